@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// One launch while it runs, shared by the multiprocessors that take its blocks.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "cpu_backend/place.hpp"
+#include "driver_types.h"
+#include "vector_types.h"
+
+namespace cpu_backend {
+
+class multiprocessor;
+
+struct grid {
+  dim3 blocks;
+  dim3 threads;
+  std::size_t dynamic_shared_bytes = 0;
+  bool cooperative = false;
+  place launched_at{};
+
+  // Runs threads of the resident block, from the first that has not started until none is left.
+  void (*run_threads)(multiprocessor&, const void* body) = nullptr;
+  const void* body = nullptr;
+
+  std::uint64_t total_blocks = 0;
+  // The queue of blocks that have not started. Whoever adds 1 owns the block it read, or finds the
+  // queue empty: a multiprocessor that starts it, or a running block that cancels it.
+  std::atomic<std::uint64_t> next_block = 0;
+
+  std::atomic<cudaError_t> error = cudaSuccess;
+  std::atomic<bool> describe_on_abandon = false;  // whoever gives up says what it waited for
+
+  // The grid barrier of cooperative launches.
+  std::mutex barrier_mutex;
+  std::condition_variable barrier_opened;
+  std::uint64_t barrier_generation = 0;
+  std::uint64_t blocks_at_barrier = 0;
+  std::uint64_t finished_blocks = 0;
+
+  bool failed() const { return error.load(std::memory_order_relaxed) != cudaSuccess; }
+  // True for the one caller whose failure is the launch's.
+  bool fail_first(cudaError_t with) {
+    cudaError_t none = cudaSuccess;
+    return error.compare_exchange_strong(none, with);
+  }
+
+  bool take_block(uint3& index) {
+    const std::uint64_t block = next_block.fetch_add(1, std::memory_order_relaxed);
+    if (block >= total_blocks) return false;
+    index = index_of(block);
+    return true;
+  }
+
+  uint3 index_of(std::uint64_t block) const {
+    if (blocks.y == 1 && blocks.z == 1) return {static_cast<unsigned>(block), 0, 0};
+    const std::uint64_t row = block / blocks.x;
+    return {static_cast<unsigned>(block % blocks.x), static_cast<unsigned>(row % blocks.y),
+            static_cast<unsigned>(row / blocks.y)};
+  }
+};
+
+// Meets all blocks of a cooperative launch. Called by one thread of each block, while the block's others
+// wait for it at the block's barrier.
+void grid_barrier(multiprocessor& of, const place& at);
+
+// A block of a cooperative launch is done: whoever still waits at the grid barrier waits for ever.
+void block_finished(grid& of);
+
+}  // namespace cpu_backend

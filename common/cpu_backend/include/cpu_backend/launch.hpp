@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// What translate.py makes of `kernel<<<blocks, threads, shared, stream>>>(arguments)`.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "cpu_backend/context.hpp"
+#include "cpu_backend/grid.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/place.hpp"
+#include "cuda_runtime_api.h"
+
+namespace cpu_backend {
+
+struct launch_configuration {
+  dim3 blocks;
+  dim3 threads;
+  std::size_t dynamic_shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+  bool cooperative = false;
+
+  launch_configuration(dim3 grid_size, dim3 block_size, std::size_t shared_bytes = 0,
+                       cudaStream_t in_stream = nullptr)
+      : blocks(grid_size),
+        threads(block_size),
+        dynamic_shared_bytes(shared_bytes),
+        stream(in_stream) {}
+};
+
+// Checks the configuration as the CUDA runtime does and runs `threads_of_block` for every block. Returns
+// once the grid is done; what goes wrong inside a kernel shows at the next synchronising call.
+cudaError_t launch(const launch_configuration& configuration, const void* kernel,
+                   void (*run_threads)(multiprocessor&, const void* body), const void* body,
+                   const place& at);
+
+// A pointer as the kernel sees it. Memory that a GPU can't reach must not work here either: a pointer
+// that is in no device, managed or pinned memory becomes an address that faults when it is used.
+const void* as_seen_by_a_kernel(const void* pointer);
+
+template <class Argument>
+Argument kernel_argument(Argument argument) {
+  using pointee = std::remove_pointer_t<Argument>;
+  if constexpr (std::is_pointer_v<Argument> && !std::is_function_v<pointee>) {
+    return static_cast<Argument>(const_cast<void*>(
+        as_seen_by_a_kernel(const_cast<const void*>(static_cast<const volatile void*>(argument)))));
+  } else {
+    return argument;
+  }
+}
+
+// Runs threads of the resident block one after the other. Inlined with the kernel into one loop, since
+// most kernels are a few instructions a thread.
+template <class Body>
+void run_threads(multiprocessor& on, const void* erased_body) {
+  const Body& body = *static_cast<const Body*>(erased_body);
+  const auto index_of = [](unsigned rank) {
+    if (blockDim.y == 1 && blockDim.z == 1) return uint3{rank, 0, 0};
+    const unsigned row = rank / blockDim.x;
+    return uint3{rank % blockDim.x, row % blockDim.y, row / blockDim.y};
+  };
+  unsigned rank = on.unstarted_thread();
+  uint3 index = index_of(rank);
+  while (rank < on.threads()) {
+    on.starts(rank);
+    threadIdx = index;
+    body();
+    if (on.anything_waited()) [[unlikely]] {
+      on.returned(rank);
+      rank = on.unstarted_thread();
+      index = index_of(rank);
+      continue;
+    }
+    ++rank;
+    if (++index.x == blockDim.x) {
+      index.x = 0;
+      if (++index.y == blockDim.y) {
+        index.y = 0;
+        ++index.z;
+      }
+    }
+  }
+}
+
+template <class Body>
+cudaError_t launch_body(const launch_configuration& configuration, const void* kernel,
+                        const Body& body, const place& at) {
+  return launch(configuration, kernel, run_threads<Body>, &body, at);
+}
+
+template <class Call, class Pick>
+class configured_launch {
+ public:
+  configured_launch(Call call, Pick pick, launch_configuration configuration, place at)
+      : call_(call), pick_(pick), configuration_(configuration), at_(at) {}
+
+  // Arguments are copied once for the launch, as CUDA does, and once more for each thread.
+  template <class... Arguments>
+  void operator()(Arguments... arguments) const {
+    const void* kernel = pick_([]<class... Parameters>(void (*of)(Parameters...)) {
+      return reinterpret_cast<const void*>(of);
+    });
+    if (!kernel) {  // the call's own arguments decide which instantiation is meant
+      kernel = pick_([](void (*of)(Arguments...)) { return reinterpret_cast<const void*>(of); });
+    }
+    [&, this](auto... seen) {
+      launch_body(configuration_, kernel, [&, this] { call_(seen...); }, at_);
+    }(kernel_argument(std::move(arguments))...);
+  }
+
+ private:
+  Call call_;
+  Pick pick_;
+  launch_configuration configuration_;
+  place at_;
+};
+
+// `call` invokes the kernel with the arguments it gets; `pick` hands the kernel's name to its argument,
+// or returns nullptr where the name alone does not say which instantiation is meant.
+template <class Call, class Pick>
+configured_launch<Call, Pick> configure(Call call, Pick pick, launch_configuration configuration,
+                                        place at = CPU_BACKEND_HERE) {
+  return {call, pick, configuration, at};
+}
+
+// `extern __shared__ T name[];`
+template <class T>
+auto dynamic_shared_memory() -> T (&)[] {
+  return *reinterpret_cast<T(*)[]>(this_multiprocessor->dynamic_shared_memory());
+}
+
+template <class... Parameters, std::size_t... Index>
+cudaError_t launch_with_pointers(void (*kernel)(Parameters...), launch_configuration configuration,
+                                 void** arguments, std::index_sequence<Index...>, const place& at) {
+  return [&](auto... seen) {
+    return launch_body(configuration, reinterpret_cast<const void*>(kernel),
+                       [&] { kernel(seen...); }, at);
+  }(kernel_argument(*static_cast<std::remove_cv_t<Parameters>*>(arguments[Index]))...);
+}
+
+}  // namespace cpu_backend
+
+// The kernel itself is asked for, not a `const void*`: from that, a CPU can't tell its parameters.
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads,
+                             void** arguments, std::size_t shared_bytes = 0,
+                             cudaStream_t stream = nullptr,
+                             cpu_backend::place at = CPU_BACKEND_HERE) {
+  return cpu_backend::launch_with_pointers(kernel, {blocks, threads, shared_bytes, stream}, arguments,
+                                           std::index_sequence_for<Parameters...>{}, at);
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads,
+                                        void** arguments, std::size_t shared_bytes = 0,
+                                        cudaStream_t stream = nullptr,
+                                        cpu_backend::place at = CPU_BACKEND_HERE) {
+  cpu_backend::launch_configuration configuration{blocks, threads, shared_bytes, stream};
+  configuration.cooperative = true;
+  return cpu_backend::launch_with_pointers(kernel, configuration, arguments,
+                                           std::index_sequence_for<Parameters...>{}, at);
+}
+
+#define CPU_BACKEND_NEEDS_KERNEL                                                          \
+  __attribute__((error("on the CPU backend, pass the kernel itself and not a void pointer " \
+                       "to it: its parameters' types are needed to call it")))
+CPU_BACKEND_NEEDS_KERNEL cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**,
+                                                      std::size_t = 0, cudaStream_t = nullptr);
+CPU_BACKEND_NEEDS_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**,
+                                                                 std::size_t = 0,
+                                                                 cudaStream_t = nullptr);
+#undef CPU_BACKEND_NEEDS_KERNEL

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: MIT
+// One OS thread plays one streaming multiprocessor. It holds one resident block at a time and runs that
+// block's threads to completion on fibers: a fiber takes the first thread that has not started, and when
+// that returns the next one, so a block whose threads never wait needs one fiber. A thread that has to
+// wait keeps its fiber, and another fiber goes on.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "cpu_backend/fiber.hpp"
+#include "cpu_backend/place.hpp"
+#include "driver_types.h"
+#include "vector_types.h"
+
+// `__thread` and not `thread_local`: a kernel's innermost loop reads these, and must not ask first
+// whether they are initialised.
+extern __thread uint3 threadIdx;
+extern __thread uint3 blockIdx;
+extern __thread dim3 blockDim;
+extern __thread dim3 gridDim;
+inline constexpr int warpSize = 32;
+
+namespace cpu_backend {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned max_threads_per_block = 1024;
+
+struct grid;
+
+enum class wait_reason { none, block_barrier, warp, spinning };
+
+// A fiber and the CUDA thread that it holds.
+struct resident_thread {
+  fiber stack;
+  unsigned number = 0;
+  uint3 index{};
+  wait_reason reason = wait_reason::none;
+  place waits_at{};
+  resident_thread* behind = nullptr;  // the next in the queue that this one stands in
+};
+
+// First in, first out. A thread stands in at most one queue.
+class thread_queue {
+ public:
+  bool empty() const { return !first_; }
+  void clear() { first_ = nullptr; }
+  void push(resident_thread* thread) {
+    thread->behind = nullptr;
+    (first_ ? last_->behind : first_) = thread;
+    last_ = thread;
+  }
+  resident_thread* pop() {
+    resident_thread* thread = first_;
+    first_ = thread->behind;
+    return thread;
+  }
+  // Takes all of `other`, in its order.
+  void append(thread_queue& other) {
+    if (other.empty()) return;
+    (first_ ? last_->behind : first_) = other.first_;
+    last_ = other.last_;
+    other.clear();
+  }
+
+ private:
+  resident_thread* first_ = nullptr;
+  resident_thread* last_ = nullptr;
+};
+
+// Lanes of one warp that wait for each other. A warp can have several, for different masks.
+struct warp_meeting {
+  unsigned mask = 0;
+  unsigned arrived = 0;
+  unsigned left = 0;
+  bool complete = false;
+  const char* operation = nullptr;  // "__shfl_sync()", ...
+  place first_place{};
+  std::uint64_t value[warp_size]{};
+  resident_thread* waiter[warp_size]{};
+};
+
+class multiprocessor {
+ public:
+  explicit multiprocessor(unsigned number);
+  multiprocessor(const multiprocessor&) = delete;
+  multiprocessor& operator=(const multiprocessor&) = delete;
+
+  // Runs blocks of `of` until none is left to start or the launch has failed. Called by the OS thread
+  // that plays this multiprocessor, and by no other; so is everything below unless it says otherwise.
+  void run(grid& of);
+
+  unsigned number() const { return number_; }
+  grid& running_grid() const { return *grid_; }
+  std::byte* dynamic_shared_memory() const { return dynamic_shared_memory_; }
+  unsigned threads() const { return threads_; }
+
+  // The rank within its block of the thread that runs now.
+  unsigned thread_rank() const {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  }
+
+  // __syncthreads(): all threads of the block that have not returned.
+  void block_barrier(const place& at) {
+    if (arrived_ == 0) {
+      barrier_place_ = at;
+      barrier_thread_ = threadIdx;
+    } else if (!at.surely_same(barrier_place_)) {
+      check_same_barrier(at);
+    }
+    if (++arrived_ == running_ && unstarted_thread() == threads_) {
+      open_barrier();
+    } else {
+      wait_at_barrier(at);
+    }
+  }
+
+  // The same, and returns how many threads came with `condition`; `participants` is how many came.
+  unsigned block_barrier_count(const place& at, bool condition, unsigned* participants);
+
+  // Meets the lanes of `mask` that have not returned, all of which must come with the same operation
+  // and mask. Lane i's deposit is then value[i], until the caller calls leave().
+  warp_meeting& meet(unsigned mask, std::uint64_t value, const char* operation, const place& at);
+  void leave(warp_meeting& meeting);
+
+  // Work stealing, for every thread of the block: checks the preconditions; cancels one block that has
+  // not started, and gives its index, or returns false.
+  void begin_stealing(int rank, const place& at);
+  bool steal_block(uint3& index, const place& at);
+
+  // What an atomic operation or a fence reports: whether it changed memory. A thread that changes
+  // nothing again and again waits for another thread, and must let that one run.
+  void progressed() { fruitless_ = spinning_turns_ = 0; }
+  void fruitless(const place& at) {
+    if (++fruitless_ >= fruitless_limit) let_others_run(at);
+  }
+  void let_others_run(const place& at);
+
+  // Ends the block and the launch, which fails with `error`; prints the message with the thread that it
+  // is about. Called by the thread at fault.
+  [[noreturn]] void fail(cudaError_t error, const std::string& message);
+
+  // Ends the block without a word, because the launch has failed elsewhere.
+  [[noreturn]] void abandon_block();
+
+  // For run_threads alone: which thread is next, and what to do when one has returned.
+  unsigned unstarted_thread() const { return unstarted_thread_.load(std::memory_order_relaxed); }
+  void starts(unsigned rank) { next_to_start(rank + 1); }
+  bool anything_waited() const { return anything_waited_; }
+  void returned(unsigned rank);
+
+  // Called from signal handlers and by the host thread that launched.
+  bool holds_block() const { return holds_block_.load(std::memory_order_relaxed); }
+  bool waits_for_grid() const { return waits_for_grid_.load(std::memory_order_relaxed); }
+  void waits_for_grid(bool waits) { waits_for_grid_.store(waits, std::memory_order_relaxed); }
+  // Grows when a thread returns, a barrier opens, a block begins: in short, when something is achieved.
+  std::uint64_t events() const {
+    return events_.load(std::memory_order_relaxed) + unstarted_thread();
+  }
+  // Grows while all threads of the block do nothing but look at memory.
+  std::uint64_t idle_turns() const { return idle_turns_.load(std::memory_order_relaxed); }
+  bool is_stack_overflow(const void* address) const {
+    return current_ && in_guard_page(current_->stack, address);
+  }
+
+
+ private:
+  // One line for each place at which threads of the resident block wait.
+  std::string describe_waiting_threads() const;
+  static constexpr unsigned fruitless_limit = 16;
+  static void fiber_entry();
+
+  void run_fiber();
+  bool take_block();
+  resident_thread* idle_fiber();
+  resident_thread* next_runnable();
+  void switch_to(resident_thread* next);
+  void go_on_with_another();
+  void first_wait();
+  void wait(wait_reason reason, const place& at);
+  void wait_at_barrier(const place& at);
+  void open_barrier();
+  void open_barrier_if_all_wait();
+  void check_same_barrier(const place& at);
+  void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
+  bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
+  void back_off();
+  void forget_block();
+  [[noreturn]] void fail_block(cudaError_t error, const std::string& message);
+  void next_to_start(unsigned rank) { unstarted_thread_.store(rank, std::memory_order_relaxed); }
+  // Only this OS thread counts, so this need not be an atomic addition.
+  static void count(std::atomic<std::uint64_t>& counter) {
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  const unsigned number_;
+  std::byte* dynamic_shared_memory_ = nullptr;
+  fiber os_thread_;
+  grid* grid_ = nullptr;
+
+  unsigned threads_ = 0;  // of the resident block
+  std::atomic<unsigned> unstarted_thread_ = 0;  // rank of the first that has not begun
+  unsigned running_ = 0;           // fibers that hold a thread of the block, waiting ones included
+  unsigned arrived_ = 0;           // at the block's barrier
+  bool anything_waited_ = false;   // since the block began
+  place barrier_place_{};
+  uint3 barrier_thread_{};
+  unsigned counted_ = 0;
+  unsigned counted_at_last_barrier_ = 0;
+  unsigned participants_of_last_barrier_ = 0;
+
+  bool stealing_ = false;
+  bool stole_ = false;
+  uint3 stolen_{};
+
+  unsigned fruitless_ = 0;
+  unsigned spinning_turns_ = 0;
+
+  resident_thread* current_ = nullptr;
+  std::deque<resident_thread> fibers_;
+  std::vector<resident_thread*> idle_;
+  thread_queue at_barrier_;
+  thread_queue runnable_;
+
+  struct warp {
+    unsigned returned = 0;  // lanes that are gone, and lanes that the block never had
+    std::vector<warp_meeting*> open;
+  };
+  warp warps_[max_threads_per_block / warp_size];
+  std::deque<warp_meeting> meetings_;
+  std::vector<warp_meeting*> free_meetings_;
+
+  std::atomic<std::uint64_t> events_ = 0;
+  std::atomic<std::uint64_t> idle_turns_ = 0;
+  std::atomic<bool> waits_for_grid_ = false;
+  std::atomic<bool> holds_block_ = false;
+};
+
+// The multiprocessor that the calling OS thread plays; nullptr on a host thread.
+extern __thread multiprocessor* this_multiprocessor;
+
+// The same, for device functions: one that a host thread calls ends the program with one sentence.
+multiprocessor& calling_multiprocessor(const char* function, const place& at);
+inline multiprocessor& in_kernel(const char* function, const place& at) {
+  if (this_multiprocessor) [[likely]]
+    return *this_multiprocessor;
+  return calling_multiprocessor(function, at);
+}
+
+}  // namespace cpu_backend

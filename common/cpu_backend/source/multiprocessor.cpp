@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/multiprocessor.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <tuple>
+
+#include "cpu_backend/context.hpp"
+#include "cpu_backend/grid.hpp"
+#include "cpu_backend/report.hpp"
+
+__thread uint3 threadIdx{};
+__thread uint3 blockIdx{};
+__thread dim3 blockDim{};
+__thread dim3 gridDim{};
+
+namespace cpu_backend {
+
+__thread multiprocessor* this_multiprocessor = nullptr;
+
+multiprocessor& calling_multiprocessor(const char* function, const place& at) {
+  std::fprintf(stderr, "%s:%u: %s was called by the host; only a kernel can call it\n", at.file(),
+               at.line(), function);
+  std::exit(1);
+}
+
+multiprocessor::multiprocessor(unsigned number) : number_(number) {
+  // One fixed address for each multiprocessor, so that a reference to it stays good for every launch.
+  const std::size_t bytes = device_properties().sharedMemPerBlockOptin;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::perror("CPU backend: no memory for a multiprocessor's shared memory");
+    std::exit(1);
+  }
+  dynamic_shared_memory_ = static_cast<std::byte*>(memory);
+}
+
+void multiprocessor::run(grid& of) {
+  grid_ = &of;
+  blockDim = of.threads;
+  gridDim = of.blocks;
+  threads_ = of.threads.x * of.threads.y * of.threads.z;
+  adopt_thread_stack(os_thread_);
+  if (take_block()) {
+    current_ = idle_fiber();
+    ++running_;
+    holds_block_.store(true, std::memory_order_relaxed);
+    switch_fiber(os_thread_, current_->stack);
+    holds_block_.store(false, std::memory_order_relaxed);
+    if (of.failed()) forget_block();
+  }
+  current_ = nullptr;
+  grid_ = nullptr;
+}
+
+void multiprocessor::fiber_entry() {
+  fiber_has_begun();
+  this_multiprocessor->run_fiber();
+}
+
+// A fiber runs threads while there are some to start. The one that ends a block takes the next block.
+void multiprocessor::run_fiber() {
+  resident_thread& self = *current_;
+  for (;;) {
+    try {
+      grid_->run_threads(*this, grid_->body);
+    } catch (const std::exception& exception) {
+      fail(cudaErrorLaunchFailure, std::string("an exception left the kernel: ") + exception.what());
+    } catch (...) {
+      fail(cudaErrorLaunchFailure, "an exception left the kernel");
+    }
+    --running_;
+    if (running_ == 0) {
+      block_finished(*grid_);
+      if (take_block()) {
+        ++running_;
+        continue;
+      }
+      idle_.push_back(&self);
+      switch_fiber(self.stack, os_thread_);
+    } else {
+      open_barrier_if_all_wait();
+      idle_.push_back(&self);
+      switch_to(next_runnable());
+    }
+  }
+}
+
+bool multiprocessor::take_block() {
+  if (grid_->failed() || !grid_->take_block(blockIdx)) return false;
+  next_to_start(0);
+  anything_waited_ = stealing_ = false;
+  fruitless_ = 0;
+  count(events_);
+  return true;
+}
+
+resident_thread* multiprocessor::idle_fiber() {
+  if (idle_.empty()) {
+    resident_thread& made = fibers_.emplace_back();
+    made.number = static_cast<unsigned>(fibers_.size() - 1);
+    create_fiber(made.stack, fiber_entry, made.number);
+    return &made;
+  }
+  resident_thread* fiber = idle_.back();
+  idle_.pop_back();
+  fiber->reason = wait_reason::none;
+  return fiber;
+}
+
+// The fiber to go on with: one for a thread that has not started, else the one that waits longest.
+resident_thread* multiprocessor::next_runnable() {
+  if (unstarted_thread() < threads_) {
+    ++running_;
+    return idle_fiber();
+  }
+  if (!runnable_.empty()) return runnable_.pop();
+  fail_block(cudaErrorLaunchFailure,
+             "deadlock: every thread of the block waits, and none is left that could release them:\n" +
+                 describe_waiting_threads());
+}
+
+void multiprocessor::switch_to(resident_thread* next) {
+  fiber& from = current_->stack;
+  current_ = next;
+  switch_fiber(from, next->stack);
+}
+
+void multiprocessor::go_on_with_another() {
+  resident_thread& self = *current_;
+  const uint3 index = threadIdx;
+  self.index = index;
+  resident_thread* next = next_runnable();
+  if (next != &self) switch_to(next);
+  threadIdx = index;
+}
+
+void multiprocessor::first_wait() {
+  anything_waited_ = true;
+  // Until now no thread waited, so those before this one have returned.
+  const unsigned rank = unstarted_thread() - 1;
+  for (unsigned first = 0, index = 0; first < threads_; first += warp_size, ++index) {
+    const auto lanes_below = [&](unsigned end) {
+      return end <= first ? 0u : end >= first + warp_size ? ~0u : (1u << (end - first)) - 1;
+    };
+    warps_[index].returned = lanes_below(rank) | ~lanes_below(threads_);
+  }
+}
+
+void multiprocessor::wait(wait_reason reason, const place& at) {
+  if (!anything_waited_) first_wait();
+  current_->reason = reason;
+  current_->waits_at = at;
+  go_on_with_another();
+}
+
+void multiprocessor::returned(unsigned rank) {
+  warp& of = warps_[rank / warp_size];
+  of.returned |= 1u << (rank % warp_size);
+  for (std::size_t i = 0; i < of.open.size();) {
+    if (!complete_if_all_came(rank / warp_size, *of.open[i])) ++i;
+  }
+  count(events_);
+  progressed();
+}
+
+// ---- the block's barrier
+
+void multiprocessor::wait_at_barrier(const place& at) {
+  at_barrier_.push(current_);
+  wait(wait_reason::block_barrier, at);
+}
+
+void multiprocessor::open_barrier() {
+  runnable_.append(at_barrier_);
+  participants_of_last_barrier_ = arrived_;
+  counted_at_last_barrier_ = counted_;
+  arrived_ = 0;
+  counted_ = 0;
+  count(events_);
+  progressed();
+}
+
+void multiprocessor::open_barrier_if_all_wait() {
+  if (arrived_ != 0 && arrived_ == running_ && unstarted_thread() == threads_) open_barrier();
+}
+
+unsigned multiprocessor::block_barrier_count(const place& at, bool condition,
+                                             unsigned* participants) {
+  counted_ += condition;
+  block_barrier(at);
+  // The next barrier can't open before this thread has arrived there, so the results still stand.
+  if (participants) *participants = participants_of_last_barrier_;
+  return counted_at_last_barrier_;
+}
+
+void multiprocessor::check_same_barrier(const place& at) {
+  if (at == barrier_place_) return;
+  fail(cudaErrorLaunchFailure,
+       "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
+           describe(at) + ", but " + describe(barrier_thread_) + " at " + describe(barrier_place_));
+}
+
+// ---- warps
+
+warp_meeting& multiprocessor::meet(unsigned mask, std::uint64_t value, const char* operation,
+                                   const place& at) {
+  const unsigned rank = thread_rank();
+  const unsigned lane = rank % warp_size;
+  if (!anything_waited_) first_wait();
+  if (!(mask >> lane & 1)) {
+    fail(cudaErrorLaunchFailure, std::string(operation) + " at " + describe(at) +
+                                     ": the mask does not name the calling lane " +
+                                     std::to_string(lane));
+  }
+  warp& of = warps_[rank / warp_size];
+  warp_meeting* meeting = nullptr;
+  for (warp_meeting* candidate : of.open) {
+    if (candidate->mask == mask) meeting = candidate;
+  }
+  if (meeting) {
+    check_same_operation(*meeting, operation, at);
+  } else {
+    if (free_meetings_.empty()) free_meetings_.push_back(&meetings_.emplace_back());
+    meeting = free_meetings_.back();
+    free_meetings_.pop_back();
+    meeting->mask = mask;
+    meeting->arrived = meeting->left = 0;
+    meeting->complete = false;
+    meeting->operation = operation;
+    meeting->first_place = at;
+    of.open.push_back(meeting);
+  }
+  meeting->arrived |= 1u << lane;
+  meeting->value[lane] = value;
+  meeting->waiter[lane] = nullptr;
+  if (!complete_if_all_came(rank / warp_size, *meeting)) {
+    meeting->waiter[lane] = current_;
+    wait(wait_reason::warp, at);
+  }
+  return *meeting;
+}
+
+void multiprocessor::check_same_operation(const warp_meeting& meeting, const char* operation,
+                                          const place& at) {
+  if (std::string_view(meeting.operation) == operation) return;
+  fail(cudaErrorLaunchFailure, "lanes of one warp meet in different operations: " +
+                                   std::string(operation) + " at " + describe(at) + ", but " +
+                                   meeting.operation + " at " + describe(meeting.first_place));
+}
+
+bool multiprocessor::complete_if_all_came(unsigned warp, warp_meeting& meeting) {
+  auto& of = warps_[warp];
+  if (meeting.mask & ~(meeting.arrived | of.returned)) return false;
+  meeting.complete = true;
+  std::erase(of.open, &meeting);
+  for (resident_thread* waiter : meeting.waiter) {
+    if (waiter) runnable_.push(waiter);
+  }
+  std::fill(std::begin(meeting.waiter), std::end(meeting.waiter), nullptr);
+  count(events_);
+  progressed();
+  return true;
+}
+
+void multiprocessor::leave(warp_meeting& meeting) {
+  meeting.left |= 1u << (thread_rank() % warp_size);
+  if (meeting.left == meeting.arrived) free_meetings_.push_back(&meeting);
+}
+
+// ---- work stealing
+
+void multiprocessor::begin_stealing(int rank, const place& at) {
+  if ((rank < 3 && blockDim.z > 1) || (rank < 2 && blockDim.y > 1)) {
+    fail(cudaErrorLaunchFailure, "for_each_canceled_block<" + std::to_string(rank) + "> at " +
+                                     describe(at) + " in a block of more dimensions than that");
+  }
+  if (thread_rank() != 0) return;
+  if (stealing_) {
+    fail(cudaErrorLaunchFailure, "for_each_canceled_block is called a second time by one block, at " +
+                                     describe(at));
+  }
+  stealing_ = true;
+}
+
+bool multiprocessor::steal_block(uint3& index, const place& at) {
+  block_barrier(at);
+  if (thread_rank() == 0) stole_ = grid_->take_block(stolen_);
+  block_barrier(at);
+  index = stolen_;
+  return stole_;
+}
+
+// ---- waiting for another thread by reading memory again and again
+
+void multiprocessor::let_others_run(const place& at) {
+  fruitless_ = 0;
+  current_->reason = wait_reason::spinning;
+  current_->waits_at = at;
+  if (grid_->failed()) abandon_block();
+  if (++spinning_turns_ > 2 * running_) back_off();
+  if (unstarted_thread() == threads_ && runnable_.empty()) return;
+  runnable_.push(current_);
+  wait(wait_reason::spinning, at);
+  if (grid_->failed()) abandon_block();
+}
+
+// No thread of this block has done anything but look: leave the processor to the other blocks, ever
+// longer, so that waiting does not burn a core.
+void multiprocessor::back_off() {
+  constexpr unsigned yields = 64;
+  constexpr long shortest_sleep = 20'000, longest_sleep = 1'000'000;  // nanoseconds
+  const unsigned rounds = spinning_turns_ / (2 * running_);
+  if (rounds < yields) {
+    sched_yield();
+    return;
+  }
+  count(idle_turns_);
+  const timespec pause{0, std::min(longest_sleep, shortest_sleep * static_cast<long>(rounds - yields + 1))};
+  nanosleep(&pause, nullptr);
+}
+
+// ---- failure
+
+void multiprocessor::fail(cudaError_t error, const std::string& message) {
+  fail_block(error, describe(threadIdx) + ": " + message);
+}
+
+void multiprocessor::fail_block(cudaError_t error, const std::string& message) {
+  if (grid_->fail_first(error)) report(*grid_, describe_block(blockIdx) + ", " + message);
+  abandon_block();
+}
+
+void multiprocessor::abandon_block() {
+  resident_thread& self = *current_;
+  if (grid_->describe_on_abandon.load(std::memory_order_relaxed)) {
+    std::string text = "  " + describe_block(blockIdx) + ":\n" + describe_waiting_threads();
+    if (self.reason == wait_reason::none) text += "  " + describe(threadIdx) + " runs\n";
+    std::fputs(text.c_str(), stderr);
+  }
+  abandon_fiber(self.stack, os_thread_);
+  __builtin_unreachable();
+}
+
+void multiprocessor::forget_block() {
+  running_ = arrived_ = counted_ = 0;
+  next_to_start(threads_);
+  progressed();
+  at_barrier_.clear();
+  runnable_.clear();
+  for (auto& of : warps_) of.open.clear();
+  free_meetings_.clear();
+  for (auto& meeting : meetings_) free_meetings_.push_back(&meeting);
+  idle_.clear();
+  for (auto& of : fibers_) {
+    restart_fiber(of.stack, fiber_entry, of.number);
+    idle_.push_back(&of);
+  }
+}
+
+std::string multiprocessor::describe_waiting_threads() const {
+  struct group {
+    uint3 first{};
+    unsigned threads = 0;
+  };
+  std::map<std::tuple<wait_reason, std::string>, group> groups;
+  for (const resident_thread& thread : fibers_) {
+    if (std::find(idle_.begin(), idle_.end(), &thread) != idle_.end()) continue;
+    if (thread.reason == wait_reason::none) continue;
+    group& of = groups[{thread.reason, describe(thread.waits_at)}];
+    if (of.threads++ == 0) of.first = thread.index;
+  }
+  std::string text;
+  for (const auto& [key, of] : groups) {
+    const auto& [reason, where] = key;
+    text += "  " + describe(of.first);
+    if (of.threads > 1) text += " and " + std::to_string(of.threads - 1) + " more";
+    text += reason == wait_reason::block_barrier ? " at the block's barrier, "
+            : reason == wait_reason::warp        ? " for other lanes of the warp, "
+                                                 : " for a value in memory, ";
+    text += where + "\n";
+  }
+  return text;
+}
+
+}  // namespace cpu_backend
