@@ -27,8 +27,8 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is called by all
-// lanes of the tile that have not returned.
+// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is
+// called by all lanes of the tile that have not returned.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
@@ -123,8 +123,10 @@ class grid_group {
   void sync(place at = CPU_BACKEND_HERE) const {
     auto& on = cpu_backend::in_kernel("grid_group::sync()", at);
     if (!is_valid(at)) {
-      on.fail(cudaErrorLaunchFailure,
-              "grid_group::sync() in a kernel that was not launched by cudaLaunchCooperativeKernel");
+      on.fail(cudaErrorLaunchFailure, [] {
+        return "grid_group::sync() in a kernel that was not launched by "
+               "cudaLaunchCooperativeKernel";
+      });
     }
     on.block_barrier(at);
     if (thread_block::thread_rank() == 0) cpu_backend::grid_barrier(on, at);

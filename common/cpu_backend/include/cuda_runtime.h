@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// CUDA C++ on a CPU. translate.py includes this in front of every .cu file, as nvcc does with its own.
+// CUDA C++ on a CPU. translate.py includes this in front of every .cu file, as nvcc does with its
+// own.
 #pragma once
 
 #include "host_defines.h"

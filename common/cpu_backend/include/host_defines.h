@@ -14,11 +14,11 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 
-// libstdc++ writes __attribute__((__noinline__)); an empty attribute keeps that valid, and costs CUDA
-// code that asks for it nothing but a hint.
+// libstdc++ writes __attribute__((__noinline__)); an empty attribute keeps that valid, and costs
+// CUDA code that asks for it nothing but a hint.
 #define __noinline__
 
 // translate.py knows this marker: `extern` before it means dynamic shared memory, otherwise the
-// variable becomes `static thread_local`, because one OS thread plays one multiprocessor and holds one
-// block at a time.
+// variable becomes `static thread_local`, because one OS thread plays one multiprocessor and holds
+// one block at a time.
 #define __shared__ __cpu_backend_shared__

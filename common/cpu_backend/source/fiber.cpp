@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two ways to switch stacks. Boost.Context's runs everywhere; on x86-64 a switch of our own leaves out
-// the floating-point control words, which no kernel changes: that takes a barrier arrival from 12 to 4 ns.
+// Two ways to switch stacks. Boost.Context's runs everywhere; on x86-64 a switch of our own leaves
+// out the floating-point control words, which no kernel changes: that takes a barrier arrival from
+// 12 to 4 ns.
 #include "cpu_backend/fiber.hpp"
 
 #include <sys/mman.h>
@@ -66,9 +67,9 @@ void after_switch(fiber*) {}
 
 #ifdef CPU_BACKEND_OWN_SWITCH
 
-// cpu_backend_switch(void** from_stopped_at, void* to_stopped_at): saves what the System V ABI asks a
-// function to preserve, less the control words. All switches call it from one place, so the processor
-// predicts its `ret` rightly although it returns into another fiber.
+// cpu_backend_switch(void** from_stopped_at, void* to_stopped_at): saves what the System V ABI asks
+// a function to preserve, less the control words. All switches call it from one place, so the
+// processor predicts its `ret` rightly although it returns into another fiber.
 asm(R"(
   .text
   .p2align 4

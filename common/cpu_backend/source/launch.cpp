@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Launches: the check of the configuration, the OS threads that play the multiprocessors, and the watch
-// over launches that no longer move.
+// Launches: the check of the configuration, the OS threads that play the multiprocessors, and the
+// watch over launches that no longer move.
 #include "cpu_backend/launch.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,8 +25,7 @@ using namespace std::chrono_literals;
 // An OS thread that plays one multiprocessor. It lives as long as the process.
 class worker {
  public:
-  explicit worker(unsigned number)
-      : multiprocessor_(number), thread_([this] { play(); }) {
+  explicit worker(unsigned number) : multiprocessor_(number), thread_([this] { play(); }) {
     thread_.detach();
   }
 
@@ -49,7 +49,7 @@ class worker {
  private:
   void play() {
     this_multiprocessor = &multiprocessor_;
-    use_signal_stack();
+    use_signal_stack(signal_stack_);
     std::unique_lock lock(mutex_);
     handle_ = pthread_self();
     for (;;) {
@@ -68,6 +68,7 @@ class worker {
   std::condition_variable changed_;
   grid* grid_ = nullptr;
   pthread_t handle_{};
+  std::array<std::byte, signal_stack_bytes> signal_stack_;
   std::thread thread_;
 };
 
@@ -83,9 +84,9 @@ double seconds_from_environment(const char* variable, double otherwise) {
   return seconds;
 }
 
-// Decides whether a launch still moves. A loop that computes for long and a loop that waits for ever
-// look the same from outside, so the first is given LAB_TIMEOUT seconds; blocks that do nothing but
-// look at memory that nobody changes are recognised much sooner.
+// Decides whether a launch still moves. A loop that computes for long and a loop that waits for
+// ever look the same from outside, so the first is given LAB_TIMEOUT seconds; blocks that do
+// nothing but look at memory that nobody changes are recognised much sooner.
 class watch {
  public:
   watch(grid& of, std::vector<worker*> workers)
@@ -99,7 +100,8 @@ class watch {
       const multiprocessor& each = workers_[i]->played();
       events += each.events();
       const std::uint64_t idle_turns = each.idle_turns();
-      const bool idle = !each.holds_block() || each.waits_for_grid() || idle_turns != idle_turns_[i];
+      const bool idle =
+          !each.holds_block() || each.waits_for_grid() || idle_turns != idle_turns_[i];
       if (!idle) anyone_computes = true;
       idle_turns_[i] = idle_turns;
     }
@@ -133,9 +135,7 @@ class watch {
     if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;
     report(grid_, message);
     grid_.describe_on_abandon.store(true, std::memory_order_relaxed);
-    {
-      const std::lock_guard lock(grid_.barrier_mutex);
-    }
+    { const std::lock_guard lock(grid_.barrier_mutex); }
     grid_.barrier_opened.notify_all();
   }
 
@@ -158,7 +158,8 @@ class device {
  public:
   void run(grid& of) {
     const std::lock_guard one_launch_at_a_time(mutex_);
-    const std::uint64_t wanted = std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
+    const std::uint64_t wanted =
+        std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
     while (workers_.size() < wanted) {
       workers_.push_back(std::make_unique<worker>(static_cast<unsigned>(workers_.size())));
     }
@@ -178,7 +179,7 @@ class device {
 
 cudaError_t check(const launch_configuration& asked, const void* kernel) {
   const cudaDeviceProp& limits = device_properties();
-  const auto fits = [](const dim3& size, const int (&limit)[3]) {
+  const auto fits = [](const dim3& size, const int(&limit)[3]) {
     return size.x - 1 < static_cast<unsigned>(limit[0]) &&
            size.y - 1 < static_cast<unsigned>(limit[1]) &&
            size.z - 1 < static_cast<unsigned>(limit[2]);
@@ -188,10 +189,12 @@ cudaError_t check(const launch_configuration& asked, const void* kernel) {
           static_cast<std::uint64_t>(limits.maxThreadsPerBlock)) {
     return cudaErrorInvalidConfiguration;
   }
-  if (asked.dynamic_shared_bytes > dynamic_shared_memory_limit(kernel)) return cudaErrorInvalidValue;
+  if (asked.dynamic_shared_bytes > dynamic_shared_memory_limit(kernel))
+    return cudaErrorInvalidValue;
   if (!is_stream(asked.stream)) return cudaErrorInvalidResourceHandle;
   const std::uint64_t blocks = std::uint64_t{asked.blocks.x} * asked.blocks.y * asked.blocks.z;
-  if (asked.cooperative && blocks > static_cast<unsigned>(number_of_sms())) return cudaErrorCooperativeLaunchTooLarge;
+  if (asked.cooperative && blocks > static_cast<unsigned>(number_of_sms()))
+    return cudaErrorCooperativeLaunchTooLarge;
   return cudaSuccess;
 }
 
@@ -205,8 +208,9 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   }
   if (faulted()) return record_error(sticky_error());
   if (this_multiprocessor) {
-    this_multiprocessor->fail(cudaErrorNotSupported,
-                              "a kernel launches a kernel, which the CPU backend does not do");
+    this_multiprocessor->fail(cudaErrorNotSupported, [] {
+      return "a kernel launches a kernel, which the CPU backend does not do";
+    });
   }
   grid now;
   now.blocks = configuration.blocks;
@@ -219,7 +223,8 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   now.total_blocks = std::uint64_t{now.blocks.x} * now.blocks.y * now.blocks.z;
 
   install_signal_handlers();
-  // Never destroyed: its threads may not outlive what they use, and they live as long as the process.
+  // Never destroyed: its threads may not outlive what they use, and they live as long as the
+  // process.
   static device& the_device = *new device;
   the_device.run(now);
   if (now.failed()) fault(now.error);
@@ -245,8 +250,10 @@ void grid_barrier(multiprocessor& of, const place& at) {
   lock.unlock();
   if (opened) return;
   if (now.failed()) of.abandon_block();
-  of.fail(cudaErrorLaunchFailure, "waits for the whole grid at " + describe(at) +
-                                      ", but a block has ended without coming there");
+  of.fail(cudaErrorLaunchFailure, [&] {
+    return "waits for the whole grid at " + describe(at) +
+           ", but a block has ended without coming there";
+  });
 }
 
 void block_finished(grid& of) {

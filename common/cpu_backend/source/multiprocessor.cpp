@@ -2,6 +2,7 @@
 #include "cpu_backend/multiprocessor.hpp"
 
 #include <sched.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -9,6 +10,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <map>
 #include <tuple>
@@ -33,7 +35,8 @@ multiprocessor& calling_multiprocessor(const char* function, const place& at) {
 }
 
 multiprocessor::multiprocessor(unsigned number) : number_(number) {
-  // One fixed address for each multiprocessor, so that a reference to it stays good for every launch.
+  // One fixed address for each multiprocessor, so that a reference to it stays good for every
+  // launch.
   const std::size_t bytes = device_properties().sharedMemPerBlockOptin;
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -67,16 +70,26 @@ void multiprocessor::fiber_entry() {
   this_multiprocessor->run_fiber();
 }
 
-// A fiber runs threads while there are some to start. The one that ends a block takes the next block.
+bool multiprocessor::run_threads() {
+  try {
+    grid_->run_threads(*this, grid_->body);
+    return true;
+  } catch (const std::exception& exception) {
+    exception_ = exception.what();
+  } catch (...) {
+    exception_ = "of a type not derived from std::exception";
+  }
+  return false;
+}
+
+// A fiber runs threads while there are some to start. The one that ends a block takes the next
+// block.
 void multiprocessor::run_fiber() {
   resident_thread& self = *current_;
   for (;;) {
-    try {
-      grid_->run_threads(*this, grid_->body);
-    } catch (const std::exception& exception) {
-      fail(cudaErrorLaunchFailure, std::string("an exception left the kernel: ") + exception.what());
-    } catch (...) {
-      fail(cudaErrorLaunchFailure, "an exception left the kernel");
+    if (!run_threads()) {
+      fail(cudaErrorLaunchFailure,
+           [this] { return "an exception left the kernel: " + exception_; });
     }
     --running_;
     if (running_ == 0) {
@@ -124,9 +137,12 @@ resident_thread* multiprocessor::next_runnable() {
     return idle_fiber();
   }
   if (!runnable_.empty()) return runnable_.pop();
-  fail_block(cudaErrorLaunchFailure,
-             "deadlock: every thread of the block waits, and none is left that could release them:\n" +
-                 describe_waiting_threads());
+  if (is_first_failure(cudaErrorLaunchFailure)) {
+    report_block(
+        "deadlock: every thread of the block waits, and none is left that could release them:\n" +
+        describe_waiting_threads());
+  }
+  abandon_block();
 }
 
 void multiprocessor::switch_to(resident_thread* next) {
@@ -205,9 +221,10 @@ unsigned multiprocessor::block_barrier_count(const place& at, bool condition,
 
 void multiprocessor::check_same_barrier(const place& at) {
   if (at == barrier_place_) return;
-  fail(cudaErrorLaunchFailure,
-       "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
-           describe(at) + ", but " + describe(barrier_thread_) + " at " + describe(barrier_place_));
+  fail(cudaErrorLaunchFailure, [&] {
+    return "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
+           describe(at) + ", but " + describe(barrier_thread_) + " at " + describe(barrier_place_);
+  });
 }
 
 // ---- warps
@@ -218,9 +235,10 @@ warp_meeting& multiprocessor::meet(unsigned mask, std::uint64_t value, const cha
   const unsigned lane = rank % warp_size;
   if (!anything_waited_) first_wait();
   if (!(mask >> lane & 1)) {
-    fail(cudaErrorLaunchFailure, std::string(operation) + " at " + describe(at) +
-                                     ": the mask does not name the calling lane " +
-                                     std::to_string(lane));
+    fail(cudaErrorLaunchFailure, [&] {
+      return std::string(operation) + " at " + describe(at) +
+             ": the mask does not name the calling lane " + std::to_string(lane);
+    });
   }
   warp& of = warps_[rank / warp_size];
   warp_meeting* meeting = nullptr;
@@ -253,9 +271,10 @@ warp_meeting& multiprocessor::meet(unsigned mask, std::uint64_t value, const cha
 void multiprocessor::check_same_operation(const warp_meeting& meeting, const char* operation,
                                           const place& at) {
   if (std::string_view(meeting.operation) == operation) return;
-  fail(cudaErrorLaunchFailure, "lanes of one warp meet in different operations: " +
-                                   std::string(operation) + " at " + describe(at) + ", but " +
-                                   meeting.operation + " at " + describe(meeting.first_place));
+  fail(cudaErrorLaunchFailure, [&] {
+    return "lanes of one warp meet in different operations: " + std::string(operation) + " at " +
+           describe(at) + ", but " + meeting.operation + " at " + describe(meeting.first_place);
+  });
 }
 
 bool multiprocessor::complete_if_all_came(unsigned warp, warp_meeting& meeting) {
@@ -281,13 +300,16 @@ void multiprocessor::leave(warp_meeting& meeting) {
 
 void multiprocessor::begin_stealing(int rank, const place& at) {
   if ((rank < 3 && blockDim.z > 1) || (rank < 2 && blockDim.y > 1)) {
-    fail(cudaErrorLaunchFailure, "for_each_canceled_block<" + std::to_string(rank) + "> at " +
-                                     describe(at) + " in a block of more dimensions than that");
+    fail(cudaErrorLaunchFailure, [&] {
+      return "for_each_canceled_block<" + std::to_string(rank) + "> at " + describe(at) +
+             " in a block of more dimensions than that";
+    });
   }
   if (thread_rank() != 0) return;
   if (stealing_) {
-    fail(cudaErrorLaunchFailure, "for_each_canceled_block is called a second time by one block, at " +
-                                     describe(at));
+    fail(cudaErrorLaunchFailure, [&] {
+      return "for_each_canceled_block is called a second time by one block, at " + describe(at);
+    });
   }
   stealing_ = true;
 }
@@ -302,42 +324,73 @@ bool multiprocessor::steal_block(uint3& index, const place& at) {
 
 // ---- waiting for another thread by reading memory again and again
 
+// A thread that is in the same state as when it last had its turn, its own variables and what it
+// has just read alike, will go on like that until another thread changes memory. One that counts,
+// or works between two looks, differs; it is never slowed down, and never taken for a deadlock.
 void multiprocessor::let_others_run(const place& at) {
   fruitless_ = 0;
   current_->reason = wait_reason::spinning;
   current_->waits_at = at;
   if (grid_->failed()) abandon_block();
-  if (++spinning_turns_ > 2 * running_) back_off();
+  const std::uint64_t state = private_state();
+  repeated_turns_ = state == current_->state_at_last_turn ? repeated_turns_ + 1 : 0;
+  current_->state_at_last_turn = state;
+  if (repeated_turns_ > 2 * running_) back_off();
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
   runnable_.push(current_);
   wait(wait_reason::spinning, at);
   if (grid_->failed()) abandon_block();
 }
 
-// No thread of this block has done anything but look: leave the processor to the other blocks, ever
-// longer, so that waiting does not burn a core.
+namespace {
+
+// Reads stacks across the red zones that AddressSanitizer puts between variables.
+__attribute__((no_sanitize("address"))) std::uint64_t hash_of(std::uint64_t hash, const void* begin,
+                                                              const void* end) {
+  const auto* last = static_cast<const std::uint64_t*>(end);
+  for (auto* word = static_cast<const std::uint64_t*>(begin); word < last; ++word) {
+    hash = (std::rotl(hash, 5) ^ *word) * 0x9e3779b97f4a7c15u;
+  }
+  return hash;
+}
+
+}  // namespace
+
+// A hash of the registers and of the stack of the thread that runs now.
+__attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
+  jmp_buf registers;
+  std::memset(&registers, 0, sizeof registers);
+  if (_setjmp(registers) != 0) __builtin_unreachable();  // nobody jumps back
+  const std::uint64_t hash = hash_of(0, &registers, &registers + 1);
+  return hash_of(hash, __builtin_frame_address(0),
+                 current_->stack.stack_bottom + current_->stack.stack_bytes);
+}
+
+// Leaves the processor to the other blocks, ever longer, so that waiting does not burn a core.
 void multiprocessor::back_off() {
   constexpr unsigned yields = 64;
   constexpr long shortest_sleep = 20'000, longest_sleep = 1'000'000;  // nanoseconds
-  const unsigned rounds = spinning_turns_ / (2 * running_);
+  const unsigned rounds = repeated_turns_ / (2 * running_);
   if (rounds < yields) {
     sched_yield();
     return;
   }
   count(idle_turns_);
-  const timespec pause{0, std::min(longest_sleep, shortest_sleep * static_cast<long>(rounds - yields + 1))};
+  const timespec pause{
+      0, std::min(longest_sleep, shortest_sleep * static_cast<long>(rounds - yields + 1))};
   nanosleep(&pause, nullptr);
 }
 
 // ---- failure
 
-void multiprocessor::fail(cudaError_t error, const std::string& message) {
-  fail_block(error, describe(threadIdx) + ": " + message);
+bool multiprocessor::is_first_failure(cudaError_t error) { return grid_->fail_first(error); }
+
+void multiprocessor::report_thread(const std::string& message) const {
+  report_block(describe(threadIdx) + ": " + message);
 }
 
-void multiprocessor::fail_block(cudaError_t error, const std::string& message) {
-  if (grid_->fail_first(error)) report(*grid_, describe_block(blockIdx) + ", " + message);
-  abandon_block();
+void multiprocessor::report_block(const std::string& message) const {
+  report(*grid_, describe_block(blockIdx) + ", " + message);
 }
 
 void multiprocessor::abandon_block() {

@@ -22,7 +22,9 @@ std::string describe(const uint3& thread) { return describe_index("thread", thre
 std::string describe_block(const uint3& block) { return describe_index("block", block); }
 
 void report(const grid& about, const std::string& message) {
-  std::string text = "kernel launched at " + describe(about.launched_at) + ": " + message;
+  const bool place_known = about.launched_at.line() != 0;
+  std::string text = place_known ? "kernel launched at " + describe(about.launched_at) : "kernel";
+  text += ": " + message;
   if (text.back() != '\n') text += '\n';
   std::fflush(stdout);  // what the kernel printed comes first
   std::fputs(text.c_str(), stderr);

@@ -19,8 +19,8 @@ namespace {
 
 const int interrupt_signal = SIGRTMIN + 5;
 
-// Addresses of this form are never mapped, on x86-64 and on AArch64, so using one always faults; x86-64
-// then does not say which one it was.
+// Addresses of this form are never mapped, on x86-64 and on AArch64, so using one always faults;
+// x86-64 then does not say which one it was.
 constexpr std::uintptr_t unreachable = std::uintptr_t{1} << 62;
 
 struct sigaction previous_action[NSIG];
@@ -57,12 +57,14 @@ std::string describe_address(const siginfo_t& info) {
 void end_kernel(multiprocessor& on, int signal_number, const siginfo_t& info) {
   if (signal_number == interrupt_signal) on.abandon_block();
   if (signal_number == SIGFPE) {
-    on.fail(cudaErrorLaunchFailure, "divided an integer by zero, or overflowed in a division");
+    on.fail(cudaErrorLaunchFailure,
+            [] { return "divided an integer by zero, or overflowed in a division"; });
   }
   if (on.is_stack_overflow(info.si_addr)) {
-    on.fail(cudaErrorLaunchFailure, "ran out of stack: its local variables need more than 64 KiB");
+    on.fail(cudaErrorLaunchFailure,
+            [] { return "ran out of stack: its local variables need more than 64 KiB"; });
   }
-  on.fail(cudaErrorIllegalAddress, describe_address(info));
+  on.fail(cudaErrorIllegalAddress, [&] { return describe_address(info); });
 }
 
 void handle(int signal_number, siginfo_t* info, void*) {
@@ -75,7 +77,8 @@ void handle(int signal_number, siginfo_t* info, void*) {
     end_kernel(*this_multiprocessor, signal_number, *info);
   }
   if (signal_number == interrupt_signal) return;
-  // Not a kernel's: what would have happened without us happens when the instruction is tried again.
+  // Not a kernel's: what would have happened without us happens when the instruction is tried
+  // again.
   sigaction(signal_number, &previous_action[signal_number], nullptr);
 }
 
@@ -89,7 +92,7 @@ const void* as_seen_by_a_kernel(const void* pointer) {
 void install_signal_handlers() {
   static std::once_flag once;
   std::call_once(once, [] {
-    struct sigaction action{};
+    struct sigaction action {};
     action.sa_sigaction = handle;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
@@ -99,11 +102,10 @@ void install_signal_handlers() {
   });
 }
 
-void use_signal_stack() {
-  constexpr std::size_t bytes = 64 * 1024;
+void use_signal_stack(std::span<std::byte> memory) {
   stack_t stack{};
-  stack.ss_sp = std::malloc(bytes);
-  stack.ss_size = bytes;
+  stack.ss_sp = memory.data();
+  stack.ss_size = memory.size();
   sigaltstack(&stack, nullptr);
 }
 

@@ -35,7 +35,8 @@ struct bit_xor {
 template <unsigned Size, class Parent, class T, class Operation>
 T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operation,
          place at = CPU_BACKEND_HERE) {
-  return cpu_backend::reduce_lanes(tile.mask(), value, "cooperative_groups::reduce()", at, operation);
+  return cpu_backend::reduce_lanes(tile.mask(), value, "cooperative_groups::reduce()", at,
+                                   operation);
 }
 
 }  // namespace cooperative_groups

@@ -46,17 +46,19 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
   CPU_BACKEND_ATOMIC(atomicDec##suffix, unsigned, CPU_BACKEND_UPDATE(old == 0 || old > value ? value : old - 1)) \
   CPU_BACKEND_ATOMIC(atomicAnd##suffix, int, CPU_BACKEND_UPDATE(old & value))                       \
   CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned, CPU_BACKEND_UPDATE(old & value))                  \
-  CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned long long, CPU_BACKEND_UPDATE(old & value))        \
+  CPU_BACKEND_ATOMIC(atomicAnd##suffix, long long, CPU_BACKEND_UPDATE(old & value))                  \
+  CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned long long, CPU_BACKEND_UPDATE(old & value))                  \
   CPU_BACKEND_ATOMIC(atomicOr##suffix, int, CPU_BACKEND_UPDATE(old | value))                        \
   CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned, CPU_BACKEND_UPDATE(old | value))                   \
-  CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned long long, CPU_BACKEND_UPDATE(old | value))         \
+  CPU_BACKEND_ATOMIC(atomicOr##suffix, long long, CPU_BACKEND_UPDATE(old | value))                   \
+  CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned long long, CPU_BACKEND_UPDATE(old | value))                   \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, int, CPU_BACKEND_UPDATE(old ^ value))                       \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, unsigned, CPU_BACKEND_UPDATE(old ^ value))                  \
+  CPU_BACKEND_ATOMIC(atomicXor##suffix, long long, CPU_BACKEND_UPDATE(old ^ value))        \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, unsigned long long, CPU_BACKEND_UPDATE(old ^ value))        \
   CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, int)                                              \
   CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, unsigned)                                         \
-  CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, unsigned long long)                               \
-  CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, unsigned short)
+  CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, unsigned long long)
 // clang-format on
 
 // Returns the old value, which equals `expected` exactly if `desired` was stored.
@@ -71,6 +73,8 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
 CPU_BACKEND_ATOMICS()
 CPU_BACKEND_ATOMICS(_block)
 CPU_BACKEND_ATOMICS(_system)
+// CUDA has this one for the whole device only.
+CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS, unsigned short)
 
 #undef CPU_BACKEND_ATOMICS
 #undef CPU_BACKEND_ATOMIC

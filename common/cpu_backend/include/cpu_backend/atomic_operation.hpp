@@ -11,8 +11,8 @@
 
 namespace cpu_backend {
 
-// A thread that waits reads the same value again and again, or writes what is there already. Others get
-// their turn then; a thread whose atomics change memory is left alone.
+// A thread that waits reads the same value again and again, or writes what is there already. Others
+// get their turn then; a thread whose atomics change memory is left alone.
 inline void after_atomic(bool changed_memory, const place& at) {
   multiprocessor* on = this_multiprocessor;
   if (!on) return;

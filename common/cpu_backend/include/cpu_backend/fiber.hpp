@@ -13,8 +13,9 @@ struct fiber {
   void* sanitizer_stack = nullptr;  // AddressSanitizer's shadow of this fiber's frames
 };
 
-// Gives `target` a stack (64 KiB and a guard page below it) and lets it begin in `entry`, which must
-// never return. `index` staggers the stacks' tops: equal tops would share one set of the cache.
+// Gives `target` a stack (64 KiB and a guard page below it) and lets it begin in `entry`, which
+// must never return. `index` staggers the stacks' tops: equal tops would share one set of the
+// cache.
 void create_fiber(fiber& target, void (*entry)(), unsigned index);
 
 // Lets `target` begin in `entry` anew; whatever was on its stack is forgotten without a destructor.

@@ -64,8 +64,8 @@ struct grid {
   }
 };
 
-// Meets all blocks of a cooperative launch. Called by one thread of each block, while the block's others
-// wait for it at the block's barrier.
+// Meets all blocks of a cooperative launch. Called by one thread of each block, while the block's
+// others wait for it at the block's barrier.
 void grid_barrier(multiprocessor& of, const place& at);
 
 // A block of a cooperative launch is done: whoever still waits at the grid barrier waits for ever.

@@ -29,14 +29,16 @@ struct launch_configuration {
         stream(in_stream) {}
 };
 
-// Checks the configuration as the CUDA runtime does and runs `threads_of_block` for every block. Returns
-// once the grid is done; what goes wrong inside a kernel shows at the next synchronising call.
+// Checks the configuration as the CUDA runtime does and runs `threads_of_block` for every block.
+// Returns once the grid is done; what goes wrong inside a kernel shows at the next synchronising
+// call.
 cudaError_t launch(const launch_configuration& configuration, const void* kernel,
                    void (*run_threads)(multiprocessor&, const void* body), const void* body,
                    const place& at);
 
-// A pointer as the kernel sees it. Memory that a GPU can't reach must not work here either: a pointer
-// that is in no device, managed or pinned memory becomes an address that faults when it is used.
+// A pointer as the kernel sees it. Memory that a GPU can't reach must not work here either: a
+// pointer that is in no device, managed or pinned memory becomes an address that faults when it is
+// used.
 const void* as_seen_by_a_kernel(const void* pointer);
 
 template <class Argument>
@@ -50,11 +52,11 @@ Argument kernel_argument(Argument argument) {
   }
 }
 
-// Runs threads of the resident block one after the other. Inlined with the kernel into one loop, since
-// most kernels are a few instructions a thread.
+// Runs threads of the resident block one after the other. Inlined with the kernel into one loop,
+// since most kernels are a few instructions a thread.
 template <class Body>
 void run_threads(multiprocessor& on, const void* erased_body) {
-  const Body& body = *static_cast<const Body*>(erased_body);
+  const Body body = *static_cast<const Body*>(erased_body);  // a copy can live in registers
   const auto index_of = [](unsigned rank) {
     if (blockDim.y == 1 && blockDim.z == 1) return uint3{rank, 0, 0};
     const unsigned row = rank / blockDim.x;
@@ -104,9 +106,9 @@ class configured_launch {
     if (!kernel) {  // the call's own arguments decide which instantiation is meant
       kernel = pick_([](void (*of)(Arguments...)) { return reinterpret_cast<const void*>(of); });
     }
-    [&, this](auto... seen) {
-      launch_body(configuration_, kernel, [&, this] { call_(seen...); }, at_);
-    }(kernel_argument(std::move(arguments))...);
+    launch_body(
+        configuration_, kernel,
+        [call = call_, ... seen = kernel_argument(std::move(arguments))] { call(seen...); }, at_);
   }
 
  private:
@@ -116,8 +118,8 @@ class configured_launch {
   place at_;
 };
 
-// `call` invokes the kernel with the arguments it gets; `pick` hands the kernel's name to its argument,
-// or returns nullptr where the name alone does not say which instantiation is meant.
+// `call` invokes the kernel with the arguments it gets; `pick` hands the kernel's name to its
+// argument, or returns nullptr where the name alone does not say which instantiation is meant.
 template <class Call, class Pick>
 configured_launch<Call, Pick> configure(Call call, Pick pick, launch_configuration configuration,
                                         place at = CPU_BACKEND_HERE) {
@@ -133,10 +135,11 @@ auto dynamic_shared_memory() -> T (&)[] {
 template <class... Parameters, std::size_t... Index>
 cudaError_t launch_with_pointers(void (*kernel)(Parameters...), launch_configuration configuration,
                                  void** arguments, std::index_sequence<Index...>, const place& at) {
-  return [&](auto... seen) {
-    return launch_body(configuration, reinterpret_cast<const void*>(kernel),
-                       [&] { kernel(seen...); }, at);
-  }(kernel_argument(*static_cast<std::remove_cv_t<Parameters>*>(arguments[Index]))...);
+  return launch_body(
+      configuration, reinterpret_cast<const void*>(kernel),
+      [kernel, ... seen = kernel_argument(*static_cast<std::remove_cv_t<Parameters>*>(
+                   arguments[Index]))] { kernel(seen...); },
+      at);
 }
 
 }  // namespace cpu_backend
@@ -147,8 +150,8 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 th
                              void** arguments, std::size_t shared_bytes = 0,
                              cudaStream_t stream = nullptr,
                              cpu_backend::place at = CPU_BACKEND_HERE) {
-  return cpu_backend::launch_with_pointers(kernel, {blocks, threads, shared_bytes, stream}, arguments,
-                                           std::index_sequence_for<Parameters...>{}, at);
+  return cpu_backend::launch_with_pointers(kernel, {blocks, threads, shared_bytes, stream},
+                                           arguments, std::index_sequence_for<Parameters...>{}, at);
 }
 
 template <class... Parameters>
@@ -162,9 +165,28 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
                                            std::index_sequence_for<Parameters...>{}, at);
 }
 
-#define CPU_BACKEND_NEEDS_KERNEL                                                          \
-  __attribute__((error("on the CPU backend, pass the kernel itself and not a void pointer " \
-                       "to it: its parameters' types are needed to call it")))
+// Of the attributes, only cudaLaunchAttributeCooperative means something here.
+template <class... Parameters, class... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* asked, void (*kernel)(Parameters...),
+                               Arguments&&... arguments) {
+  cpu_backend::launch_configuration configuration{asked->gridDim, asked->blockDim,
+                                                  asked->dynamicSmemBytes, asked->stream};
+  for (unsigned i = 0; i < asked->numAttrs; ++i) {
+    if (asked->attrs[i].id == cudaLaunchAttributeCooperative) {
+      configuration.cooperative = asked->attrs[i].val.cooperative != 0;
+    }
+  }
+  return cpu_backend::launch_body(
+      configuration, reinterpret_cast<const void*>(kernel),
+      [kernel, ... seen = cpu_backend::kernel_argument(
+                   static_cast<std::remove_cv_t<Parameters>>(arguments))] { kernel(seen...); },
+      cpu_backend::place{});
+}
+
+#define CPU_BACKEND_NEEDS_KERNEL                                                 \
+  __attribute__((                                                                \
+      error("on the CPU backend, pass the kernel itself and not a void pointer " \
+            "to it: its parameters' types are needed to call it")))
 CPU_BACKEND_NEEDS_KERNEL cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**,
                                                       std::size_t = 0, cudaStream_t = nullptr);
 CPU_BACKEND_NEEDS_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**,

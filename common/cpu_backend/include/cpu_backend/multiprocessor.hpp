@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One OS thread plays one streaming multiprocessor. It holds one resident block at a time and runs that
-// block's threads to completion on fibers: a fiber takes the first thread that has not started, and when
-// that returns the next one, so a block whose threads never wait needs one fiber. A thread that has to
-// wait keeps its fiber, and another fiber goes on.
+// One OS thread plays one streaming multiprocessor. It holds one resident block at a time and runs
+// that block's threads to completion on fibers: a fiber takes the first thread that has not
+// started, and when that returns the next one, so a block whose threads never wait needs one fiber.
+// A thread that has to wait keeps its fiber, and another fiber goes on.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,8 @@ struct resident_thread {
   uint3 index{};
   wait_reason reason = wait_reason::none;
   place waits_at{};
-  resident_thread* behind = nullptr;  // the next in the queue that this one stands in
+  std::uint64_t state_at_last_turn = 0;  // see let_others_run
+  resident_thread* behind = nullptr;     // the next in the queue that this one stands in
 };
 
 // First in, first out. A thread stands in at most one queue.
@@ -90,8 +91,9 @@ class multiprocessor {
   multiprocessor(const multiprocessor&) = delete;
   multiprocessor& operator=(const multiprocessor&) = delete;
 
-  // Runs blocks of `of` until none is left to start or the launch has failed. Called by the OS thread
-  // that plays this multiprocessor, and by no other; so is everything below unless it says otherwise.
+  // Runs blocks of `of` until none is left to start or the launch has failed. Called by the OS
+  // thread that plays this multiprocessor, and by no other; so is everything below unless it says
+  // otherwise.
   void run(grid& of);
 
   unsigned number() const { return number_; }
@@ -122,27 +124,38 @@ class multiprocessor {
   // The same, and returns how many threads came with `condition`; `participants` is how many came.
   unsigned block_barrier_count(const place& at, bool condition, unsigned* participants);
 
-  // Meets the lanes of `mask` that have not returned, all of which must come with the same operation
-  // and mask. Lane i's deposit is then value[i], until the caller calls leave().
+  // Meets the lanes of `mask` that have not returned, all of which must come with the same
+  // operation and mask. Lane i's deposit is then value[i], until the caller calls leave().
   warp_meeting& meet(unsigned mask, std::uint64_t value, const char* operation, const place& at);
   void leave(warp_meeting& meeting);
 
-  // Work stealing, for every thread of the block: checks the preconditions; cancels one block that has
-  // not started, and gives its index, or returns false.
+  // Work stealing, for every thread of the block: checks the preconditions; cancels one block that
+  // has not started, and gives its index, or returns false.
   void begin_stealing(int rank, const place& at);
   bool steal_block(uint3& index, const place& at);
 
   // What an atomic operation or a fence reports: whether it changed memory. A thread that changes
-  // nothing again and again waits for another thread, and must let that one run.
-  void progressed() { fruitless_ = spinning_turns_ = 0; }
+  // nothing again and again may be waiting for another thread, and lets that one run.
+  void progressed() { fruitless_ = repeated_turns_ = 0; }
   void fruitless(const place& at) {
-    if (++fruitless_ >= fruitless_limit) let_others_run(at);
+    ++fruitless_;
+    // At one and the same place of a loop, so that its turns can be compared; unless it has moved
+    // on.
+    if (fruitless_ >= fruitless_limit &&
+        (at.surely_same(current_->waits_at) || fruitless_ >= 4 * fruitless_limit)) {
+      let_others_run(at);
+    }
   }
   void let_others_run(const place& at);
 
-  // Ends the block and the launch, which fails with `error`; prints the message with the thread that it
-  // is about. Called by the thread at fault.
-  [[noreturn]] void fail(cudaError_t error, const std::string& message);
+  // Ends the block and the launch, which fails with `error`; prints what `message()` returns, with
+  // the thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
+  // hence the function: its strings are gone before the thread is.
+  template <class Message>
+  [[noreturn]] void fail(cudaError_t error, Message message) {
+    if (is_first_failure(error)) report_thread(message());
+    abandon_block();
+  }
 
   // Ends the block without a word, because the launch has failed elsewhere.
   [[noreturn]] void abandon_block();
@@ -157,16 +170,16 @@ class multiprocessor {
   bool holds_block() const { return holds_block_.load(std::memory_order_relaxed); }
   bool waits_for_grid() const { return waits_for_grid_.load(std::memory_order_relaxed); }
   void waits_for_grid(bool waits) { waits_for_grid_.store(waits, std::memory_order_relaxed); }
-  // Grows when a thread returns, a barrier opens, a block begins: in short, when something is achieved.
+  // Grows when a thread returns, a barrier opens, a block begins: in short, when something is
+  // achieved.
   std::uint64_t events() const {
     return events_.load(std::memory_order_relaxed) + unstarted_thread();
   }
-  // Grows while all threads of the block do nothing but look at memory.
+  // Grows while no thread of the block can do anything unless another block changes memory.
   std::uint64_t idle_turns() const { return idle_turns_.load(std::memory_order_relaxed); }
   bool is_stack_overflow(const void* address) const {
     return current_ && in_guard_page(current_->stack, address);
   }
-
 
  private:
   // One line for each place at which threads of the resident block wait.
@@ -175,6 +188,7 @@ class multiprocessor {
   static void fiber_entry();
 
   void run_fiber();
+  bool run_threads();
   bool take_block();
   resident_thread* idle_fiber();
   resident_thread* next_runnable();
@@ -189,8 +203,11 @@ class multiprocessor {
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
   void back_off();
+  std::uint64_t private_state() const;
   void forget_block();
-  [[noreturn]] void fail_block(cudaError_t error, const std::string& message);
+  bool is_first_failure(cudaError_t error);
+  void report_thread(const std::string& message) const;
+  void report_block(const std::string& message) const;
   void next_to_start(unsigned rank) { unstarted_thread_.store(rank, std::memory_order_relaxed); }
   // Only this OS thread counts, so this need not be an atomic addition.
   static void count(std::atomic<std::uint64_t>& counter) {
@@ -202,11 +219,11 @@ class multiprocessor {
   fiber os_thread_;
   grid* grid_ = nullptr;
 
-  unsigned threads_ = 0;  // of the resident block
+  unsigned threads_ = 0;                        // of the resident block
   std::atomic<unsigned> unstarted_thread_ = 0;  // rank of the first that has not begun
-  unsigned running_ = 0;           // fibers that hold a thread of the block, waiting ones included
-  unsigned arrived_ = 0;           // at the block's barrier
-  bool anything_waited_ = false;   // since the block began
+  unsigned running_ = 0;          // fibers that hold a thread of the block, waiting ones included
+  unsigned arrived_ = 0;          // at the block's barrier
+  bool anything_waited_ = false;  // since the block began
   place barrier_place_{};
   uint3 barrier_thread_{};
   unsigned counted_ = 0;
@@ -218,8 +235,9 @@ class multiprocessor {
   uint3 stolen_{};
 
   unsigned fruitless_ = 0;
-  unsigned spinning_turns_ = 0;
+  unsigned repeated_turns_ = 0;  // of threads that had seen and held exactly the same before
 
+  std::string exception_;  // what the exception that left a kernel said
   resident_thread* current_ = nullptr;
   std::deque<resident_thread> fibers_;
   std::vector<resident_thread*> idle_;

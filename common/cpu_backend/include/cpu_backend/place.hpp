@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where in the student's source a call stands, taken by a default argument at the place of the call:
+// Where in the student's source a call stands, taken by a default argument at the place of the
+// call:
 //   void __syncthreads(cpu_backend::place at = CPU_BACKEND_HERE);
 #pragma once
 
@@ -24,14 +25,15 @@ struct place {
   const char* file() const { return file_name; }
   unsigned line() const { return line_number; }
   unsigned column() const { return column_number; }
-  // Equal for two calls at the same place; may differ for one place seen through two instantiations.
+  // Equal for two calls at the same place; may differ for one place seen through two
+  // instantiations.
   bool surely_same(const place& other) const {
     return line_number == other.line_number && column_number == other.column_number;
   }
 };
 #else
-// g++ keeps a location as one pointer, so that a barrier pays one register for it. The macro is the bare
-// built-in function, because g++ 12 takes the declaration's place for one inside braces.
+// g++ keeps a location as one pointer, so that a barrier pays one register for it. The macro is the
+// bare built-in function, because g++ 12 takes the declaration's place for one inside braces.
 struct place {
   const void* location = nullptr;
 

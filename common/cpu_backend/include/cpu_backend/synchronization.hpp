@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Barriers, fences, votes and shuffles, under CUDA's names.
 //
-// Every function here is called by a thread of a kernel. `__syncthreads` and its forms: by all threads
-// of the block that have not returned, at the same place. The `_sync` functions: by all lanes that `mask`
-// names and that have not returned, with the same mask.
+// Every function here is called by a thread of a kernel. `__syncthreads` and its forms: by all
+// threads of the block that have not returned, at the same place. The `_sync` functions: by all
+// lanes that `mask` names and that have not returned, with the same mask.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,9 @@ inline void __nanosleep(unsigned, cpu_backend::place at = CPU_BACKEND_HERE) {
 }
 
 [[noreturn]] inline void __trap(cpu_backend::place at = CPU_BACKEND_HERE) {
-  cpu_backend::in_kernel("__trap()", at).fail(cudaErrorLaunchFailure, "__trap() was called");
+  cpu_backend::in_kernel("__trap()", at).fail(cudaErrorLaunchFailure, [] {
+    return "__trap() was called";
+  });
 }
 
 namespace cpu_backend {
@@ -81,17 +83,18 @@ T from_bits(std::uint64_t bits) {
   return value;
 }
 
-// `source_of(lane, first, last)` names the lane to read from, all three within the warp; first and last
-// bound the lane's segment. A lane that reads from outside its reach, or from a lane that did not come,
-// gets its own value back; CUDA leaves the latter undefined.
+// `source_of(lane, first, last)` names the lane to read from, all three within the warp; first and
+// last bound the lane's segment. A lane that reads from outside its reach, or from a lane that did
+// not come, gets its own value back; CUDA leaves the latter undefined.
 template <class T, class Source>
 T shuffle(unsigned mask, T value, int width, const char* operation, const place& at,
           Source source_of) {
   static_assert(std::is_arithmetic_v<T>, "a shuffle takes an arithmetic type, as CUDA's does");
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
-    in_kernel(operation, at).fail(cudaErrorLaunchFailure,
-                                  std::string(operation) + " with a width of " +
-                                      std::to_string(width) + ", which is no power of two up to 32");
+    in_kernel(operation, at).fail(cudaErrorLaunchFailure, [&] {
+      return std::string(operation) + " with a width of " + std::to_string(width) +
+             ", which is no power of two up to 32";
+    });
   }
   return meet_lanes(mask, as_bits(value), operation, at,
                     [&](const warp_meeting& meeting, unsigned lane) {
@@ -134,8 +137,8 @@ inline void __syncwarp(unsigned mask = cpu_backend::full_mask,
   cpu_backend::meet_lanes(mask, 0, "__syncwarp()", at, [](const auto&, unsigned) { return 0; });
 }
 
-// Lanes that run together. Here every lane runs by itself, which CUDA allows at any time, so that code
-// that takes a warp for one unit without a `_sync` function shows its mistake.
+// Lanes that run together. Here every lane runs by itself, which CUDA allows at any time, so that
+// code that takes a warp for one unit without a `_sync` function shows its mistake.
 inline unsigned __activemask(cpu_backend::place at = CPU_BACKEND_HERE) {
   return 1u << cpu_backend::lane_of(cpu_backend::in_kernel("__activemask()", at));
 }
@@ -146,8 +149,9 @@ inline unsigned __ballot_sync(unsigned mask, int condition,
                                  [](const auto& meeting, unsigned) { return ballot(meeting); });
 }
 inline int __any_sync(unsigned mask, int condition, cpu_backend::place at = CPU_BACKEND_HERE) {
-  return cpu_backend::meet_lanes(mask, condition != 0, "__any_sync()", at,
-                                 [](const auto& meeting, unsigned) -> int { return ballot(meeting) != 0; });
+  return cpu_backend::meet_lanes(
+      mask, condition != 0, "__any_sync()", at,
+      [](const auto& meeting, unsigned) -> int { return ballot(meeting) != 0; });
 }
 inline int __all_sync(unsigned mask, int condition, cpu_backend::place at = CPU_BACKEND_HERE) {
   return cpu_backend::meet_lanes(
@@ -157,16 +161,16 @@ inline int __all_sync(unsigned mask, int condition, cpu_backend::place at = CPU_
 
 template <class T>
 unsigned __match_any_sync(unsigned mask, T value, cpu_backend::place at = CPU_BACKEND_HERE) {
-  return cpu_backend::meet_lanes(mask, cpu_backend::as_bits(value), "__match_any_sync()", at,
-                                 [&](const auto& meeting, unsigned lane) {
-                                   unsigned equal = 0;
-                                   for (unsigned other = 0; other < 32; ++other) {
-                                     if ((meeting.arrived >> other & 1) &&
-                                         meeting.value[other] == meeting.value[lane])
-                                       equal |= 1u << other;
-                                   }
-                                   return equal;
-                                 });
+  return cpu_backend::meet_lanes(
+      mask, cpu_backend::as_bits(value), "__match_any_sync()", at,
+      [&](const auto& meeting, unsigned lane) {
+        unsigned equal = 0;
+        for (unsigned other = 0; other < 32; ++other) {
+          if ((meeting.arrived >> other & 1) && meeting.value[other] == meeting.value[lane])
+            equal |= 1u << other;
+        }
+        return equal;
+      });
 }
 template <class T>
 unsigned __match_all_sync(unsigned mask, T value, int* all_equal,
@@ -175,7 +179,8 @@ unsigned __match_all_sync(unsigned mask, T value, int* all_equal,
       mask, cpu_backend::as_bits(value), "__match_all_sync()", at,
       [&](const auto& meeting, unsigned lane) {
         for (unsigned other = 0; other < 32; ++other) {
-          if ((meeting.arrived >> other & 1) && meeting.value[other] != meeting.value[lane]) return 0u;
+          if ((meeting.arrived >> other & 1) && meeting.value[other] != meeting.value[lane])
+            return 0u;
         }
         return meeting.arrived;
       });
@@ -186,9 +191,8 @@ unsigned __match_all_sync(unsigned mask, T value, int* all_equal,
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source, int width = warpSize,
               cpu_backend::place at = CPU_BACKEND_HERE) {
-  return cpu_backend::shuffle(
-      mask, value, width, "__shfl_sync()", at,
-      [=](int, int first, int) { return first + (source & (width - 1)); });
+  return cpu_backend::shuffle(mask, value, width, "__shfl_sync()", at,
+                              [=](int, int first, int) { return first + (source & (width - 1)); });
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
