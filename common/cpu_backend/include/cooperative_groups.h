@@ -2,6 +2,8 @@
 // Cooperative groups: the thread block, tiles of a warp, the coalesced group and the grid.
 #pragma once
 
+#include <type_traits>
+
 #include "cpu_backend/grid.hpp"
 #include "cpu_backend/synchronization.hpp"
 
@@ -27,21 +29,33 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is
-// called by all lanes of the tile that have not returned.
+// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is called by all
+// lanes of the tile that have not returned. Parent says what the tile was cut out of; `void` is any.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "the CPU backend has tiles of 1, 2, 4, 8, 16 or 32 threads");
 
  public:
+  // For tiled_partition: the calling thread's tile of a parent of `parent_threads` threads, in which it has
+  // the rank `parent_rank`.
+  thread_block_tile(unsigned parent_rank, unsigned parent_threads)
+      : meta_group_rank_(parent_rank / Size),
+        meta_group_size_((parent_threads + Size - 1) / Size) {}
+  // thread_block_tile<32> tile = tiled_partition<32>(block);
+  template <class Other>
+    requires(std::is_void_v<Parent> && !std::is_void_v<Other>)
+  thread_block_tile(const thread_block_tile<Size, Other>& tile)
+      : meta_group_rank_(tile.meta_group_rank()), meta_group_size_(tile.meta_group_size()) {}
+
   void sync(place at = CPU_BACKEND_HERE) const { __syncwarp(mask(), at); }
 
   static unsigned thread_rank() { return thread_block::thread_rank() % Size; }
   static constexpr unsigned num_threads() { return Size; }
   static constexpr unsigned size() { return Size; }
-  static unsigned meta_group_rank() { return thread_block::thread_rank() / Size; }
-  static unsigned meta_group_size() { return (thread_block::num_threads() + Size - 1) / Size; }
+  // Which of the parent's tiles this is, and how many there are.
+  unsigned meta_group_rank() const { return meta_group_rank_; }
+  unsigned meta_group_size() const { return meta_group_size_; }
 
   template <class T>
   T shfl(T value, int source, place at = CPU_BACKEND_HERE) const {
@@ -82,17 +96,20 @@ class thread_block_tile {
 
  private:
   static unsigned first_lane() { return thread_block::thread_rank() % 32 / Size * Size; }
+
+  unsigned meta_group_rank_;
+  unsigned meta_group_size_;
 };
 
 template <unsigned Size>
-thread_block_tile<Size, thread_block> tiled_partition(const thread_block&) {
-  return {};
+thread_block_tile<Size, thread_block> tiled_partition(const thread_block& block) {
+  return {block.thread_rank(), block.num_threads()};
 }
 template <unsigned Size, unsigned Larger, class Parent>
 thread_block_tile<Size, thread_block_tile<Larger, Parent>> tiled_partition(
-    const thread_block_tile<Larger, Parent>&) {
-  static_assert(Size <= Larger, "a tile is cut out of a larger one");
-  return {};
+    const thread_block_tile<Larger, Parent>& tile) {
+  static_assert(Size < Larger, "a tile is cut out of a larger one");
+  return {tile.thread_rank(), tile.num_threads()};
 }
 
 // The lanes that run together: on this backend each by itself, which CUDA allows at any time.
@@ -106,9 +123,21 @@ class coalesced_group {
   T shfl(T value, int) const {
     return value;
   }
+  template <class T>
+  T shfl_up(T value, int) const {
+    return value;
+  }
+  template <class T>
+  T shfl_down(T value, int) const {
+    return value;
+  }
   int any(int condition) const { return condition != 0; }
   int all(int condition) const { return condition != 0; }
   unsigned ballot(int condition) const { return condition != 0; }
+  template <class T>
+  unsigned match_any(T) const {
+    return 1;
+  }
 };
 inline coalesced_group coalesced_threads() { return {}; }
 
@@ -123,9 +152,9 @@ class grid_group {
   void sync(place at = CPU_BACKEND_HERE) const {
     auto& on = cpu_backend::in_kernel("grid_group::sync()", at);
     if (!is_valid(at)) {
-      on.fail(cudaErrorLaunchFailure, [] {
-        return "grid_group::sync() in a kernel that was not launched by "
-               "cudaLaunchCooperativeKernel";
+      on.fail(cudaErrorLaunchFailure, [&] {
+        return "grid_group::sync() at " + cpu_backend::describe(at) +
+               " in a kernel that was not launched by cudaLaunchCooperativeKernel";
       });
     }
     on.block_barrier(at);

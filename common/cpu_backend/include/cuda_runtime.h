@@ -9,6 +9,7 @@
 #include "cpu_backend/launch.hpp"
 #include "cpu_backend/synchronization.hpp"
 #include "cuda_runtime_api.h"
+#include "device_functions.h"
 #include "driver_types.h"
 #include "vector_functions.h"
 #include "vector_types.h"

@@ -187,7 +187,7 @@ cudaError_t check(const launch_configuration& asked, const void* kernel) {
   if (!fits(asked.blocks, limits.maxGridSize) || !fits(asked.threads, limits.maxThreadsDim) ||
       std::uint64_t{asked.threads.x} * asked.threads.y * asked.threads.z >
           static_cast<std::uint64_t>(limits.maxThreadsPerBlock)) {
-    return cudaErrorInvalidConfiguration;
+    return cudaErrorInvalidValue;  // as CUDA 13 has it; an older toolkit says InvalidConfiguration
   }
   if (asked.dynamic_shared_bytes > dynamic_shared_memory_limit(kernel))
     return cudaErrorInvalidValue;

@@ -39,4 +39,10 @@ T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operati
                                    operation);
 }
 
+// A coalesced group is one thread here.
+template <class T, class Operation>
+T reduce(const coalesced_group&, T value, Operation) {
+  return value;
+}
+
 }  // namespace cooperative_groups

@@ -19,7 +19,7 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
   inline type name(type* address, type value, cpu_backend::place at = CPU_BACKEND_HERE) {           \
     return expression;                                                                              \
   }
-#define CPU_BACKEND_UPDATE(next) \
+#define CPU_BACKEND_UPDATE(next)                                                                    \
   cpu_backend::atomic_update(address, cpu_backend::relaxed, at, [=](auto old) -> decltype(old) { return next; })
 
 #define CPU_BACKEND_ATOMICS(suffix)                                                                 \
@@ -46,15 +46,15 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
   CPU_BACKEND_ATOMIC(atomicDec##suffix, unsigned, CPU_BACKEND_UPDATE(old == 0 || old > value ? value : old - 1)) \
   CPU_BACKEND_ATOMIC(atomicAnd##suffix, int, CPU_BACKEND_UPDATE(old & value))                       \
   CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned, CPU_BACKEND_UPDATE(old & value))                  \
-  CPU_BACKEND_ATOMIC(atomicAnd##suffix, long long, CPU_BACKEND_UPDATE(old & value))                  \
-  CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned long long, CPU_BACKEND_UPDATE(old & value))                  \
+  CPU_BACKEND_ATOMIC(atomicAnd##suffix, long long, CPU_BACKEND_UPDATE(old & value))                 \
+  CPU_BACKEND_ATOMIC(atomicAnd##suffix, unsigned long long, CPU_BACKEND_UPDATE(old & value))        \
   CPU_BACKEND_ATOMIC(atomicOr##suffix, int, CPU_BACKEND_UPDATE(old | value))                        \
   CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned, CPU_BACKEND_UPDATE(old | value))                   \
-  CPU_BACKEND_ATOMIC(atomicOr##suffix, long long, CPU_BACKEND_UPDATE(old | value))                   \
-  CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned long long, CPU_BACKEND_UPDATE(old | value))                   \
+  CPU_BACKEND_ATOMIC(atomicOr##suffix, long long, CPU_BACKEND_UPDATE(old | value))                  \
+  CPU_BACKEND_ATOMIC(atomicOr##suffix, unsigned long long, CPU_BACKEND_UPDATE(old | value))         \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, int, CPU_BACKEND_UPDATE(old ^ value))                       \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, unsigned, CPU_BACKEND_UPDATE(old ^ value))                  \
-  CPU_BACKEND_ATOMIC(atomicXor##suffix, long long, CPU_BACKEND_UPDATE(old ^ value))        \
+  CPU_BACKEND_ATOMIC(atomicXor##suffix, long long, CPU_BACKEND_UPDATE(old ^ value))                 \
   CPU_BACKEND_ATOMIC(atomicXor##suffix, unsigned long long, CPU_BACKEND_UPDATE(old ^ value))        \
   CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, int)                                              \
   CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS##suffix, unsigned)                                         \

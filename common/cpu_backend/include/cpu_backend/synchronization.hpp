@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/report.hpp"
 
 inline void __syncthreads(cpu_backend::place at = CPU_BACKEND_HERE) {
   cpu_backend::in_kernel("__syncthreads()", at).block_barrier(at);
@@ -47,8 +48,8 @@ inline void __nanosleep(unsigned, cpu_backend::place at = CPU_BACKEND_HERE) {
 }
 
 [[noreturn]] inline void __trap(cpu_backend::place at = CPU_BACKEND_HERE) {
-  cpu_backend::in_kernel("__trap()", at).fail(cudaErrorLaunchFailure, [] {
-    return "__trap() was called";
+  cpu_backend::in_kernel("__trap()", at).fail(cudaErrorLaunchFailure, [&] {
+    return "__trap() was called at " + cpu_backend::describe(at);
   });
 }
 
@@ -92,8 +93,8 @@ T shuffle(unsigned mask, T value, int width, const char* operation, const place&
   static_assert(std::is_arithmetic_v<T>, "a shuffle takes an arithmetic type, as CUDA's does");
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
     in_kernel(operation, at).fail(cudaErrorLaunchFailure, [&] {
-      return std::string(operation) + " with a width of " + std::to_string(width) +
-             ", which is no power of two up to 32";
+      return std::string(operation) + " at " + describe(at) + " with a width of " +
+             std::to_string(width) + ", which is no power of two up to 32";
     });
   }
   return meet_lanes(mask, as_bits(value), operation, at,

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: MIT
+#define CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER  // A failed check prints what is wrong.
+#include "01_vector_add/vector_add.cuh"
+
+#include <algorithm>
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/device.hpp"
+#include "lab/device_buffer.cuh"
+#include "lab/exact_data.hpp"
+#include "lab/poisoned_output.cuh"
+#include "lab/reference.hpp"
+
+namespace {
+
+enum class kernel { one_element, grid_stride, sixteen_bytes };
+
+// `blocks` counts where the kernel's grid is free.
+template <class T>
+void launch(kernel which, const T* a, const T* b, T* c, std::size_t n, unsigned blocks,
+            unsigned threads) {
+  switch (which) {
+    case kernel::one_element:
+      return course::launch_one_element(a, b, c, n, threads);
+    case kernel::grid_stride:
+      return course::launch_grid_stride(a, b, c, n, blocks, threads);
+    case kernel::sixteen_bytes:
+      return course::launch_sixteen_bytes(a, b, c, n, blocks, threads);
+  }
+}
+
+constexpr kernel all_kernels[] = {kernel::one_element, kernel::grid_stride, kernel::sixteen_bytes};
+
+// `values` on the device, `offset` elements past an aligned address.
+template <class T>
+class misaligned_input {
+ public:
+  misaligned_input(const std::vector<T>& values, std::size_t offset)
+      : offset_(offset), memory_(offset + values.size()) {
+    memory_.copy_from(values, offset);
+  }
+  const T* data() const { return memory_.data() + offset_; }
+
+ private:
+  std::size_t offset_;
+  lab::device_buffer<T> memory_;
+};
+
+// Element offsets of a, b and c from an address that is a multiple of 16 bytes.
+struct offsets {
+  std::size_t a = 0;
+  std::size_t b = 0;
+  std::size_t c = 0;
+};
+
+// Launches the kernel twice, each time onto poison, and says what is wrong with c, if anything.
+// The elements are small whole numbers: even T = std::int8_t holds every sum.
+template <class T>
+std::optional<std::string> wrong_sum(kernel which, std::size_t n, unsigned blocks, unsigned threads,
+                                     std::uint64_t seed, offsets offset = {}) {
+  const std::vector<T> a = lab::small_integers<T>(n, 60, seed);
+  const std::vector<T> b = lab::small_integers<T>(n, 60, ~seed);
+  std::vector<T> expected(n);
+  std::transform(a.begin(), a.end(), b.begin(), expected.begin(), std::plus<T>{});
+
+  const misaligned_input<T> device_a(a, offset.a);
+  const misaligned_input<T> device_b(b, offset.b);
+  lab::poisoned_output<T> c(n, offset.c);
+  for (int run = 0; run < 2; ++run) {
+    c.poison();
+    launch(which, device_a.data(), device_b.data(), c.data(), n, blocks, threads);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    if (auto wrong = lab::first_difference<T>(c.to_host(), expected)) return wrong;
+    if (auto wrong = c.overrun()) return wrong;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CATCH_REGISTER_ENUM(kernel, kernel::one_element, kernel::grid_stride, kernel::sixteen_bytes)
+
+TEMPLATE_TEST_CASE("every kernel adds vectors of awkward lengths", "", float, double, std::int8_t,
+                   std::int32_t, std::int64_t) {
+  const std::uint64_t seed = GENERATE(std::uint64_t{1}, std::uint64_t{Catch::getSeed()});
+  const std::size_t n = GENERATE(1, 2, 3, 4, 5, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 4095,
+                                 4096, 4097, 50'003);
+  CAPTURE(seed, n);
+  for (const kernel which : all_kernels) {
+    for (const unsigned threads : {1U, 33U, 256U, 1024U}) {
+      for (const unsigned blocks : {1U, 3U, 64U}) {
+        CAPTURE(which, threads, blocks);
+        REQUIRE(wrong_sum<TestType>(which, n, blocks, threads, seed) == std::nullopt);
+      }
+    }
+  }
+}
+
+TEST_CASE("every kernel adds more elements than its grid has threads, several times over") {
+  const std::uint64_t seed = GENERATE(std::uint64_t{2}, std::uint64_t{Catch::getSeed()});
+  CAPTURE(seed);
+  for (const kernel which : all_kernels) {
+    CAPTURE(which);
+    REQUIRE(wrong_sum<float>(which, (1 << 20) + 7, 40, 256, seed) == std::nullopt);
+  }
+}
+
+TEST_CASE("sixteen-byte loads take pointers of any alignment") {
+  const std::uint64_t seed = Catch::getSeed();
+  const std::size_t n = GENERATE(1, 2, 3, 4, 7, 8, 1003);
+  CAPTURE(seed, n);
+  for (std::size_t a = 0; a < 4; ++a) {
+    for (std::size_t b = 0; b < 4; ++b) {
+      for (std::size_t c = 0; c < 4; ++c) {
+        CAPTURE(a, b, c);
+        REQUIRE(wrong_sum<float>(kernel::sixteen_bytes, n, 2, 32, seed, {a, b, c}) == std::nullopt);
+      }
+    }
+  }
+  for (std::size_t a = 0; a < 16; ++a) {
+    CAPTURE(a);
+    REQUIRE(wrong_sum<std::int8_t>(kernel::sixteen_bytes, n, 2, 32, seed, {a, a, a}) ==
+            std::nullopt);
+    REQUIRE(wrong_sum<std::int8_t>(kernel::sixteen_bytes, n, 2, 32, seed, {a, 3, 0}) ==
+            std::nullopt);
+  }
+}
+
+TEST_CASE("every kernel adds each element once, so that the sum may replace an input") {
+  const std::uint64_t seed = Catch::getSeed();
+  const std::size_t n = GENERATE(1, 31, 1000, 20'011);
+  CAPTURE(seed, n);
+  const std::vector<int> a = lab::small_integers<int>(n, 1'000'000, seed);
+  const std::vector<int> b = lab::small_integers<int>(n, 1'000'000, ~seed);
+  for (const kernel which : all_kernels) {
+    for (const unsigned blocks : {1U, 4U}) {
+      CAPTURE(which, blocks);
+      lab::device_buffer<int> sum(a);
+      const lab::device_buffer<int> device_b(b);
+      std::vector<int> expected = a;
+      for (int run = 0; run < 2; ++run) {
+        launch<int>(which, sum.data(), device_b.data(), sum.data(), n, blocks, 96);
+        std::transform(expected.begin(), expected.end(), b.begin(), expected.begin(), std::plus{});
+        REQUIRE(lab::first_difference<int>(sum.to_host(), expected) == std::nullopt);
+      }
+      REQUIRE(device_b.to_host() == b);
+    }
+  }
+}
+
+TEST_CASE("an empty vector launches nothing") {
+  // A grid of 0 blocks would be refused, so what returns has not launched.
+  for (const kernel which : all_kernels) {
+    CAPTURE(which);
+    REQUIRE_NOTHROW(launch<float>(which, nullptr, nullptr, nullptr, 0, 0, 256));
+  }
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("every kernel adds vectors in managed memory") {
+  constexpr std::size_t n = 10'007;
+  for (const kernel which : all_kernels) {
+    CAPTURE(which);
+    lab::managed_buffer<int> a(n);
+    lab::managed_buffer<int> b(n);
+    lab::managed_buffer<int> c(n);
+    std::vector<int> expected(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      a.data()[i] = static_cast<int>(i);
+      b.data()[i] = static_cast<int>(2 * i);
+      c.data()[i] = -1;
+      expected[i] = static_cast<int>(3 * i);
+    }
+    launch(which, a.data(), b.data(), c.data(), n, 5, 128);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE(lab::first_difference<int>(c.span(), expected) == std::nullopt);
+  }
+}
+
+TEST_CASE("a grid that CUDA does not have is refused") {
+  using Catch::Matchers::ContainsSubstring;
+  constexpr std::size_t most = 0x7fffffff;
+  CHECK(course::covering_blocks(0, 256) == 0);
+  CHECK(course::covering_blocks(1, 256) == 1);
+  CHECK(course::covering_blocks(257, 256) == 2);
+  CHECK(course::covering_blocks(most, 1) == most);
+  CHECK_THROWS_MATCHES(
+      course::covering_blocks(most + 1, 1), std::invalid_argument,
+      Catch::Matchers::MessageMatches(ContainsSubstring("2147483648 blocks are needed")));
+
+  lab::device_buffer<float> x(std::vector<float>{1});
+  const auto launch_with = [&x](unsigned blocks, unsigned threads) {
+    course::launch_grid_stride(x.data(), x.data(), x.data(), 1, blocks, threads);
+  };
+  CHECK_THROWS_MATCHES(
+      launch_with(1, 2048), lab::cuda_error,
+      Catch::Matchers::MessageMatches(ContainsSubstring("cudaErrorInvalidValue")));
+  CHECK_THROWS_AS(launch_with(0, 256), lab::cuda_error);
+  CHECK_NOTHROW(launch_with(1, 256));
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("every kernel adds more than 2^32 elements") {
+  using element = std::int8_t;
+  constexpr std::size_t window = 1 << 16;
+  constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
+  const lab::free_memory free = lab::available_memory();
+  if (lab::describe_device().shares_host_memory) {
+    SKIP("13 GB of device memory would be the host's own");
+  }
+  if (free.device < 3 * n + (std::size_t{1} << 30)) {
+    SKIP("13 GB of device memory are needed, and " << free.device / 1'000'000'000 << " are free");
+  }
+  const std::uint64_t seed = Catch::getSeed();
+  CAPTURE(seed);
+
+  // Random numbers where an index of 31, 32 bits would go wrong; elsewhere all elements are alike.
+  constexpr std::size_t windows[] = {0, (std::size_t{1} << 31) - window / 2,
+                                     (std::size_t{1} << 32) - window / 2, n - window};
+  lab::device_buffer<element> a(n);
+  lab::device_buffer<element> b(n);
+  lab::poisoned_output<element> c(n);
+  a.fill_bytes(3);
+  b.fill_bytes(4);
+  for (const std::size_t first : windows) {
+    a.copy_from(lab::small_integers<element>(window, 60, seed + first), first);
+    b.copy_from(lab::small_integers<element>(window, 60, ~(seed + first)), first);
+  }
+  for (const kernel which : all_kernels) {
+    CAPTURE(which);
+    c.poison();
+    launch(which, a.data(), b.data(), c.data(), n, 132 * 32, 256);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE(c.overrun() == std::nullopt);
+    // 2^28 at a time, so that the host needs little memory.
+    constexpr std::size_t chunk = std::size_t{1} << 28;
+    for (std::size_t first = 0; first < n; first += chunk) {
+      const std::size_t count = std::min(chunk, n - first);
+      std::vector<element> expected = a.to_host(first, count);
+      const std::vector<element> other = b.to_host(first, count);
+      std::transform(expected.begin(), expected.end(), other.begin(), expected.begin(),
+                     std::plus<element>{});
+      CAPTURE(first);
+      REQUIRE(lab::first_difference<element>(c.to_host(first, count), expected) == std::nullopt);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Combining one value of each thread of a block into one value, for every block size from 1 to
+// 1024.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+
+namespace course {
+
+inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned largest_block = 1024;
+inline constexpr unsigned largest_warp_count = largest_block / warp_size;
+
+// Operations for the reductions below. An operation combines two values into one and must be
+// associative and commutative: which values meet, and in which order, depends on the block size.
+// (Rounding makes a float's sum depend on that order, within a bound: see lab::dot_error_bound.)
+struct plus {
+  template <class T>
+  __host__ __device__ T operator()(T x, T y) const {
+    return x + y;
+  }
+};
+struct minimum {
+  template <class T>
+  __host__ __device__ T operator()(T x, T y) const {
+    return y < x ? y : x;
+  }
+};
+struct maximum {
+  template <class T>
+  __host__ __device__ T operator()(T x, T y) const {
+    return x < y ? y : x;
+  }
+};
+
+// Combines `value` of all threads of the block. Thread 0 gets the result; what the other threads
+// get is not specified.
+// - Every thread of a one-dimensional block calls it, with the same `operation` and `shared`.
+// - `shared` is shared memory for blockDim.x elements; its old contents do not matter. It may be
+//   used again at once, for the next reduction too: after the last barrier only thread 0 touches
+//   it.
+// - T is trivially copyable.
+// A halving tree: after each step the front half holds what both halves held.
+// ceil(log2(blockDim.x)) steps, each with a barrier.
+template <class T, class Operation>
+__device__ T block_reduce(T value, Operation operation, T* shared) {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "values travel through shared memory byte by byte");
+  const unsigned thread = threadIdx.x;
+  shared[thread] = value;
+  __syncthreads();
+  for (unsigned live = blockDim.x; live > 1;) {
+    // Rounded up: of an odd number the middle element has no partner, and waits for the next step.
+    // Rounded down it would be lost, which is why the usual tree takes powers of two only.
+    const unsigned half = (live + 1) / 2;
+    if (thread < live - half) shared[thread] = operation(shared[thread], shared[thread + half]);
+    __syncthreads();
+    live = half;
+  }
+  return thread == 0 ? shared[0] : value;
+}
+
+// `value` of the lane that is `delta` lanes above; the lane's own where there is no such lane in
+// the warp. Every lane in `mask` calls it. What comes from a lane that is not in `mask` is
+// undefined.
+// __shfl_down_sync moves 32 or 64 bits of a built-in type; this moves any trivially copyable T,
+// word by word.
+template <class T>
+__device__ T shuffle_down(unsigned mask, T value, unsigned delta) {
+  static_assert(std::is_trivially_copyable_v<T>, "values travel between lanes word by word");
+  constexpr std::size_t word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  unsigned words[word_count] = {};
+  std::memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (std::size_t i = 0; i < word_count; ++i) words[i] = __shfl_down_sync(mask, words[i], delta);
+  std::memcpy(&value, words, sizeof(T));
+  return value;
+}
+
+// Combines `value` of lanes 0 to lanes - 1 of a warp, through registers alone. Lane 0 gets the
+// result; what the others get is not specified. Exactly these lanes call it, lanes from 1 to 32; in
+// a one-dimensional block whose warps start at multiples of 32.
+template <class T, class Operation>
+__device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_size) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned mask = 0xffffffffU >> (warp_size - lanes);
+#pragma unroll
+  for (unsigned delta = warp_size / 2; delta > 0; delta /= 2) {
+    const T other = shuffle_down(mask, value, delta);
+    if (lane + delta < lanes) value = operation(value, other);
+  }
+  return value;
+}
+
+// As block_reduce, but with warp shuffles: two barriers instead of up to eleven. `shared` is shared
+// memory for one element a warp, ceil(blockDim.x / 32); largest_warp_count is enough for any block.
+// Everything else, block_reduce's contract says.
+template <class T, class Operation>
+__device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned warp = threadIdx.x / warp_size;
+  const unsigned warps = (blockDim.x + warp_size - 1) / warp_size;
+  const unsigned after_this_warp = blockDim.x - warp * warp_size;
+  value = warp_reduce(value, operation, after_this_warp < warp_size ? after_this_warp : warp_size);
+  if (lane == 0) shared[warp] = value;
+  __syncthreads();
+  if (threadIdx.x < warps) value = warp_reduce(shared[threadIdx.x], operation, warps);
+  // The first warp has read `shared`: now it may be written again.
+  __syncthreads();
+  return value;
+}
+
+}  // namespace course

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// Questions about the current device, for code that is compiled without CUDA's headers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace lab {
+
+struct device_description {
+  std::string name;
+  int multiprocessors = 0;
+  int compute_capability_major = 0;
+  int compute_capability_minor = 0;
+  // The device has no memory of its own: what it uses, the host lacks.
+  bool shares_host_memory = false;
+};
+
+// Bytes that can be allocated now.
+struct free_memory {
+  std::uint64_t device = 0;
+  std::uint64_t host = 0;
+};
+
+// One sentence on why no kernel of this program can run here, or nothing if one can. It really
+// launches an empty kernel: a driver that is too old and a program that was compiled for other GPUs
+// show only then.
+std::optional<std::string> why_no_device();
+
+// The current device. Throws std::runtime_error (cuda_error) where there is none.
+device_description describe_device();
+
+free_memory available_memory();
+
+// Throws std::runtime_error, one sentence, where so many bytes are not free now. Call it before the
+// first allocation: a host that hands out more memory than it has kills a program that uses it.
+void require_memory(std::uint64_t device_bytes, std::uint64_t host_bytes);
+
+}  // namespace lab

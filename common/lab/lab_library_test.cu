@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+// Tests of what the chapters' tests lean on.
+#include <algorithm>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers.hpp>
+#include <catch2/matchers/catch_matchers_exception.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lab/check.cuh"
+#include "lab/device.hpp"
+#include "lab/device_buffer.cuh"
+#include "lab/exact_data.hpp"
+#include "lab/options.hpp"
+#include "lab/poisoned_output.cuh"
+#include "lab/reference.hpp"
+#include "lab/report.hpp"
+#include "lab/result_file.hpp"
+#include "lab/timing.cuh"
+
+namespace {
+
+using Catch::Matchers::ContainsSubstring;
+using Catch::Matchers::MessageMatches;
+
+// A folder of its own, gone at the end.
+class temporary_folder {
+ public:
+  temporary_folder() {
+    std::string name = std::filesystem::temp_directory_path() / "lab_library_test.XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    path_ = name;
+  }
+  ~temporary_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  temporary_folder(const temporary_folder&) = delete;
+  temporary_folder& operator=(const temporary_folder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+  std::ptrdiff_t file_count() const {
+    return std::distance(std::filesystem::directory_iterator(path_), {});
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+__global__ void write_one(int* place) { *place = 1; }
+
+}  // namespace
+
+TEST_CASE("CUDA_CHECK names file, line, call, words and error") {
+  CHECK_NOTHROW(CUDA_CHECK(cudaSuccess));
+  CHECK_THROWS_MATCHES(
+      CUDA_CHECK(cudaSetDevice(-1)), lab::cuda_error,
+      MessageMatches(ContainsSubstring("lab_library_test.cu:") &&
+                     ContainsSubstring("cudaSetDevice(-1)") &&
+                     ContainsSubstring(cudaGetErrorString(cudaErrorInvalidDevice)) &&
+                     ContainsSubstring("cudaErrorInvalidDevice")));
+  // The error is reported once, and no later check finds it again.
+  CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("a device buffer copies, fills and moves") {
+  std::vector<int> values(1000);
+  std::iota(values.begin(), values.end(), 0);
+  lab::device_buffer<int> buffer(values);
+  CHECK(buffer.size() == 1000);
+  CHECK(buffer.to_host() == values);
+  CHECK(buffer.to_host(998, 2) == std::vector<int>{998, 999});
+  buffer.copy_from(std::vector<int>{7, 8}, 10);
+  CHECK(buffer.to_host(9, 4) == std::vector<int>{9, 7, 8, 12});
+
+  int* const memory = buffer.data();
+  lab::device_buffer<int> moved(std::move(buffer));
+  CHECK(moved.data() == memory);
+  CHECK(buffer.data() == nullptr);
+  lab::device_buffer<int> assigned;
+  assigned = std::move(moved);
+  CHECK(assigned.data() == memory);
+  CHECK(assigned.size() == 1000);
+
+  assigned.fill_bytes(0xff);
+  CHECK(assigned.to_host() == std::vector<int>(1000, -1));
+  CHECK(lab::device_buffer<int>(0).data() == nullptr);
+  CHECK(lab::device_buffer<int>(0).to_host().empty());
+}
+
+TEST_CASE("a device buffer refuses what cannot be") {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK_THROWS_AS(lab::device_buffer<double>(most / 8 + 1), std::length_error);
+  CHECK_THROWS_MATCHES(
+      lab::device_buffer<char>(std::size_t{1} << 50), lab::cuda_error,
+      MessageMatches(ContainsSubstring("1125899906842624 bytes of device memory")));
+  CHECK(cudaGetLastError() == cudaSuccess);
+  lab::device_buffer<int> buffer(10);
+  CHECK_THROWS_AS(buffer.to_host(9, 2), std::out_of_range);
+  CHECK_THROWS_AS(buffer.to_host(11, 0), std::out_of_range);
+  CHECK_THROWS_AS(buffer.to_host(1, most), std::out_of_range);
+  CHECK_THROWS_AS(buffer.copy_from(std::vector<int>(2), 9), std::out_of_range);
+}
+
+TEST_CASE("a poisoned output notices writes outside it") {
+  for (const std::size_t offset : {0, 1, 3}) {
+    lab::poisoned_output<int> output(100, offset);
+    CHECK(output.overrun() == std::nullopt);
+    write_one<<<1, 1>>>(output.data());
+    write_one<<<1, 1>>>(output.data() + 99);
+    CHECK(output.overrun() == std::nullopt);
+    write_one<<<1, 1>>>(output.data() + 100);
+    CHECK(output.overrun() == "element 100 was written, outside an output of 100");
+    output.poison();
+    write_one<<<1, 1>>>(output.data() - 1);
+    CHECK(output.overrun() == "element -1 was written, outside an output of 100");
+  }
+}
+
+TEST_CASE("timing takes the median of the runs that were asked for") {
+  CHECK(lab::summarize({3, 1, 2}).median_ms == 2);
+  CHECK(lab::summarize({4, 1, 2, 10}).median_ms == 3);
+  CHECK(lab::summarize({4, 1, 2, 10}).minimum_ms == 1);
+  CHECK(lab::summarize({4, 1, 2, 10}).maximum_ms == 10);
+  CHECK(lab::gigabytes_per_second(3'000'000'000, 1000) == 3);
+  CHECK(lab::gigabytes_per_second(1, 0) == 0);
+  int calls = 0;
+  const lab::timing time = lab::time_runs([&calls] { ++calls; }, 5, 3);
+  CHECK(calls == 8);
+  CHECK(time.runs == 5);
+  CHECK(time.minimum_ms >= 0);
+  CHECK(time.minimum_ms <= time.median_ms);
+  CHECK(time.median_ms <= time.maximum_ms);
+}
+
+TEST_CASE("numbers of the command line are exact or refused") {
+  const auto parse = [](const std::string& text) {
+    return lab::parse_whole_number("--threads", text, 1, 1024);
+  };
+  CHECK(parse("1") == 1);
+  CHECK(parse("1024") == 1024);
+  CHECK(parse("2^10") == 1024);
+  for (const char* text : {"0", "1025", "-1", "+1", " 1", "1 ", "", "1e3", "0x10", "2^", "2^-1",
+                           "2^11", "2^64", "18446744073709551617", "garbage"}) {
+    CAPTURE(text);
+    CHECK_THROWS_MATCHES(
+        parse(text), lab::usage_error,
+        MessageMatches(ContainsSubstring("--threads must be a whole number from 1 to 1024, not '" +
+                                         std::string(text) + "'")));
+  }
+}
+
+TEST_CASE("the report's JSON holds what was printed") {
+  const lab::program_description program = {
+      .name = "name", .summary = "a \"summary\"", .variants = {"one", "two"}};
+  std::ostringstream out;
+  lab::report report(program, {}, {.name = "a\tGPU\\", .multiprocessors = 3}, out);
+  CHECK(out.str().empty());
+  CHECK_FALSE(report.right());  // Nothing was checked.
+  report.compare("sum", 1'234'567, 1'234'567);
+  CHECK(report.right());
+  report.add({.variant = "one",
+              .blocks = 5,
+              .threads = 6,
+              .time = lab::summarize({2}),
+              .bytes = 8'000'000,
+              .wrong = std::nullopt});
+  CHECK(report.right());
+  report.add({.variant = "two",
+              .blocks = 5,
+              .threads = 6,
+              .time = lab::summarize({2}),
+              .bytes = 8'000'000,
+              .wrong = "element 1 is 2, not 3"});
+  CHECK_FALSE(report.right());
+  report.finish();
+  CHECK_THAT(out.str(), ContainsSubstring("1,234,567, right") && ContainsSubstring("4.0  right") &&
+                            ContainsSubstring("WRONG: element 1 is 2, not 3") &&
+                            ContainsSubstring("1 of 3 results are WRONG"));
+  CHECK_THAT(report.json(), ContainsSubstring(R"("name": "a\u0009GPU\\")") &&
+                                ContainsSubstring(R"("got": 1234567)") &&
+                                ContainsSubstring(R"("gigabytes_per_second": 4, "right": true)") &&
+                                ContainsSubstring(R"("wrong": "element 1 is 2, not 3")") &&
+                                ContainsSubstring("\"right\": false\n}"));
+  CHECK(lab::with_separators(0) == "0");
+  CHECK(lab::with_separators(-123) == "-123");
+  CHECK(lab::with_separators(-123'456) == "-123,456");
+  CHECK(lab::with_separators(25'725'848'529'920) == "25,725,848,529,920");
+}
+
+TEST_CASE("a result file is written whole or not at all") {
+  const temporary_folder folder;
+  const auto path = folder.path() / "report.json";
+  const lab::result_file file(path);
+  file.require_writable();
+  CHECK(folder.file_count() == 0);  // The trial leaves nothing behind.
+  file.write("first");
+  CHECK(contents(path) == "first");
+  file.write("second");
+  CHECK(contents(path) == "second");
+  CHECK(folder.file_count() == 1);
+
+  // A link is written through.
+  const auto link = folder.path() / "link";
+  std::filesystem::create_symlink(path, link);
+  lab::result_file(link).write("third");
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(contents(path) == "third");
+
+  for (const auto& refused :
+       {folder.path(), folder.path() / "no" / "folder", std::filesystem::path("/dev/null")}) {
+    CAPTURE(refused.string());
+    CHECK_THROWS_MATCHES(lab::result_file(refused).require_writable(), lab::usage_error,
+                         MessageMatches(ContainsSubstring("cannot write '" + refused.string())));
+  }
+  CHECK_THROWS_AS(lab::result_file(folder.path() / "no" / "folder").write("x"), std::runtime_error);
+}
+
+TEST_CASE("the exact data is exact") {
+  for (const std::size_t count : {1UL, 2UL, 1000UL, (1UL << 24) - 1}) {
+    const std::int64_t m = lab::exact_dot_magnitude(count);
+    CHECK(m >= 1);
+    CHECK(static_cast<std::int64_t>(count) * m * m < lab::exact_in_float);
+  }
+  CHECK_THROWS_AS(lab::exact_dot_magnitude(1UL << 24), std::invalid_argument);
+
+  // Both ends and the middle occur, and nothing else; a prefix does not depend on the length.
+  const auto values = lab::small_integers<int>(1000, 2, 5);
+  for (int wanted = -2; wanted <= 2; ++wanted) {
+    CHECK(std::find(values.begin(), values.end(), wanted) != values.end());
+  }
+  CHECK(*std::min_element(values.begin(), values.end()) == -2);
+  CHECK(*std::max_element(values.begin(), values.end()) == 2);
+  CHECK(
+      std::equal(values.begin(), values.begin() + 10, lab::small_integers<int>(10, 2, 5).begin()));
+  CHECK(values != lab::small_integers<int>(1000, 2, 6));
+
+  const auto [a, b] = lab::cancelling_vectors<float>(10'000, 3);
+  const lab::dot_reference reference = lab::compensated_dot<float>(a, b);
+  CHECK(std::fabs(reference.value) < 1e-4 * reference.absolute);
+}
+
+TEST_CASE("the references are right where other sums are not") {
+  using wide = std::vector<std::int64_t>;
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  CHECK(lab::exact_dot<std::int64_t>(wide{large, large, 3}, wide{large, -large, 5}) == 15);
+  CHECK_THROWS_AS(lab::exact_dot<std::int64_t>(wide{large}, wide{large}), std::overflow_error);
+  // 2^80 + 1 - 2^80: plain long double loses the 1.
+  const std::vector<double> a = {std::ldexp(1.0, 40), 1, std::ldexp(-1.0, 40)};
+  const std::vector<double> b = {std::ldexp(1.0, 40), 1, std::ldexp(1.0, 40)};
+  CHECK(lab::compensated_dot<double>(a, b).value == 1);
+  CHECK(lab::compensated_dot<double>(a, b).absolute == std::ldexp(1.0, 81));
+
+  // gamma_1 = u / (1 - u).
+  const double u = std::ldexp(1.0, -24);
+  CHECK(lab::dot_error_bound<float>(1, {.value = 0, .absolute = 1}) == u / (1 - u));
+  CHECK_THROWS_AS(lab::dot_error_bound<float>(std::uint64_t{1} << 24, {}), std::invalid_argument);
+
+  const std::vector<float> got = {1, std::nanf("")};
+  CHECK(lab::first_difference<float>(got, std::vector<float>{1, std::nanf("")}).has_value());
+  CHECK(lab::first_difference<float>(std::vector<float>{1, 5}, std::vector<float>{1, 4}) ==
+        "element 1 is 5, not 4");
+  CHECK_FALSE(lab::first_difference<float>(std::vector<float>{1}, std::vector<float>{1}));
+}

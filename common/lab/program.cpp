@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "lab/program.hpp"
+
+#include <exception>
+#include <iostream>
+#include <new>
+#include <stdexcept>
+
+#include "lab/device.hpp"
+#include "lab/result_file.hpp"
+#include "lab/usage_error.hpp"
+
+namespace lab {
+
+namespace {
+
+int checked_run(int argc, const char* const* argv, const program_description& description,
+                const std::function<void(const options&, report&)>& body) {
+  const options chosen = parse_options(argc, argv, description);
+  std::optional<result_file> json;
+  if (!chosen.json_file.empty()) json.emplace(chosen.json_file).require_writable();
+  if (const auto reason = why_no_device()) {
+    std::cerr << description.name << ": " << *reason << '\n';
+    return exit_no_device;
+  }
+  report results(description, chosen, describe_device(), std::cout);
+  body(chosen, results);
+  results.finish();
+  if (json) json->write(results.json());
+  if (!std::cout) throw std::runtime_error("cannot write the report to standard output");
+  return results.right() ? exit_right : exit_wrong;
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, const program_description& description,
+                const std::function<void(const options&, report&)>& body) {
+  const auto fail = [&description](const char* sentence, exit_status status) -> int {
+    std::cout.flush();
+    std::cerr << description.name << ": " << sentence << '\n';
+    return status;
+  };
+  try {
+    return checked_run(argc, argv, description, body);
+  } catch (const help_request& help) {
+    std::cout << help.text;
+    return exit_right;
+  } catch (const usage_error& error) {
+    return fail(error.what(), exit_usage);
+  } catch (const std::invalid_argument& error) {
+    return fail(error.what(), exit_usage);
+  } catch (const std::bad_alloc&) {
+    return fail("the host has not enough memory for so many elements", exit_wrong);
+  } catch (const std::exception& error) {
+    return fail(error.what(), exit_wrong);
+  }
+}
+
+}  // namespace lab

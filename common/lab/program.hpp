@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The frame of every program: command line, device, report, exit status.
+#pragma once
+
+#include <functional>
+
+#include "lab/options.hpp"
+#include "lab/report.hpp"
+
+namespace lab {
+
+enum exit_status : int {
+  exit_right = 0,
+  exit_wrong = 1,  // A wrong result, or a failure at run time.
+  exit_usage = 2,
+  exit_no_device = 77,  // The number that Meson counts as a skipped test.
+};
+
+// Reads the command line, refuses what cannot work (wrong options, an unwritable --json, no device)
+// before any work is done, calls `body`, which adds its results to the report, then prints the
+// verdict and writes the --json file. Returns the exit status for main().
+//
+// What `body` throws becomes one sentence on standard error and an exit status: usage_error and
+// std::invalid_argument 2, everything else (cuda_error, std::bad_alloc, ...) 1.
+int run_program(int argc, const char* const* argv, const program_description& description,
+                const std::function<void(const options&, report&)>& body);
+
+}  // namespace lab

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// What a program prints about its run, and the same as a JSON file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lab/device.hpp"
+#include "lab/options.hpp"
+#include "lab/timing.hpp"
+
+namespace lab {
+
+// One row: one variant's launch, how long it took, and whether its result is right.
+struct measurement {
+  std::string variant;
+  std::uint64_t blocks = 0;
+  std::uint32_t threads = 0;
+  timing time;
+  std::uint64_t bytes = 0;           // Bytes that one run must read and write at the least.
+  std::optional<std::string> wrong;  // What is wrong with the result; nothing if it is right.
+};
+
+// Collects the results and prints each as it comes, so that a long run shows its progress.
+class report {
+ public:
+  // Prints to `out`, which must outlive the report. Nothing before the first result: a program that
+  // is refused for what it was asked prints no report.
+  report(const program_description& program, const options& chosen,
+         const device_description& device, std::ostream& out);
+
+  // A result that is no row: `label` names what was computed, `got` and `expected` are compared.
+  // Prints one line.
+  void compare(const std::string& label, std::int64_t got, std::int64_t expected);
+
+  // Prints one row.
+  void add(const measurement& row);
+
+  // Prints the last line: that all is right, or how many results are wrong.
+  void finish();
+
+  // Whether every result so far is right. A report without any result is not.
+  bool right() const;
+
+  // The whole report as one JSON object, as text that ends in a line feed.
+  std::string json() const;
+
+ private:
+  struct comparison {
+    std::string label;
+    std::int64_t got;
+    std::int64_t expected;
+  };
+
+  void print_heading();  // Before the first result only.
+  std::size_t wrong_count() const;
+
+  program_description program_;
+  options options_;
+  device_description device_;
+  std::ostream& out_;
+  std::vector<comparison> comparisons_;
+  std::vector<measurement> rows_;
+};
+
+// 25725848529920 as "25,725,848,529,920".
+std::string with_separators(std::int64_t value);
+
+}  // namespace lab

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// main() of every Catch2 test of the course. Exit status: 0 all passed, 77 nothing could run (Meson
+// then reports SKIP), 1 something failed, 2 wrong usage.
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/catch_test_spec.hpp>
+#include <catch2/interfaces/catch_interfaces_registry_hub.hpp>
+#include <catch2/interfaces/catch_interfaces_reporter.hpp>
+#include <catch2/interfaces/catch_interfaces_testcase.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "lab/device.hpp"
+
+namespace {
+
+constexpr int exit_passed = 0;
+constexpr int exit_failed = 1;
+constexpr int exit_usage = 2;
+constexpr int exit_skipped = 77;
+
+std::string binary_name;
+
+// Appends "outcome<TAB>binary<TAB>test case" to the file that the environment variable LAB_TEST_LOG
+// names, if it names one. `./lab test` counts these lines: Meson itself counts binaries.
+void log_outcome(const char* outcome, const std::string& test_case) {
+  const char* const path = std::getenv("LAB_TEST_LOG");
+  if (path == nullptr || *path == '\0') return;
+  // One write of a whole line in append mode: test binaries that run side by side do not mix.
+  std::ofstream log(path, std::ios::app);
+  log << (std::string(outcome) + '\t' + binary_name + '\t' + test_case + '\n') << std::flush;
+  if (!log) {
+    std::cerr << binary_name << ": cannot write to LAB_TEST_LOG '" << path << "'\n";
+    std::exit(exit_failed);
+  }
+}
+
+// The outcome of the whole run. Catch2's own exit status cannot tell it: it is 4 where all test
+// cases were skipped, and before Catch2 3.6 also where four assertions failed.
+Catch::Counts finished_test_cases;
+
+class outcome_listener : public Catch::EventListenerBase {
+ public:
+  using Catch::EventListenerBase::EventListenerBase;
+
+  void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    const Catch::Counts& counts = stats.totals.testCases;
+    const char* const outcome =
+        counts.failed > 0 ? "failed" : (counts.skipped > 0 ? "skipped" : "passed");
+    log_outcome(outcome, stats.testInfo->name);
+  }
+
+  void testRunEnded(const Catch::TestRunStats& stats) override {
+    finished_test_cases = stats.totals.testCases;
+  }
+};
+
+CATCH_REGISTER_LISTENER(outcome_listener)
+
+// No device: every test case that would have run is skipped, and is counted as such. Without a
+// filter on the command line that is all but the hidden ones.
+void log_all_as_skipped(Catch::Session& session) {
+  const Catch::TestSpec& chosen = session.config().testSpec();
+  for (const Catch::TestCaseInfo* test_case :
+       Catch::getRegistryHub().getTestCaseRegistry().getAllInfos()) {
+    const bool would_run =
+        chosen.hasFilters() ? chosen.matches(*test_case) : !test_case->isHidden();
+    if (would_run) log_outcome("skipped", test_case->name);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  binary_name = std::filesystem::path(argv[0]).filename().string();
+  Catch::Session session;
+  if (session.applyCommandLine(argc, argv) != 0) return exit_usage;
+
+  const Catch::ConfigData& chosen = session.configData();
+  const bool only_lists = chosen.showHelp || chosen.libIdentify || chosen.listTests ||
+                          chosen.listTags || chosen.listReporters || chosen.listListeners;
+  if (only_lists) return session.run();
+
+  if (const auto reason = lab::why_no_device()) {
+    std::cout << binary_name << ": skipped: " << *reason << '\n';
+    log_all_as_skipped(session);
+    return exit_skipped;
+  }
+
+  std::cerr << "seed: " << session.config().rngSeed() << " (repeat with --rng-seed "
+            << session.config().rngSeed() << ")\n";
+  const int status = session.run();
+  if (finished_test_cases.failed > 0) return exit_failed;
+  if (finished_test_cases.skipped > 0 && finished_test_cases.passed == 0) return exit_skipped;
+  return status == 0 ? exit_passed : exit_failed;
+}

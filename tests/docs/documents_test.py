@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT
+"""Holds the README, the lessons and docs/ to the sources: links, excerpts, commands and paths.
+
+A fenced block of C++ names where it comes from, after its language: ```cpp block_reduce.cuh, as seen
+from the document's folder or from the repository's root. Its lines then stand in that file in this
+order and without gaps, but for their indentation; a line `// ...` stands for lines left out. Code
+that is in no file says so: ```cpp example.
+"""
+
+import importlib.machinery
+import importlib.util
+import json
+import os
+import pathlib
+import re
+import shlex
+import unittest
+
+import python_test
+
+ROOT = pathlib.Path(os.environ["LAB_SOURCE_ROOT"])
+BUILD = pathlib.Path(os.environ["LAB_BUILD_FOLDER"])
+DOCUMENTS = [
+    ROOT / "README.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+    *sorted(ROOT.glob("chapters/*/**/*.md")),
+]
+
+FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MESON_OPTIONS = {"buildtype", "b_sanitize", "b_lundef", "debug", "optimization"}
+
+
+def load_lab():
+    loader = importlib.machinery.SourceFileLoader("lab", str(ROOT / "lab"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
+    loader.exec_module(module)
+    return module
+
+
+lab = load_lab()
+
+
+def text_of(document):
+    return document.read_text(encoding="utf-8")
+
+
+def prose_of(document):
+    return FENCE.sub("", text_of(document))
+
+
+def commands_of(document):
+    """The command lines of the document: fenced ones after `$ ` or in a sh block, and inline code."""
+    commands = re.findall(r"`([^`\n]+)`", prose_of(document))
+    for info, body in FENCE.findall(text_of(document)):
+        language = info.split()[0] if info.split() else ""
+        for line in re.sub(r"\\\n\s*", "", body).splitlines():
+            if line.startswith("$ "):
+                commands.append(line[2:])
+            elif language in ("sh", "bash"):
+                commands.append(line)
+    return [re.sub(r"\s+#.*", "", command) for command in commands]
+
+
+def anchors_of(document):
+    """The anchors that GitHub gives to a document's headings."""
+    headings = re.findall(r"^#+ (.*)$", prose_of(document), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def pieces(excerpt):
+    """The excerpt's runs of lines between `// ...`, stripped and without blank ones."""
+    runs = [[]]
+    for line in map(str.strip, excerpt.splitlines()):
+        if line == "// ...":
+            runs.append([])
+        elif line:
+            runs[-1].append(line)
+    return [run for run in runs if run]
+
+
+def stands_in(excerpt, source):
+    """Whether the excerpt's runs of lines are in the source, one after the other."""
+    lines = [line for line in map(str.strip, source.splitlines()) if line]
+    position = 0
+    for run in pieces(excerpt):
+        starts = range(position, len(lines) - len(run) + 1)
+        found = [start for start in starts if lines[start : start + len(run)] == run]
+        if not found:
+            return False
+        position = found[0] + len(run)
+    return True
+
+
+def for_each_document(check):
+    """Makes check(self, document) a test of all documents, each of which can fail on its own."""
+
+    def test(self):
+        for document in DOCUMENTS:
+            with self.subTest(document=str(document.relative_to(ROOT))):
+                check(self, document)
+
+    return test
+
+
+class documents_test(unittest.TestCase):
+    def test_every_chapter_has_a_lesson(self):
+        for row in lab.all_chapters():
+            self.assertIn(ROOT / "chapters" / row.folder / "README.md", DOCUMENTS)
+
+    @for_each_document
+    def test_license_line(self, document):
+        self.assertIn("SPDX-License-Identifier: CC-BY-SA-4.0", text_of(document).split("\n")[0])
+
+    @for_each_document
+    def test_fences_are_closed(self, document):
+        self.assertEqual(len(re.findall(r"^```", text_of(document), re.MULTILINE)) % 2, 0)
+
+    @for_each_document
+    def test_relative_links(self, document):
+        for link in re.findall(r"\]\(([^)\s]+)\)", prose_of(document)):
+            if re.match(r"[a-z]+:", link):
+                continue
+            path, _, anchor = link.partition("#")
+            target = document.parent / path if path else document
+            self.assertTrue(target.exists(), f"{link} leads nowhere")
+            if anchor:
+                self.assertIn(anchor, anchors_of(target), f"{link} leads to no heading")
+
+    @for_each_document
+    def test_excerpts(self, document):
+        for info, excerpt in FENCE.findall(text_of(document)):
+            language, *source = info.split() or [""]
+            if language not in ("cpp", "c++", "cuda", "cu"):
+                continue
+            self.assertEqual(len(source), 1, f"this block names no source:\n{excerpt}")
+            if source == ["example"]:
+                continue
+            paths = [folder / source[0] for folder in (document.parent, ROOT)]
+            path = next((path for path in paths if path.is_file()), None)
+            self.assertIsNotNone(path, f"there is no file {source[0]}")
+            self.assertTrue(pieces(excerpt), f"this excerpt of {source[0]} is empty")
+            self.assertTrue(stands_in(excerpt, text_of(path)), f"not in {source[0]}:\n{excerpt}")
+
+    @for_each_document
+    def test_commands_of_lab(self, document):
+        tests = json.loads((BUILD / "meson-info/intro-tests.json").read_text(encoding="utf-8"))
+        names = [test["name"] for test in tests]
+        suites = {suite.split(":")[-1] for test in tests for suite in test["suite"]}
+        for command in commands_of(document):
+            words = shlex.split(command, comments=False) if command.startswith("./lab") else []
+            if not words or words == ["./lab"] or "[" in command:  # the name alone, or a synopsis
+                continue
+            with self.subTest(command=command):
+                function, arguments = lab.parsed(words[1:])
+                if function is lab.command_run and not arguments.target.endswith(".cu"):
+                    lab.chosen_chapters(arguments.target)
+                elif function is lab.command_run and "/" in arguments.target:
+                    self.assertTrue((ROOT / arguments.target).is_file(), "there is no such file")
+                elif function is lab.command_test:
+                    self.assertTrue(any(arguments.filter in name for name in names), "no such test")
+                    self.assertIn(arguments.suite, {None, *suites})
+
+    @for_each_document
+    def test_options_of_meson(self, document):
+        ours = re.findall(r"^  '(\w+)',", text_of(ROOT / "meson.options"), re.MULTILINE)
+        for command in commands_of(document):
+            words = command.split()
+            if words[:1] == ["meson"] and len(words) > 1:
+                self.assertIn(words[1], ("setup", "compile", "test", "configure"), command)
+            for option in re.findall(r"-D(\w+)=", command):
+                self.assertIn(option, {*ours, *MESON_OPTIONS}, command)
+
+    @for_each_document
+    def test_paths(self, document):
+        programs = {f"chapters/{row.folder}/{row.program}" for row in lab.all_chapters()}
+        for command in commands_of(document):
+            for path in re.findall(
+                r"(?<![\w/.-])((?:chapters|common|docs|tests)/[\w/.-]+)", command
+            ):
+                self.assertTrue((ROOT / path).exists(), f"there is no {path}")
+            for path in re.findall(r"(?<![\w/.-])build[\w-]*/(chapters/\d\d_\w+/\w+)", command):
+                self.assertIn(path.removesuffix("_test"), programs, f"no program {path} is built")
+
+    def test_readme_lists_the_chapters(self):
+        table_row = re.compile(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", re.MULTILINE)
+        linked = table_row.findall(text_of(ROOT / "README.md"))
+        self.assertEqual(linked, [row.folder for row in lab.all_chapters()])
+
+
+class excerpts_test(unittest.TestCase):
+    """The checker itself: what it must not let through."""
+
+    SOURCE = "int a;\n\n  int b;\nint c;\nint d;\n"
+
+    def test_accepts(self):
+        for excerpt in ("int a;\nint b;\n", "  int b;\n\nint c;", "int a;\n// ...\nint d;"):
+            self.assertTrue(stands_in(excerpt, self.SOURCE), excerpt)
+
+    def test_refuses(self):
+        for excerpt in ("int e;", "int a;\nint c;", "int d;\n// ...\nint a;", "int a; // a"):
+            self.assertFalse(stands_in(excerpt, self.SOURCE), excerpt)
+
+
+if __name__ == "__main__":
+    python_test.main()
