@@ -47,42 +47,21 @@ __device__ packet<T> operator+(packet<T> x, packet<T> y) {
   return sum;
 }
 
-// Packets that a thread of add_sixteen_bytes loads from each input before it stores the first:
-// while one load is on its way, the next are too.
-inline constexpr unsigned add_packets_in_flight = 4;
-
-// As add_grid_stride, but 16 bytes at a time, and several loads at once. For any one-dimensional
-// grid, any n, and pointers of any alignment: what does not fill an aligned packet goes one by one.
-template <class T, unsigned in_flight = add_packets_in_flight>
+// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of any
+// alignment: what does not fill an aligned packet goes one by one.
+template <class T>
 __global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
   const packet_range range = aligned_packets(n, a, b, c);
   const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);
   const auto* const b_packets = reinterpret_cast<const packet<T>*>(b + range.head);
   auto* const c_packets = reinterpret_cast<packet<T>*>(c + range.head);
 
-  // A block takes a tile of blockDim.x * in_flight neighbouring packets, then steps over the grid.
-  const std::size_t tile = std::size_t{blockDim.x} * in_flight;
-  for (std::size_t first = blockIdx.x * tile; first < range.count; first += gridDim.x * tile) {
-    const std::size_t mine = first + threadIdx.x;
-    if (first + tile <= range.count) {
-      packet<T> x[in_flight];
-      packet<T> y[in_flight];
-#pragma unroll
-      for (unsigned k = 0; k < in_flight; ++k) {
-        x[k] = a_packets[mine + k * blockDim.x];
-        y[k] = b_packets[mine + k * blockDim.x];
-      }
-#pragma unroll
-      for (unsigned k = 0; k < in_flight; ++k) c_packets[mine + k * blockDim.x] = x[k] + y[k];
-    } else {
-      for (std::size_t i = mine; i < range.count; i += blockDim.x) {
-        c_packets[i] = a_packets[i] + b_packets[i];
-      }
-    }
-  }
-
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = thread; i < range.count; i += threads) {
+    c_packets[i] = a_packets[i] + b_packets[i];
+  }
+
   for (std::size_t i = thread; i < range.head; i += threads) c[i] = a[i] + b[i];
   const std::size_t tail = range.head + range.count * packet<T>::size;
   for (std::size_t i = tail + thread; i < n; i += threads) c[i] = a[i] + b[i];
@@ -107,11 +86,12 @@ inline unsigned grid_stride_blocks(std::size_t n, unsigned threads, unsigned mul
   return static_cast<unsigned>(std::min(useful, std::size_t{multiprocessors} * 32));
 }
 
-// A grid for add_sixteen_bytes in which each block has one tile, as far as grids go.
+// A grid for add_sixteen_bytes in which each thread has one packet, as far as grids go: the hardware's
+// scheduler then keeps every SM busy to the end, better than a loop does.
 template <class T>
 unsigned sixteen_bytes_blocks(std::size_t n, unsigned threads) {
-  const std::size_t tile = std::size_t{threads} * add_packets_in_flight * packet<T>::size;
-  return static_cast<unsigned>(std::min(cuda::ceil_div(n, tile), largest_grid));
+  const std::size_t per_block = std::size_t{threads} * packet<T>::size;
+  return static_cast<unsigned>(std::min(cuda::ceil_div(n, per_block), largest_grid));
 }
 
 // The three below launch on the default stream and do not wait. a, b and c are arrays of n elements

@@ -18,6 +18,7 @@ declaration that is not understood is an error with that file and line, and leav
 
 import argparse
 import bisect
+import functools
 import os
 import re
 import shlex
@@ -624,7 +625,7 @@ class Translation:
                 raise NotUnderstood(
                     marker.start, "a ';' is missing after the declaration of a __shared__ variable"
                 )
-            is_class = any(known.text in CLASS_KEYS for known in tokens)
+            is_class = any(known.text in CLASS_KEYS for known in tokens[-2:])
             follows_name = len(tokens) > 1 and is_name(tokens[-2].text)
             if (
                 token.text == "="
@@ -751,9 +752,12 @@ class Translation:
                 return True
         return False
 
+    @functools.cached_property
+    def braces(self) -> list[int]:
+        """The positions of all braces."""
+        return [match.start() for match in re.finditer("[{}]", self.masked)]
+
     def enclosing_brace(self, position: int) -> int | None:
-        if not hasattr(self, "braces"):
-            self.braces = [m.start() for m in re.finditer("[{}]", self.masked)]
         closed = 0
         for index in range(bisect.bisect(self.braces, position) - 1, -1, -1):
             brace = self.braces[index]
@@ -822,13 +826,18 @@ def main() -> int:
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
         usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] SOURCE -- [ARGUMENT ...]",
     )
-    parser.add_argument("--compiler", required=True, help="g++ or clang++, with options if need be")
+    parser.add_argument(
+        "--compiler",
+        required=True,
+        type=shlex.split,
+        help="g++ or clang++, with options if need be",
+    )
     parser.add_argument("--output", required=True, help="the file to write")
     parser.add_argument("--depfile", help="the Makefile rule to write, with the headers read")
     parser.add_argument("source", metavar="SOURCE", help="the CUDA C++ file")
     options = parser.parse_args(own)
     return translate_file(
-        shlex.split(options.compiler),
+        options.compiler,
         options.source,
         compiler_arguments,
         options.output,

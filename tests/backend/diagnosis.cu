@@ -105,6 +105,8 @@ __global__ void meet_grid(int* out) {
   *out = 1;
 }
 
+__global__ void meet_in_grid() { cg::this_grid().sync(); }
+
 __global__ void meet_grid_of_ordinary_launch(int* out) {
   cg::this_grid().sync();  // mark: grid barrier of an ordinary launch
   *out = 1;
@@ -248,6 +250,19 @@ void report(const char* call, cudaError_t error) {
 int main(int argument_count, char** arguments) {
   if (argument_count == 2 && std::strcmp(arguments[1], "--list") == 0) {
     for (const mistake& each : mistakes) std::puts(each.name);
+    return 0;
+  }
+  if (argument_count == 2 && std::strcmp(arguments[1], "--multiprocessors") == 0) {
+    int count = 0;
+    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, 0);
+    std::printf("multiprocessors: %d\n", count);
+    // So many blocks are resident at once, and not one more.
+    for (const int wanted : {count, count + 1}) {
+      report("cooperative launch",
+             cudaLaunchCooperativeKernel(meet_in_grid, dim3(static_cast<unsigned>(wanted)),
+                                         dim3(threads), nullptr));
+    }
+    report("cudaDeviceSynchronize", cudaDeviceSynchronize());
     return 0;
   }
   for (const mistake& each : mistakes) {

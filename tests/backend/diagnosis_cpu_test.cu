@@ -306,11 +306,15 @@ TEST_CASE("bad settings in the environment: one sentence, exit status 2") {
   }
 }
 
-TEST_CASE("LAB_SMS sets how many multiprocessors there are") {
-  for (const char* const setting : {"LAB_SMS=1", "LAB_SMS=2", "LAB_SMS=64"}) {
-    const outcome got = run("none", setting);
-    CAPTURE(setting, got.errors);
+TEST_CASE("LAB_SMS sets how many multiprocessors there are, and so how many blocks are resident") {
+  for (const int count : {1, 2, 7, 64}) {
+    const outcome got = run("--multiprocessors", "LAB_SMS=" + std::to_string(count));
+    CAPTURE(count, got.errors);
     CHECK(got.exit_status == 0);
-    CHECK(got.output == output_of("cudaSuccess"));
+    CHECK(got.output == "multiprocessors: " + std::to_string(count) +
+                            "\n"
+                            "cooperative launch: cudaSuccess\n"
+                            "cooperative launch: cudaErrorCooperativeLaunchTooLarge\n"
+                            "cudaDeviceSynchronize: cudaSuccess\n");
   }
 }

@@ -250,7 +250,8 @@ TEST_CASE("launch: brackets and commas in the configuration") {
   observer one, two, three, four, five, six, seven, eight;
   record<<<product<2, 3>::value, number<4> >>>(one.data(), 1);
   CHECK(one.seen() == launched(6, 4, 1));
-  record<<<dim3(size_of<wrapped<wrapped<int>>>(1)), wrapped<wrapped<wrapped<int>>>::value>>>(two.data(), 2);
+  record<<<dim3(size_of<wrapped<wrapped<int>>>(1)), wrapped<wrapped<wrapped<int>>>::value>>>(
+      two.data(), 2);
   CHECK(two.seen() == launched(24, 24, 2));
   record<<<size_of<wrapped<wrapped<int>>>(2), 1>>>(three.data(), 3);
   CHECK(three.seen() == launched(48, 1, 3));
@@ -379,7 +380,8 @@ TEST_CASE("launch: arguments are converted once, by the host") {
   record<<<2, 3>>>(of_object.data(), object);
   CHECK(of_object.seen() == launched(2, 3, 1));
   REQUIRE(object == 2);
-  record<<<1, 1>>>(of_double.data(), 3.7);
+  const double fraction = 3.75;
+  record<<<1, 1>>>(of_double.data(), fraction);
   CHECK(of_double.seen() == launched(1, 1, 3));
   record_pointer<<<1, 1>>>(of_zero.data(), 0);
   CHECK(of_zero.seen() == launched(1, 1, 1));

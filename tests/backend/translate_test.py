@@ -245,6 +245,7 @@ REFUSED = [
     (10, "a __shared__ variable can't be initialised", "@ int x{};"),
     (10, "a __shared__ variable can't be initialised", "@ int x[2] = {1, 2};"),
     (10, "a __shared__ variable can't be initialised", "@ T x(1), y;"),
+    (10, "a __shared__ variable can't be initialised", "@ struct S x{};"),
     (10, "a __shared__ variable can't be initialised", "extern @ int x[] = {1};"),
     (10, "a ';' is missing after the declaration", "{ @ int x }"),
     (10, "a ';' is missing after the declaration", "@ int x"),
@@ -598,7 +599,10 @@ class CommandTest(unittest.TestCase):
         self.assertEqual(
             result.stderr, "translate.py: error: missing/out.cpp: No such file or directory\n"
         )
-        self.assertEqual(self.run_in_folder([*command, "a.cu"]).returncode, 2)
+        for usage in (["a.cu"], ["--compiler", "'", "--output", "out.cpp", "a.cu"], compiler):
+            result = self.run_in_folder([*command, *usage])
+            self.assertEqual(result.returncode, 2)
+            self.assertRegex(result.stderr, r"\Ausage: .*\ntranslate\.py: error: .*\n\Z")
 
 
 MULTI_LINE_LAUNCH = """\

@@ -165,6 +165,7 @@ class device {
     }
     std::vector<worker*> at_work;
     for (std::uint64_t i = 0; i < wanted; ++i) at_work.push_back(workers_[i].get());
+    const kernel_signal_handlers handlers;
     for (worker* each : at_work) each->start(of);
     watch over{of, at_work};
     for (worker* each : at_work) {
@@ -222,7 +223,6 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   now.body = body;
   now.total_blocks = std::uint64_t{now.blocks.x} * now.blocks.y * now.blocks.z;
 
-  install_signal_handlers();
   // Never destroyed: its threads may not outlive what they use, and they live as long as the
   // process.
   static device& the_device = *new device;

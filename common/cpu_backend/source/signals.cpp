@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 
 #include "cpu_backend/context.hpp"
@@ -18,6 +17,7 @@ namespace cpu_backend {
 namespace {
 
 const int interrupt_signal = SIGRTMIN + 5;
+const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE};
 
 // Addresses of this form are never mapped, on x86-64 and on AArch64, so using one always faults;
 // x86-64 then does not say which one it was.
@@ -85,21 +85,25 @@ void handle(int signal_number, siginfo_t* info, void*) {
 }  // namespace
 
 const void* as_seen_by_a_kernel(const void* pointer) {
-  if (!pointer || find_allocation(pointer)) return pointer;
+  const auto known = [&](const std::byte* address) { return find_allocation(address).has_value(); };
+  const auto* first = static_cast<const std::byte*>(pointer);
+  // The end of an array is a pointer that a kernel may compare with.
+  if (!pointer || known(first) || known(first - 1)) return pointer;
   return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(pointer) | unreachable);
 }
 
-void install_signal_handlers() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    struct sigaction action {};
-    action.sa_sigaction = handle;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, interrupt_signal}) {
-      sigaction(number, &action, &previous_action[number]);
-    }
-  });
+kernel_signal_handlers::kernel_signal_handlers() {
+  struct sigaction action = {};
+  action.sa_sigaction = handle;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const int number : fault_signals) sigaction(number, &action, &previous_action[number]);
+  // This one stays: it may arrive late, and without a handler it would end the process.
+  sigaction(interrupt_signal, &action, nullptr);
+}
+
+kernel_signal_handlers::~kernel_signal_handlers() {
+  for (const int number : fault_signals) sigaction(number, &previous_action[number], nullptr);
 }
 
 void use_signal_stack(std::span<std::byte> memory) {

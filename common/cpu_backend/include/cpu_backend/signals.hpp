@@ -11,8 +11,15 @@
 
 namespace cpu_backend {
 
-// Once for the process; later calls do nothing.
-void install_signal_handlers();
+// Handles signals as long as it lives, and then leaves the handlers as they were: a test framework may
+// install its own between two launches. One at a time in the process.
+class kernel_signal_handlers {
+ public:
+  kernel_signal_handlers();
+  ~kernel_signal_handlers();
+  kernel_signal_handlers(const kernel_signal_handlers&) = delete;
+  kernel_signal_handlers& operator=(const kernel_signal_handlers&) = delete;
+};
 
 // Once for each OS thread that plays a multiprocessor: a signal may mean that its stack is full.
 inline constexpr std::size_t signal_stack_bytes = 64 * 1024;
