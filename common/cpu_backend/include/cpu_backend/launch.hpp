@@ -21,7 +21,7 @@ struct launch_configuration {
   cudaStream_t stream = nullptr;
   bool cooperative = false;
 
-  launch_configuration(dim3 grid_size, dim3 block_size, std::size_t shared_bytes = 0,
+  launch_configuration(dim3 grid_size, dim3 block_size = 1, std::size_t shared_bytes = 0,
                        cudaStream_t in_stream = nullptr)
       : blocks(grid_size),
         threads(block_size),
@@ -91,24 +91,68 @@ cudaError_t launch_body(const launch_configuration& configuration, const void* k
   return launch(configuration, kernel, run_threads<Body>, &body, at);
 }
 
+// Handed to `pick`, returns the kernel itself with its type.
+struct kernel_itself {
+  template <class... Parameters>
+  auto operator()(void (*kernel)(Parameters...)) const {
+    return kernel;
+  }
+};
+
+// Arguments are copied once for the launch, as CUDA does, and once more for each thread.
+template <class Call, class... Arguments>
+void launch_with(const launch_configuration& configuration, const void* kernel, const Call& call,
+                 const place& at, Arguments... arguments) {
+  launch_body(
+      configuration, kernel,
+      [call, ... seen = kernel_argument(std::move(arguments))] { call(seen...); }, at);
+}
+
+// A launch of a kernel whose name alone says which function is meant.
+template <class Call, class Pick, class Kernel>
+class configured_launch;
+
+template <class Call, class Pick, class... Parameters>
+class configured_launch<Call, Pick, void (*)(Parameters...)> {
+ public:
+  configured_launch(Call call, Pick pick, launch_configuration configuration, place at)
+      : call_(call), kernel_(pick(kernel_itself{})), configuration_(configuration), at_(at) {}
+
+  // Converts the arguments to the kernel's parameters here on the host, once.
+  void operator()(Parameters... arguments) const { launch(std::forward<Parameters>(arguments)...); }
+
+  // Default arguments, or more of a parameter pack than the name says: only the call knows them.
+  template <class... Arguments>
+  requires(sizeof...(Arguments) != sizeof...(Parameters)) void operator()(
+      Arguments... arguments) const {
+    launch(std::move(arguments)...);
+  }
+
+ private:
+  template <class... Arguments>
+  void launch(Arguments&&... arguments) const {
+    launch_with(configuration_, reinterpret_cast<const void*>(kernel_), call_, at_,
+                std::forward<Arguments>(arguments)...);
+  }
+
+  Call call_;
+  void (*kernel_)(Parameters...);
+  launch_configuration configuration_;
+  place at_;
+};
+
+// A launch in which the arguments decide which overload or instantiation is meant.
 template <class Call, class Pick>
-class configured_launch {
+class configured_launch<Call, Pick, std::nullptr_t> {
  public:
   configured_launch(Call call, Pick pick, launch_configuration configuration, place at)
       : call_(call), pick_(pick), configuration_(configuration), at_(at) {}
 
-  // Arguments are copied once for the launch, as CUDA does, and once more for each thread.
   template <class... Arguments>
   void operator()(Arguments... arguments) const {
-    const void* kernel = pick_([]<class... Parameters>(void (*of)(Parameters...)) {
-      return reinterpret_cast<const void*>(of);
-    });
-    if (!kernel) {  // the call's own arguments decide which instantiation is meant
-      kernel = pick_([](void (*of)(Arguments...)) { return reinterpret_cast<const void*>(of); });
-    }
-    launch_body(
-        configuration_, kernel,
-        [call = call_, ... seen = kernel_argument(std::move(arguments))] { call(seen...); }, at_);
+    const void* kernel =
+        pick_([](void (*of)(Arguments...)) { return reinterpret_cast<const void*>(of); });
+    launch_with(configuration_, kernel, call_, at_, std::move(arguments)...);
   }
 
  private:
@@ -119,11 +163,12 @@ class configured_launch {
 };
 
 // `call` invokes the kernel with the arguments it gets; `pick` hands the kernel's name to its
-// argument, or returns nullptr where the name alone does not say which instantiation is meant.
+// argument, or returns nullptr where the name alone does not say which function is meant.
 template <class Call, class Pick>
-configured_launch<Call, Pick> configure(Call call, Pick pick, launch_configuration configuration,
-                                        place at = CPU_BACKEND_HERE) {
-  return {call, pick, configuration, at};
+auto configure(Call call, Pick pick, launch_configuration configuration,
+               place at = CPU_BACKEND_HERE) {
+  using kernel = decltype(pick(kernel_itself{}));
+  return configured_launch<Call, Pick, kernel>(call, pick, configuration, at);
 }
 
 // `extern __shared__ T name[];`
