@@ -22,7 +22,7 @@ inline constexpr std::uint32_t largest_grid = 0x7fffffff;
 // What the command line says, after all checks. The values here are the defaults where a program
 // names no others.
 struct options {
-  std::uint64_t elements = std::uint64_t{1} << 22;
+  std::uint64_t elements = std::uint64_t{1} << 20;
   std::uint32_t threads = 256;
   std::optional<std::uint32_t> blocks;  // Not given: each variant chooses its own grid.
   std::uint32_t repeat = 10;

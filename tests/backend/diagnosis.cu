@@ -127,8 +127,8 @@ __global__ void overflow_stack(int* out) { *out = recurse(100000); }
 // One array that is far larger than the whole stack: a large step must not lead past the guard
 // page.
 DELIBERATE __global__ void overflow_stack_at_once(int* out) {
-  volatile int large[50000];
-  for (int i = 0; i < 50000; i += 1000) large[i] = i;
+  volatile int large[100000];
+  for (int i = 0; i < 100000; i += 1000) large[i] = i;
   *out = large[static_cast<int>(threadIdx.x)];
 }
 

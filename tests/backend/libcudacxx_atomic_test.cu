@@ -15,7 +15,7 @@
 
 namespace {
 
-// What an atomic does if nobody interferes, in plain code: the reference of the script below.
+// What an atomic does if nobody interferes, in plain code: the reference of the scripts below.
 template <class T>
 struct sequential {
   using order = cuda::memory_order;
@@ -110,120 +110,147 @@ __host__ __device__ T operand(int step) {
   }
 }
 
-// Notes down what an operation returned or left behind.
-template <class T>
-struct notes {
-  T* out;
-  int count = 0;
-  __host__ __device__ void add(T value) { out[count++] = value; }
-};
 constexpr int longest_script = 200;
 
-// One operation after the other. Runs on an atomic on the device and on a `sequential` on the host.
-// Returns how much it noted.
-template <class T, class Atomic>
-__host__ __device__ int run_script(Atomic& object, T* out) {
-  constexpr cuda::memory_order every_order[] = {
-      cuda::memory_order_relaxed, cuda::memory_order_acquire, cuda::memory_order_release,
-      cuda::memory_order_acq_rel, cuda::memory_order_seq_cst};
-  constexpr cuda::memory_order orders_of_loads[] = {
-      cuda::memory_order_relaxed, cuda::memory_order_acquire, cuda::memory_order_seq_cst};
-  constexpr cuda::memory_order orders_of_stores[] = {
-      cuda::memory_order_relaxed, cuda::memory_order_release, cuda::memory_order_seq_cst};
-  notes<T> note{out};
+// Notes down what an operation returned or left behind, and yields the operand of the next one.
+template <class T>
+struct notebook {
+  T* out;
+  int count = 0;
   int step = 0;
-  const auto next = [&] { return operand<T>(++step); };
+  __host__ __device__ void add(T value) { out[count++] = value; }
+  __host__ __device__ T next() { return operand<T>(++step); }
+};
 
+struct memory_orders {
+  cuda::memory_order every[5] = {cuda::memory_order_relaxed, cuda::memory_order_acquire,
+                                 cuda::memory_order_release, cuda::memory_order_acq_rel,
+                                 cuda::memory_order_seq_cst};
+  cuda::memory_order of_loads[3] = {cuda::memory_order_relaxed, cuda::memory_order_acquire,
+                                    cuda::memory_order_seq_cst};
+  cuda::memory_order of_stores[3] = {cuda::memory_order_relaxed, cuda::memory_order_release,
+                                     cuda::memory_order_seq_cst};
+};
+
+// A script does one operation after the other. Scripts run on an atomic on the device and on a
+// `sequential` on the host. They are not inlined into each other, for the compilers' sake.
+#define SCRIPT __attribute__((noinline)) __host__ __device__
+
+template <class T, class Atomic>
+SCRIPT void load_store_and_exchange(Atomic& object, notebook<T>& note) {
+  const memory_orders orders;
   note.add(object.load());
-  object.store(next());
+  object.store(note.next());
   note.add(object.load());
-  note.add(object.exchange(next()));
+  note.add(object.exchange(note.next()));
   note.add(static_cast<T>(object));
-  note.add(object = next());
-  for (const cuda::memory_order order : orders_of_stores) {
-    object.store(next(), order);
-    for (const cuda::memory_order of_load : orders_of_loads) note.add(object.load(of_load));
+  note.add(object = note.next());
+  for (const cuda::memory_order order : orders.of_stores) {
+    object.store(note.next(), order);
+    for (const cuda::memory_order of_load : orders.of_loads) note.add(object.load(of_load));
   }
-  for (const cuda::memory_order order : every_order) note.add(object.exchange(next(), order));
+  for (const cuda::memory_order order : orders.every) {
+    note.add(object.exchange(note.next(), order));
+  }
+}
 
+template <class T, class Atomic>
+SCRIPT void compare_and_exchange(Atomic& object, notebook<T>& note) {
+  const memory_orders orders;
   T expected = operand<T>(0);
   const auto compared = [&](bool stored) {
     note.add(operand<T>(stored ? 1 : 2));
     note.add(expected);
     note.add(object.load());
   };
-  compared(object.compare_exchange_strong(expected, next()));  // finds something else
-  compared(object.compare_exchange_strong(expected, next()));  // finds what it just learned
-  for (const cuda::memory_order order : every_order) {
+  compared(object.compare_exchange_strong(expected, note.next()));  // finds something else
+  compared(object.compare_exchange_strong(expected, note.next()));  // finds what it just learned
+  for (const cuda::memory_order order : orders.every) {
     expected = object.load();
-    compared(object.compare_exchange_strong(expected, next(), order));
-    compared(object.compare_exchange_strong(expected, next(), order));
-    for (const cuda::memory_order failure : orders_of_loads) {
+    compared(object.compare_exchange_strong(expected, note.next(), order));
+    compared(object.compare_exchange_strong(expected, note.next(), order));
+    for (const cuda::memory_order failure : orders.of_loads) {
       expected = operand<T>(0);
-      compared(object.compare_exchange_strong(expected, next(), order, failure));
+      compared(object.compare_exchange_strong(expected, note.next(), order, failure));
     }
     // A weak one may fail without a reason, so it is tried until it stores.
-    const T desired = next();
+    const T desired = note.next();
     while (!object.compare_exchange_weak(expected, desired, order)) {
     }
     note.add(object.load());
-    const T last = next();
+    const T last = note.next();
     while (!object.compare_exchange_weak(expected, last, order, cuda::memory_order_relaxed)) {
     }
     note.add(object.load());
   }
+}
 
-  if constexpr (std::is_arithmetic_v<T>) {
-    note.add(object.fetch_add(next()));
-    note.add(object.fetch_sub(next()));
-    for (const cuda::memory_order order : every_order) {
-      note.add(object.fetch_add(next(), order));
-      note.add(object.fetch_sub(next(), order));
-    }
-    note.add(object += next());
-    note.add(object -= next());
-    note.add(object.load());
+template <class T, class Atomic>
+SCRIPT void add_and_subtract(Atomic& object, notebook<T>& note) {
+  const memory_orders orders;
+  note.add(object.fetch_add(note.next()));
+  note.add(object.fetch_sub(note.next()));
+  for (const cuda::memory_order order : orders.every) {
+    note.add(object.fetch_add(note.next(), order));
+    note.add(object.fetch_sub(note.next(), order));
   }
-  if constexpr (std::is_integral_v<T>) {
-    note.add(object.fetch_min(next()));
-    note.add(object.fetch_max(next()));
-    note.add(object.fetch_or(next()));
-    note.add(object.fetch_and(next()));
-    note.add(object.fetch_xor(next()));
-    for (const cuda::memory_order order : every_order) {
-      note.add(object.fetch_min(next(), order));
-      note.add(object.fetch_max(next(), order));
-      note.add(object.fetch_or(next(), order));
-      note.add(object.fetch_and(next(), order));
-      note.add(object.fetch_xor(next(), order));
-    }
-    note.add(object |= next());
-    note.add(object &= next());
-    note.add(object ^= next());
-    note.add(++object);
-    note.add(--object);
-    note.add(object++);
-    note.add(object--);
-    note.add(object.load());
+  note.add(object += note.next());
+  note.add(object -= note.next());
+  note.add(object.load());
+}
+
+template <class T, class Atomic>
+SCRIPT void compute_with_integers(Atomic& object, notebook<T>& note) {
+  const memory_orders orders;
+  note.add(object.fetch_min(note.next()));
+  note.add(object.fetch_max(note.next()));
+  note.add(object.fetch_or(note.next()));
+  note.add(object.fetch_and(note.next()));
+  note.add(object.fetch_xor(note.next()));
+  for (const cuda::memory_order order : orders.every) {
+    note.add(object.fetch_min(note.next(), order));
+    note.add(object.fetch_max(note.next(), order));
+    note.add(object.fetch_or(note.next(), order));
+    note.add(object.fetch_and(note.next(), order));
+    note.add(object.fetch_xor(note.next(), order));
   }
+  note.add(object |= note.next());
+  note.add(object &= note.next());
+  note.add(object ^= note.next());
+  note.add(++object);
+  note.add(--object);
+  note.add(object++);
+  note.add(object--);
+  note.add(object.load());
+}
+
+// All scripts that T has the operations for. Returns how much they noted.
+template <class T, class Atomic>
+__host__ __device__ int run_scripts(Atomic& object, T* out) {
+  notebook<T> note{out};
+  load_store_and_exchange(object, note);
+  compare_and_exchange(object, note);
+  if constexpr (std::is_arithmetic_v<T>) add_and_subtract(object, note);
+  if constexpr (std::is_integral_v<T>) compute_with_integers(object, note);
   return note.count;
 }
+#undef SCRIPT
 
 constexpr int start_step = 9;
 
 template <class T, cuda::thread_scope scope>
-__global__ void run_script_on_atomic(T* out, int* count) {
+__global__ void run_scripts_on_atomic(T* out, int* count) {
   __shared__ alignas(16) unsigned char storage[16];
   static_assert(sizeof(cuda::atomic<T, scope>) <= sizeof storage);
   auto& object = *new (storage) cuda::atomic<T, scope>(operand<T>(start_step));
-  *count = run_script<T>(object, out);
+  *count = run_scripts<T>(object, out);
 }
 
 template <class T, cuda::thread_scope scope>
-__global__ void run_script_on_reference(T* out, int* count, T* memory) {
+__global__ void run_scripts_on_reference(T* out, int* count, T* memory) {
   *memory = operand<T>(start_step);
   cuda::atomic_ref<T, scope> object(*memory);
-  *count = run_script<T>(object, out);
+  *count = run_scripts<T>(object, out);
   out[(*count)++] = *memory;
 }
 
@@ -231,7 +258,7 @@ template <class T>
 std::vector<T> expected_notes() {
   sequential<T> object{operand<T>(start_step)};
   std::vector<T> notes(longest_script);
-  notes.resize(static_cast<std::size_t>(run_script<T>(object, notes.data())));
+  notes.resize(static_cast<std::size_t>(run_scripts<T>(object, notes.data())));
   return notes;
 }
 
@@ -241,19 +268,19 @@ std::vector<T> noted(const lab::poisoned_output<T>& out, const lab::device_buffe
 }
 
 template <class T, cuda::thread_scope scope>
-void check_script() {
+void check_scripts() {
   CAPTURE(static_cast<int>(scope), sizeof(T), std::is_floating_point_v<T>, std::is_signed_v<T>);
   std::vector<T> expected = expected_notes<T>();
   REQUIRE(expected.size() < longest_script);
   lab::poisoned_output<T> out(longest_script);
   lab::device_buffer<int> count(std::vector<int>{0});
-  run_script_on_atomic<T, scope><<<1, 1>>>(out.data(), count.data());
+  run_scripts_on_atomic<T, scope><<<1, 1>>>(out.data(), count.data());
   CUDA_CHECK(cudaGetLastError());
   REQUIRE(noted(out, count) == expected);
 
   lab::device_buffer<T> memory(1);
   out.poison();
-  run_script_on_reference<T, scope><<<1, 1>>>(out.data(), count.data(), memory.data());
+  run_scripts_on_reference<T, scope><<<1, 1>>>(out.data(), count.data(), memory.data());
   CUDA_CHECK(cudaGetLastError());
   expected.push_back(expected.back());  // the reference worked on the memory itself
   REQUIRE(noted(out, count) == expected);
@@ -362,20 +389,20 @@ __global__ void double_on_device(cuda::atomic<int>* object) { object->store(obje
 }  // namespace
 
 TEST_CASE("every operation of cuda::atomic and cuda::atomic_ref, in every order and scope") {
-  check_script<int, cuda::thread_scope_thread>();
-  check_script<int, cuda::thread_scope_block>();
-  check_script<int, cuda::thread_scope_device>();
-  check_script<int, cuda::thread_scope_system>();
+  check_scripts<int, cuda::thread_scope_thread>();
+  check_scripts<int, cuda::thread_scope_block>();
+  check_scripts<int, cuda::thread_scope_device>();
+  check_scripts<int, cuda::thread_scope_system>();
 }
 
 TEST_CASE("every operation of cuda::atomic and cuda::atomic_ref, for every type") {
-  check_script<unsigned, cuda::thread_scope_device>();
-  check_script<unsigned long, cuda::thread_scope_device>();
-  check_script<long long, cuda::thread_scope_device>();
-  check_script<unsigned long long, cuda::thread_scope_device>();
-  check_script<float, cuda::thread_scope_device>();
-  check_script<double, cuda::thread_scope_device>();
-  check_script<place, cuda::thread_scope_device>();
+  check_scripts<unsigned, cuda::thread_scope_device>();
+  check_scripts<unsigned long, cuda::thread_scope_device>();
+  check_scripts<long long, cuda::thread_scope_device>();
+  check_scripts<unsigned long long, cuda::thread_scope_device>();
+  check_scripts<float, cuda::thread_scope_device>();
+  check_scripts<double, cuda::thread_scope_device>();
+  check_scripts<place, cuda::thread_scope_device>();
 }
 
 TEST_CASE("cuda::atomic_ref of many blocks loses nothing") {

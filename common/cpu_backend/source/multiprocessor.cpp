@@ -52,12 +52,12 @@ void multiprocessor::run(grid& of) {
   blockDim = of.threads;
   gridDim = of.blocks;
   threads_ = of.threads.x * of.threads.y * of.threads.z;
-  adopt_thread_stack(os_thread_);
+  adopt_thread_stack(os_thread_, os_thread_stack_);
   if (take_block()) {
     current_ = idle_fiber();
     ++running_;
     holds_block_.store(true, std::memory_order_relaxed);
-    switch_fiber(os_thread_, current_->stack);
+    switch_fiber(os_thread_, current_->own);
     holds_block_.store(false, std::memory_order_relaxed);
     if (of.failed()) forget_block();
   }
@@ -98,12 +98,13 @@ void multiprocessor::run_fiber() {
         ++running_;
         continue;
       }
-      idle_.push_back(&self);
-      switch_fiber(self.stack, os_thread_);
+      idle_.push_front(&self);
+      switch_fiber(self.own, os_thread_);
     } else {
       open_barrier_if_all_wait();
-      idle_.push_back(&self);
-      switch_to(next_runnable());
+      idle_.push_front(&self);
+      current_ = next_runnable();
+      switch_fiber(self.own, current_->own);
     }
   }
 }
@@ -117,17 +118,32 @@ bool multiprocessor::take_block() {
   return true;
 }
 
-resident_thread* multiprocessor::idle_fiber() {
-  if (idle_.empty()) {
-    resident_thread& made = fibers_.emplace_back();
-    made.number = static_cast<unsigned>(fibers_.size() - 1);
-    create_fiber(made.stack, fiber_entry, made.number);
-    return &made;
+namespace {
+
+// The stack of the next in the queue is cold by now; half the time of a switch would go into
+// waiting for it.
+void prefetch_stack(const thread_queue& queue) {
+  if (const resident_thread* next = queue.first()) {
+    __builtin_prefetch(next->own.stack_pointer, 1);
+    __builtin_prefetch(next->behind, 1);
   }
-  resident_thread* fiber = idle_.back();
-  idle_.pop_back();
-  fiber->reason = wait_reason::none;
+}
+
+}  // namespace
+
+resident_thread* multiprocessor::idle_fiber() {
+  if (idle_.empty()) return new_fiber();
+  resident_thread* fiber = idle_.pop();
+  prefetch_stack(idle_);
   return fiber;
+}
+
+resident_thread* multiprocessor::new_fiber() {
+  const auto number = static_cast<unsigned>(fibers_.size());
+  resident_thread& made = fibers_.emplace_back();
+  states_at_last_turn_.push_back(0);
+  create_fiber(made.own, stacks_.emplace_back(), fiber_entry, number);
+  return &made;
 }
 
 // The fiber to go on with: one for a thread that has not started, else the one that waits longest.
@@ -136,7 +152,14 @@ resident_thread* multiprocessor::next_runnable() {
     ++running_;
     return idle_fiber();
   }
-  if (!runnable_.empty()) return runnable_.pop();
+  if (runnable_.empty()) [[unlikely]]
+    report_stuck();
+  resident_thread* next = runnable_.pop();
+  prefetch_stack(runnable_);
+  return next;
+}
+
+void multiprocessor::report_stuck() {
   if (is_first_failure(cudaErrorLaunchFailure)) {
     report_block(
         "deadlock: every thread of the block waits, and none is left that could release them:\n" +
@@ -145,19 +168,18 @@ resident_thread* multiprocessor::next_runnable() {
   abandon_block();
 }
 
-void multiprocessor::switch_to(resident_thread* next) {
-  fiber& from = current_->stack;
-  current_ = next;
-  switch_fiber(from, next->stack);
-}
-
+// Returns when another fiber switches back. Nothing of the caller is kept in registers meanwhile,
+// and its frame is small: with a thousand threads the stacks' lines compete for the cache.
 void multiprocessor::go_on_with_another() {
   resident_thread& self = *current_;
-  const uint3 index = threadIdx;
-  self.index = index;
+  self.index = threadIdx;
   resident_thread* next = next_runnable();
-  if (next != &self) switch_to(next);
-  threadIdx = index;
+  if (next == &self) return;
+  current_ = next;
+  switch_fiber(self.own, next->own);
+  multiprocessor& on = *this_multiprocessor;
+  threadIdx = on.current_->index;
+  on.current_->reason = wait_reason::none;
 }
 
 void multiprocessor::first_wait() {
@@ -191,7 +213,7 @@ void multiprocessor::returned(unsigned rank) {
 
 // ---- the block's barrier
 
-void multiprocessor::wait_at_barrier(const place& at) {
+void multiprocessor::wait_at_barrier(place at) {
   at_barrier_.push(current_);
   wait(wait_reason::block_barrier, at);
 }
@@ -219,7 +241,7 @@ unsigned multiprocessor::block_barrier_count(const place& at, bool condition,
   return counted_at_last_barrier_;
 }
 
-void multiprocessor::check_same_barrier(const place& at) {
+void multiprocessor::check_same_barrier(place at) {
   if (at == barrier_place_) return;
   fail(cudaErrorLaunchFailure, [&] {
     return "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
@@ -333,8 +355,9 @@ void multiprocessor::let_others_run(const place& at) {
   current_->waits_at = at;
   if (grid_->failed()) abandon_block();
   const std::uint64_t state = private_state();
-  repeated_turns_ = state == current_->state_at_last_turn ? repeated_turns_ + 1 : 0;
-  current_->state_at_last_turn = state;
+  std::uint64_t& last_state = states_at_last_turn_[current_->own.stack->index];
+  repeated_turns_ = state == last_state ? repeated_turns_ + 1 : 0;
+  last_state = state;
   if (repeated_turns_ > 2 * running_) back_off();
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
   runnable_.push(current_);
@@ -363,7 +386,7 @@ __attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
   if (_setjmp(registers) != 0) __builtin_unreachable();  // nobody jumps back
   const std::uint64_t hash = hash_of(0, &registers, &registers + 1);
   return hash_of(hash, __builtin_frame_address(0),
-                 current_->stack.stack_bottom + current_->stack.stack_bytes);
+                 current_->own.stack->bottom + current_->own.stack->bytes);
 }
 
 // Leaves the processor to the other blocks, ever longer, so that waiting does not burn a core.
@@ -400,7 +423,7 @@ void multiprocessor::abandon_block() {
     if (self.reason == wait_reason::none) text += "  " + describe(threadIdx) + " runs\n";
     std::fputs(text.c_str(), stderr);
   }
-  abandon_fiber(self.stack, os_thread_);
+  abandon_fiber(self.own, os_thread_);
   __builtin_unreachable();
 }
 
@@ -415,8 +438,9 @@ void multiprocessor::forget_block() {
   for (auto& meeting : meetings_) free_meetings_.push_back(&meeting);
   idle_.clear();
   for (auto& of : fibers_) {
-    restart_fiber(of.stack, fiber_entry, of.number);
-    idle_.push_back(&of);
+    restart_fiber(of.own, fiber_entry);
+    of.reason = wait_reason::none;
+    idle_.push_front(&of);
   }
 }
 
@@ -427,7 +451,6 @@ std::string multiprocessor::describe_waiting_threads() const {
   };
   std::map<std::tuple<wait_reason, std::string>, group> groups;
   for (const resident_thread& thread : fibers_) {
-    if (std::find(idle_.begin(), idle_.end(), &thread) != idle_.end()) continue;
     if (thread.reason == wait_reason::none) continue;
     group& of = groups[{thread.reason, describe(thread.waits_at)}];
     if (of.threads++ == 0) of.first = thread.index;

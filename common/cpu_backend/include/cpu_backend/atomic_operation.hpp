@@ -4,6 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -33,17 +35,61 @@ constexpr std::memory_order failure_order(std::memory_order order) {
   return order;
 }
 
+// An integer as large as T, through which T is read and written. A structure of two ints is aligned
+// to 4 bytes only, as a type; its object is aligned to 8, which is the caller's duty, and the
+// compiler must believe it: else it calls a library that takes a lock.
+template <std::size_t Bytes>
+struct word_of;
+template <>
+struct word_of<1> {
+  typedef std::uint8_t type __attribute__((may_alias));
+};
+template <>
+struct word_of<2> {
+  typedef std::uint16_t type __attribute__((may_alias));
+};
+template <>
+struct word_of<4> {
+  typedef std::uint32_t type __attribute__((may_alias));
+};
+template <>
+struct word_of<8> {
+  typedef std::uint64_t type __attribute__((may_alias));
+};
 template <class T>
-T atomic_load(const T* address, std::memory_order order, const place& at) {
+using word = typename word_of<sizeof(T)>::type;
+
+template <class T>
+word<T>* as_word(T* address) {
+  return reinterpret_cast<word<T>*>(address);
+}
+template <class T>
+const word<T>* as_word(const T* address) {
+  return reinterpret_cast<const word<T>*>(address);
+}
+template <class T>
+word<T> to_word(T value) {
+  word<T> bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+template <class T>
+T from_word(word<T> bits) {
   T value;
-  __atomic_load(address, &value, compiler_order(order));
-  after_atomic(false, at);
+  std::memcpy(&value, &bits, sizeof value);
   return value;
 }
 
 template <class T>
+T atomic_load(const T* address, std::memory_order order, const place& at) {
+  const word<T> bits = __atomic_load_n(as_word(address), compiler_order(order));
+  after_atomic(false, at);
+  return from_word<T>(bits);
+}
+
+template <class T>
 void atomic_store(T* address, T value, std::memory_order order, const place& at) {
-  __atomic_store(address, &value, compiler_order(order));
+  __atomic_store_n(as_word(address), to_word(value), compiler_order(order));
   after_atomic(true, at);
 }
 
@@ -54,33 +100,34 @@ bool same_bits(const T& left, const T& right) {
 
 template <class T>
 T atomic_exchange(T* address, T value, std::memory_order order, const place& at) {
-  T old;
-  __atomic_exchange(address, &value, &old, compiler_order(order));
-  after_atomic(!same_bits(old, value), at);
-  return old;
+  const word<T> desired = to_word(value);
+  const word<T> old = __atomic_exchange_n(as_word(address), desired, compiler_order(order));
+  after_atomic(old != desired, at);
+  return from_word<T>(old);
 }
 
 // `expected` gets what was read. True if it was equal, and then `desired` was stored.
 template <class T>
 bool atomic_compare_exchange(T* address, T& expected, T desired, std::memory_order success,
                              std::memory_order failure, const place& at) {
-  const bool stored = __atomic_compare_exchange(address, &expected, &desired, false,
-                                                compiler_order(success), compiler_order(failure));
-  after_atomic(stored && !same_bits(expected, desired), at);
+  word<T> seen = to_word(expected);
+  const bool stored = __atomic_compare_exchange_n(as_word(address), &seen, to_word(desired), false,
+                                                  compiler_order(success), compiler_order(failure));
+  if (!stored) expected = from_word<T>(seen);
+  after_atomic(stored && seen != to_word(desired), at);
   return stored;
 }
 
 // Replaces the old value by next(old) and returns the old one.
 template <class T, class Next>
 T atomic_update(T* address, std::memory_order order, const place& at, Next next) {
-  T old;
-  __atomic_load(address, &old, __ATOMIC_RELAXED);
+  word<T> old = __atomic_load_n(as_word(address), __ATOMIC_RELAXED);
   for (;;) {
-    T desired = next(old);
-    if (__atomic_compare_exchange(address, &old, &desired, true, compiler_order(order),
-                                  __ATOMIC_RELAXED)) {
-      after_atomic(!same_bits(old, desired), at);
-      return old;
+    const word<T> desired = to_word<T>(next(from_word<T>(old)));
+    if (__atomic_compare_exchange_n(as_word(address), &old, desired, true, compiler_order(order),
+                                    __ATOMIC_RELAXED)) {
+      after_atomic(old != desired, at);
+      return from_word<T>(old);
     }
   }
 }

@@ -34,22 +34,27 @@ struct grid;
 
 enum class wait_reason { none, block_barrier, warp, spinning };
 
-// A fiber and the CUDA thread that it holds.
-struct resident_thread {
-  fiber stack;
-  unsigned number = 0;
+// A fiber and the CUDA thread that it holds. What a barrier touches comes first and fills one line
+// of the cache, since a block has up to a thousand of these.
+struct alignas(64) resident_thread {
+  place waits_at{};
   uint3 index{};
   wait_reason reason = wait_reason::none;
-  place waits_at{};
-  std::uint64_t state_at_last_turn = 0;  // see let_others_run
-  resident_thread* behind = nullptr;     // the next in the queue that this one stands in
+  resident_thread* behind = nullptr;  // the next in the queue that this one stands in
+  fiber own;
 };
 
 // First in, first out. A thread stands in at most one queue.
 class thread_queue {
  public:
   bool empty() const { return !first_; }
+  resident_thread* first() const { return first_; }
   void clear() { first_ = nullptr; }
+  void push_front(resident_thread* thread) {
+    if (!first_) last_ = thread;
+    thread->behind = first_;
+    first_ = thread;
+  }
   void push(resident_thread* thread) {
     thread->behind = nullptr;
     (first_ ? last_->behind : first_) = thread;
@@ -107,7 +112,7 @@ class multiprocessor {
   }
 
   // __syncthreads(): all threads of the block that have not returned.
-  void block_barrier(const place& at) {
+  void block_barrier(place at) {
     if (arrived_ == 0) {
       barrier_place_ = at;
       barrier_thread_ = threadIdx;
@@ -152,13 +157,13 @@ class multiprocessor {
   // the thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
   // hence the function: its strings are gone before the thread is.
   template <class Message>
-  [[noreturn]] void fail(cudaError_t error, Message message) {
+  [[noreturn, gnu::cold]] void fail(cudaError_t error, Message message) {
     if (is_first_failure(error)) report_thread(message());
     abandon_block();
   }
 
   // Ends the block without a word, because the launch has failed elsewhere.
-  [[noreturn]] void abandon_block();
+  [[noreturn, gnu::cold]] void abandon_block();
 
   // For run_threads alone: which thread is next, and what to do when one has returned.
   unsigned unstarted_thread() const { return unstarted_thread_.load(std::memory_order_relaxed); }
@@ -178,7 +183,7 @@ class multiprocessor {
   // Grows while no thread of the block can do anything unless another block changes memory.
   std::uint64_t idle_turns() const { return idle_turns_.load(std::memory_order_relaxed); }
   bool is_stack_overflow(const void* address) const {
-    return current_ && in_guard_page(current_->stack, address);
+    return current_ && in_guard_page(current_->own, address);
   }
 
  private:
@@ -192,14 +197,15 @@ class multiprocessor {
   bool take_block();
   resident_thread* idle_fiber();
   resident_thread* next_runnable();
-  void switch_to(resident_thread* next);
   void go_on_with_another();
+  resident_thread* new_fiber();
+  [[noreturn, gnu::cold]] void report_stuck();
   void first_wait();
   void wait(wait_reason reason, const place& at);
-  void wait_at_barrier(const place& at);
+  void wait_at_barrier(place at);
   void open_barrier();
   void open_barrier_if_all_wait();
-  void check_same_barrier(const place& at);
+  [[gnu::cold]] void check_same_barrier(place at);
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
   void back_off();
@@ -217,6 +223,7 @@ class multiprocessor {
   const unsigned number_;
   std::byte* dynamic_shared_memory_ = nullptr;
   fiber os_thread_;
+  fiber_stack os_thread_stack_;
   grid* grid_ = nullptr;
 
   unsigned threads_ = 0;                        // of the resident block
@@ -240,7 +247,9 @@ class multiprocessor {
   std::string exception_;  // what the exception that left a kernel said
   resident_thread* current_ = nullptr;
   std::deque<resident_thread> fibers_;
-  std::vector<resident_thread*> idle_;
+  std::deque<fiber_stack> stacks_;                  // of the fiber with the same number
+  std::vector<std::uint64_t> states_at_last_turn_;  // likewise: see let_others_run
+  thread_queue idle_;
   thread_queue at_barrier_;
   thread_queue runnable_;
 
