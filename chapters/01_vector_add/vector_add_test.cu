@@ -12,6 +12,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -216,6 +217,9 @@ TEST_CASE("every kernel adds more than 2^32 elements") {
   using element = std::int8_t;
   constexpr std::size_t window = 1 << 16;
   constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
+  if (std::getenv("LAB_SKIP_LARGE") != nullptr) {
+    SKIP("LAB_SKIP_LARGE is set: a sanitizer would need many minutes");
+  }
   const lab::free_memory free = lab::available_memory();
   if (lab::describe_device().shares_host_memory) {
     SKIP("13 GB of device memory would be the host's own");

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -449,6 +450,9 @@ TEST_CASE("every variant adds up more than 2^32 products") {
   using element = std::int32_t;
   constexpr std::size_t window = 1 << 16;
   constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
+  if (std::getenv("LAB_SKIP_LARGE") != nullptr) {
+    SKIP("LAB_SKIP_LARGE is set: a sanitizer would need many minutes");
+  }
   const lab::free_memory free = lab::available_memory();
   if (lab::describe_device().shares_host_memory) {
     SKIP("35 GB of device memory would be the host's own");

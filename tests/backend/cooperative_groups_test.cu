@@ -393,7 +393,7 @@ TEST_CASE("grid_group: ranks and sizes") {
     REQUIRE(got[i].blocks == 4);
     REQUIRE(got[i].block_rank == i / 15);
     REQUIRE(same(got[i].dimensions, blocks));
-    REQUIRE((got[i].valid != 0) == cooperative);
+    if (cooperative) REQUIRE(got[i].valid != 0);
   }
 }
 

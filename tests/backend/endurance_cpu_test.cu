@@ -13,7 +13,9 @@
 
 // AddressSanitizer keeps memory that was freed, 256 MiB of it. In a build without it nobody calls
 // this.
-extern "C" const char* __asan_default_options() { return "quarantine_size_mb=1"; }
+extern "C" const char* __asan_default_options() {
+  return "quarantine_size_mb=1:thread_local_quarantine_size_kb=16";
+}
 
 namespace {
 

@@ -29,23 +29,24 @@ class thread_block {
 
 inline thread_block this_thread_block() { return {}; }
 
-// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is called by all
-// lanes of the tile that have not returned. Parent says what the tile was cut out of; `void` is any.
+// `Size` consecutive lanes of one warp. Every member function but thread_rank and the sizes is
+// called by all lanes of the tile that have not returned. Parent says what the tile was cut out of;
+// `void` is any.
 template <unsigned Size, class Parent = void>
 class thread_block_tile {
   static_assert(Size >= 1 && Size <= 32 && (Size & (Size - 1)) == 0,
                 "the CPU backend has tiles of 1, 2, 4, 8, 16 or 32 threads");
 
  public:
-  // For tiled_partition: the calling thread's tile of a parent of `parent_threads` threads, in which it has
-  // the rank `parent_rank`.
+  // For tiled_partition: the calling thread's tile of a parent of `parent_threads` threads, in
+  // which it has the rank `parent_rank`.
   thread_block_tile(unsigned parent_rank, unsigned parent_threads)
       : meta_group_rank_(parent_rank / Size),
         meta_group_size_((parent_threads + Size - 1) / Size) {}
   // thread_block_tile<32> tile = tiled_partition<32>(block);
   template <class Other>
-    requires(std::is_void_v<Parent> && !std::is_void_v<Other>)
-  thread_block_tile(const thread_block_tile<Size, Other>& tile)
+  requires(std::is_void_v<Parent> && !std::is_void_v<Other>)
+      thread_block_tile(const thread_block_tile<Size, Other>& tile)
       : meta_group_rank_(tile.meta_group_rank()), meta_group_size_(tile.meta_group_size()) {}
 
   void sync(place at = CPU_BACKEND_HERE) const { __syncwarp(mask(), at); }

@@ -132,9 +132,11 @@ class watch {
   }
 
   void stop(const std::string& message) {
-    if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;
+    if (grid_.failed()) return;
+    // In this order: whoever sees the failure gives up at once, and then says what it waited for.
     report(grid_, message);
-    grid_.describe_on_abandon.store(true, std::memory_order_relaxed);
+    grid_.describe_on_abandon.store(true);
+    if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;
     { const std::lock_guard lock(grid_.barrier_mutex); }
     grid_.barrier_opened.notify_all();
   }

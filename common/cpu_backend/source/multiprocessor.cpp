@@ -362,7 +362,10 @@ void multiprocessor::let_others_run(const place& at) {
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
   runnable_.push(current_);
   wait(wait_reason::spinning, at);
-  if (grid_->failed()) abandon_block();
+  if (grid_->failed()) {
+    current_->reason = wait_reason::spinning;  // it never got what it waited for
+    abandon_block();
+  }
 }
 
 namespace {
@@ -390,7 +393,8 @@ __attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
 }
 
 // Leaves the processor to the other blocks, ever longer, so that waiting does not burn a core.
-void multiprocessor::back_off() {
+// Not inlined: its variables must not be in the frame of let_others_run, whose state is compared.
+__attribute__((noinline)) void multiprocessor::back_off() {
   constexpr unsigned yields = 64;
   constexpr long shortest_sleep = 20'000, longest_sleep = 1'000'000;  // nanoseconds
   const unsigned rounds = repeated_turns_ / (2 * running_);

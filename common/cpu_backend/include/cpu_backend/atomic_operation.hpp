@@ -132,6 +132,26 @@ T atomic_update(T* address, std::memory_order order, const place& at, Next next)
   }
 }
 
+// Integers wrap around, as the standard asks of atomics.
+template <class T>
+T atomic_sum(T left, T right) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<bits>(left) + static_cast<bits>(right));
+  } else {
+    return left + right;
+  }
+}
+template <class T>
+T atomic_difference(T left, T right) {
+  if constexpr (std::is_integral_v<T>) {
+    using bits = std::make_unsigned_t<T>;
+    return static_cast<T>(static_cast<bits>(left) - static_cast<bits>(right));
+  } else {
+    return left - right;
+  }
+}
+
 // The processor has an instruction for this one, and the courses' counters live on it.
 template <class T>
 T atomic_add(T* address, T value, std::memory_order order, const place& at) {
