@@ -12,12 +12,12 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
@@ -100,8 +100,8 @@ TEMPLATE_TEST_CASE("every kernel adds vectors of awkward lengths", "", float, do
                                  4096, 4097, 50'003);
   CAPTURE(seed, n);
   for (const kernel which : all_kernels) {
-    for (const unsigned threads : {1U, 33U, 256U, 1024U}) {
-      for (const unsigned blocks : {1U, 3U, 64U}) {
+    for (const unsigned threads : lab::all_or_few({1, 33, 256, 1024}, {33, 256})) {
+      for (const unsigned blocks : lab::all_or_few({1, 3, 64}, {3})) {
         CAPTURE(which, threads, blocks);
         REQUIRE(wrong_sum<TestType>(which, n, blocks, threads, seed) == std::nullopt);
       }
@@ -217,9 +217,7 @@ TEST_CASE("every kernel adds more than 2^32 elements") {
   using element = std::int8_t;
   constexpr std::size_t window = 1 << 16;
   constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
-  if (std::getenv("LAB_SKIP_LARGE") != nullptr) {
-    SKIP("LAB_SKIP_LARGE is set: a sanitizer would need many minutes");
-  }
+  if (lab::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
   const lab::free_memory free = lab::available_memory();
   if (lab::describe_device().shares_host_memory) {
     SKIP("13 GB of device memory would be the host's own");

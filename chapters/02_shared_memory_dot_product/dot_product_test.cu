@@ -13,13 +13,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
@@ -69,7 +69,7 @@ std::vector<T> reduced(const std::vector<T>& values, unsigned threads, Operation
 
 template <method how>
 void check_sums_of_every_block_size(std::uint64_t seed) {
-  for (unsigned threads = 1; threads <= course::largest_block; ++threads) {
+  for (const unsigned threads : lab::every_block_size()) {
     CAPTURE(threads);
     // So large that no value can make up for another that is missing or comes twice.
     const auto values =
@@ -83,7 +83,7 @@ void check_sums_of_every_block_size(std::uint64_t seed) {
 
 template <method how>
 void check_extrema_of_every_block_size() {
-  for (unsigned threads = 1; threads <= course::largest_block; ++threads) {
+  for (const unsigned threads : lab::every_block_size()) {
     CAPTURE(threads);
     // The extremum sits at the first, the middle and the last thread: where it is overlooked, a
     // block's result is 0.
@@ -306,7 +306,7 @@ TEST_CASE("every variant is right for every block size from 1 to 1024") {
   const auto a = lab::small_integers<std::int64_t>(2003, 1 << 25, seed);
   const auto b = lab::small_integers<std::int64_t>(2003, 1 << 25, ~seed);
   const std::int64_t expected = lab::exact_dot<std::int64_t>(a, b);
-  for (unsigned threads = 1; threads <= course::largest_block; ++threads) {
+  for (const unsigned threads : lab::every_block_size()) {
     for (const dot_variant variant : all_variants) {
       CAPTURE(threads, variant);
       REQUIRE(dot_on_device(variant, a, b, 2, threads) == expected);
@@ -327,8 +327,8 @@ TEMPLATE_TEST_CASE("every variant is exact on whole numbers of awkward counts", 
   const auto b = lab::small_integers<TestType>(n, magnitude, ~seed);
   const TestType expected = exact_result(a, b);
   for (const dot_variant variant : all_variants) {
-    for (const unsigned threads : {96U, 256U}) {
-      for (const unsigned blocks : {1U, 3U, 70U}) {
+    for (const unsigned threads : lab::all_or_few({96, 256}, {96})) {
+      for (const unsigned blocks : lab::all_or_few({1, 3, 70}, {3})) {
         CAPTURE(variant, threads, blocks);
         REQUIRE(dot_on_device(variant, a, b, blocks, threads) == expected);
       }
@@ -450,9 +450,7 @@ TEST_CASE("every variant adds up more than 2^32 products") {
   using element = std::int32_t;
   constexpr std::size_t window = 1 << 16;
   constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
-  if (std::getenv("LAB_SKIP_LARGE") != nullptr) {
-    SKIP("LAB_SKIP_LARGE is set: a sanitizer would need many minutes");
-  }
+  if (lab::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
   const lab::free_memory free = lab::available_memory();
   if (lab::describe_device().shares_host_memory) {
     SKIP("35 GB of device memory would be the host's own");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "lab/brief_tests.hpp"
 #include "lab/check.cuh"
 #include "lab/poisoned_output.cuh"
 
@@ -192,7 +193,7 @@ void check_counting(unsigned threads, std::optional<leaving> who) {
 }  // namespace
 
 TEST_CASE("a barrier orders shared memory in blocks of 1 to 1024 threads") {
-  for (unsigned threads = 1; threads <= largest_block; ++threads) {
+  for (const unsigned threads : lab::every_block_size()) {
     check_rotation<memory::shared>(2, threads, 2);
   }
 }

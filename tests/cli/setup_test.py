@@ -228,14 +228,20 @@ class what_is_missing(unittest.TestCase):
         return {name: lab.found(version, "/x") for name, version in versions.items() if version}
 
     def test_minimum_is_enough(self):
-        self.assertEqual(lab.missing_from(self.here()), [])
+        self.assertEqual(lab.missing_from(self.here(), "cpu"), [])
 
     def test_too_old(self):
-        self.assertEqual(lab.missing_from(self.here(Meson=(1, 3, 2))), ["Meson"])
-        self.assertEqual(lab.missing_from(self.here(Meson=(1, 10, 0))), [])
+        self.assertEqual(lab.missing_from(self.here(Meson=(1, 3, 2)), "cpu"), ["Meson"])
+        self.assertEqual(lab.missing_from(self.here(Meson=(1, 10, 0)), "cpu"), [])
 
     def test_not_there(self):
-        self.assertEqual(lab.missing_from({}), EVERYTHING)
+        self.assertEqual(lab.missing_from({}, "cpu"), EVERYTHING)
+
+    def test_only_the_cpu_backend_needs_fibers(self):
+        here = self.here()
+        del here["Boost.Context"]
+        self.assertEqual(lab.missing_from(here, "cpu"), ["Boost.Context"])
+        self.assertEqual(lab.missing_from(here, "cuda"), [])
 
 
 class choice_of_backend(unittest.TestCase):
