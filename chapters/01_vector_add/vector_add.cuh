@@ -47,8 +47,8 @@ __device__ packet<T> operator+(packet<T> x, packet<T> y) {
   return sum;
 }
 
-// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of any
-// alignment: what does not fill an aligned packet goes one by one.
+// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of
+// any alignment: what does not fill an aligned packet goes one by one.
 template <class T>
 __global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
   const packet_range range = aligned_packets(n, a, b, c);
@@ -86,8 +86,8 @@ inline unsigned grid_stride_blocks(std::size_t n, unsigned threads, unsigned mul
   return static_cast<unsigned>(std::min(useful, std::size_t{multiprocessors} * 32));
 }
 
-// A grid for add_sixteen_bytes in which each thread has one packet, as far as grids go: the hardware's
-// scheduler then keeps every SM busy to the end, better than a loop does.
+// A grid for add_sixteen_bytes in which each thread has one packet, as far as grids go: the
+// hardware's scheduler then keeps every SM busy to the end, better than a loop does.
 template <class T>
 unsigned sixteen_bytes_blocks(std::size_t n, unsigned threads) {
   const std::size_t per_block = std::size_t{threads} * packet<T>::size;

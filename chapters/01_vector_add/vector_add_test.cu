@@ -205,9 +205,8 @@ TEST_CASE("a grid that CUDA does not have is refused") {
   const auto launch_with = [&x](unsigned blocks, unsigned threads) {
     course::launch_grid_stride(x.data(), x.data(), x.data(), 1, blocks, threads);
   };
-  CHECK_THROWS_MATCHES(
-      launch_with(1, 2048), lab::cuda_error,
-      Catch::Matchers::MessageMatches(ContainsSubstring("cudaErrorInvalidValue")));
+  CHECK_THROWS_MATCHES(launch_with(1, 2048), lab::cuda_error,
+                       Catch::Matchers::MessageMatches(ContainsSubstring("cudaErrorInvalidValue")));
   CHECK_THROWS_AS(launch_with(0, 256), lab::cuda_error);
   CHECK_NOTHROW(launch_with(1, 256));
   CHECK(cudaDeviceSynchronize() == cudaSuccess);

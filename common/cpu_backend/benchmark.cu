@@ -21,15 +21,15 @@ __global__ void vector_add(const int* a, const int* b, int* c, std::int64_t n) {
   if (i < n) c[i] = a[i] + b[i];
 }
 
-constexpr int barriers_per_thread = 16;
-
-__global__ void barriers_only(int* out) {
-  __shared__ int last;
-  for (int round = 0; round < barriers_per_thread; ++round) __syncthreads();
-  last = static_cast<int>(threadIdx.x);
-  __syncthreads();
-  if (threadIdx.x == 0) out[blockIdx.x] = last;
+__global__ void barriers_only(int* out, int barriers) {
+  for (int round = 0; round < barriers; ++round) __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = barriers;
 }
+
+// A thread's first barrier gives it a stack of its own, so each of few barriers costs more than
+// each of many: as many as a tree over the block has, and enough to forget the first.
+constexpr int few = 9;
+constexpr int many = 64;
 
 __attribute__((noinline)) void serial_add(const int* a, const int* b, int* c, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) c[i] = a[i] + b[i];
@@ -78,16 +78,20 @@ void check_sum(const arrays& of, std::int64_t n) {
 
 void print_row(std::int64_t threads, int block, const arrays& of) {
   const auto blocks = static_cast<unsigned>((threads + block - 1) / block);
+  const unsigned barrier_blocks = blocks / 4 + 1;  // a quarter, so that no row takes long
   const auto launch_add = [&] { vector_add<<<blocks, block>>>(of.a, of.b, of.c, threads); };
-  const auto launch_barriers = [&] { barriers_only<<<blocks, block>>>(of.c); };
+  const auto launch_few = [&] { barriers_only<<<barrier_blocks, block>>>(of.c, few); };
+  const auto launch_many = [&] { barriers_only<<<barrier_blocks, block>>>(of.c, many); };
   launch_add();
   check_sum(of, threads);
-  const auto times =
-      medians({launch_add, launch_barriers, [&] { serial_add(of.a, of.b, of.c, threads); }});
+  const auto times = medians(
+      {launch_add, launch_few, launch_many, [&] { serial_add(of.a, of.b, of.c, threads); }});
   require(cudaDeviceSynchronize() == cudaSuccess, "a launch failed");
   const auto all = static_cast<double>(threads);
-  std::printf("%10lld %7d %12.2f %19.2f %12.2f\n", static_cast<long long>(threads), block,
-              times[0] / all, times[1] / (all * (barriers_per_thread + 1)), times[2] / all);
+  const double barrier_threads = static_cast<double>(barrier_blocks) * block;
+  std::printf("%10lld %7d %12.2f %15.2f %15.2f %12.2f\n", static_cast<long long>(threads), block,
+              times[0] / all, times[1] / (barrier_threads * few),
+              times[2] / (barrier_threads * many), times[3] / all);
 }
 
 }  // namespace
@@ -104,9 +108,11 @@ int main() {
     of.b[i] = static_cast<int>(2 * i);
     of.c[i] = -1;
   }
-  std::printf("one multiprocessor, medians of %d runs\n", runs);
-  std::printf("%10s %7s %12s %19s %12s\n", "threads", "block", "ns a thread", "ns a thread-barrier",
-              "serial loop");
+  const auto barriers = [](int count) { return "one of " + std::to_string(count); };
+  std::printf("one multiprocessor, medians of %d runs, nanoseconds\n", runs);
+  std::printf("%18s %12s %31s %12s\n", "", "a thread", "a thread at a barrier", "an element of");
+  std::printf("%10s %7s %12s %15s %15s %12s\n", "threads", "block", "without",
+              barriers(few).c_str(), barriers(many).c_str(), "serial loop");
   for (int block = 1; block <= 1024; block *= 4) print_row(1 << 22, block, of);
   for (std::int64_t threads = 1 << 10; threads <= most_threads; threads *= 4) {
     print_row(threads, 256, of);

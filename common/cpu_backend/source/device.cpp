@@ -54,7 +54,7 @@ int last_level_cache_bytes() {
 cudaDeviceProp describe_device() {
   cudaDeviceProp device{};
   const int sms = number_of_sms();
-  std::snprintf(device.name, sizeof device.name, "CPU backend (%d SM%s)", sms, sms == 1 ? "" : "s");
+  std::snprintf(device.name, sizeof device.name, "CPU backend");
   std::memcpy(device.uuid.bytes, "lab CPU backend", sizeof device.uuid.bytes);
 
   device.major = 10;  // context.hpp says why

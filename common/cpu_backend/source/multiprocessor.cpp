@@ -98,10 +98,12 @@ void multiprocessor::run_fiber() {
         ++running_;
         continue;
       }
+      self.reason = wait_reason::none;
       idle_.push_front(&self);
       switch_fiber(self.own, os_thread_);
     } else {
       open_barrier_if_all_wait();
+      self.reason = wait_reason::none;
       idle_.push_front(&self);
       current_ = next_runnable();
       switch_fiber(self.own, current_->own);
@@ -177,9 +179,7 @@ void multiprocessor::go_on_with_another() {
   if (next == &self) return;
   current_ = next;
   switch_fiber(self.own, next->own);
-  multiprocessor& on = *this_multiprocessor;
-  threadIdx = on.current_->index;
-  on.current_->reason = wait_reason::none;
+  threadIdx = this_multiprocessor->current_->index;
 }
 
 void multiprocessor::first_wait() {
@@ -241,12 +241,18 @@ unsigned multiprocessor::block_barrier_count(const place& at, bool condition,
   return counted_at_last_barrier_;
 }
 
-void multiprocessor::check_same_barrier(place at) {
-  if (at == barrier_place_) return;
-  fail(cudaErrorLaunchFailure, [&] {
-    return "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
-           describe(at) + ", but " + describe(barrier_thread_) + " at " + describe(barrier_place_);
-  });
+// The place differs from that of the arrival before: right for the first of a new barrier, and only
+// then.
+void multiprocessor::come_to_another_barrier(place at) {
+  if (arrived_ == 0) {
+    barrier_place_ = at;
+  } else if (!(at == barrier_place_)) {
+    fail(cudaErrorLaunchFailure, [&] {
+      const resident_thread& other = *at_barrier_.first();
+      return "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
+             describe(at) + ", but " + describe(other.index) + " at " + describe(other.waits_at);
+    });
+  }
 }
 
 // ---- warps
@@ -362,10 +368,7 @@ void multiprocessor::let_others_run(const place& at) {
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
   runnable_.push(current_);
   wait(wait_reason::spinning, at);
-  if (grid_->failed()) {
-    current_->reason = wait_reason::spinning;  // it never got what it waited for
-    abandon_block();
-  }
+  if (grid_->failed()) abandon_block();
 }
 
 namespace {
@@ -418,6 +421,11 @@ void multiprocessor::report_thread(const std::string& message) const {
 
 void multiprocessor::report_block(const std::string& message) const {
   report(*grid_, describe_block(blockIdx) + ", " + message);
+}
+
+void multiprocessor::abandon_running_thread() {
+  current_->reason = wait_reason::none;
+  abandon_block();
 }
 
 void multiprocessor::abandon_block() {

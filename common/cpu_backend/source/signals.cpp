@@ -55,7 +55,7 @@ std::string describe_address(const siginfo_t& info) {
 }
 
 void end_kernel(multiprocessor& on, int signal_number, const siginfo_t& info) {
-  if (signal_number == interrupt_signal) on.abandon_block();
+  if (signal_number == interrupt_signal) on.abandon_running_thread();
   if (signal_number == SIGFPE) {
     on.fail(cudaErrorLaunchFailure,
             [] { return "divided an integer by zero, or overflowed in a division"; });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// atomicAdd() and its kin for exactly the types for which CUDA has them, so that what does not compile
-// there does not compile here. All are relaxed. `_block` and `_system` differ from the plain form in scope
-// only, which the race checker looks at and a CPU can't tell apart.
+// atomicAdd() and its kin for exactly the types for which CUDA has them, so that what does not
+// compile there does not compile here. All are relaxed. `_block` and `_system` differ from the
+// plain form in scope only, which the race checker looks at and a CPU can't tell apart.
 #pragma once
 
 #include <type_traits>
@@ -62,12 +62,12 @@ inline constexpr auto relaxed = std::memory_order_relaxed;
 // clang-format on
 
 // Returns the old value, which equals `expected` exactly if `desired` was stored.
-#define CPU_BACKEND_COMPARE_AND_SWAP(name, type)                                                  \
-  inline type name(type* address, type expected, type desired,                                    \
-                   cpu_backend::place at = CPU_BACKEND_HERE) {                                    \
-    cpu_backend::atomic_compare_exchange(address, expected, desired, cpu_backend::relaxed,        \
-                                         cpu_backend::relaxed, at);                               \
-    return expected;                                                                              \
+#define CPU_BACKEND_COMPARE_AND_SWAP(name, type)                                           \
+  inline type name(type* address, type expected, type desired,                             \
+                   cpu_backend::place at = CPU_BACKEND_HERE) {                             \
+    cpu_backend::atomic_compare_exchange(address, expected, desired, cpu_backend::relaxed, \
+                                         cpu_backend::relaxed, at);                        \
+    return expected;                                                                       \
   }
 
 CPU_BACKEND_ATOMICS()

@@ -113,12 +113,7 @@ class multiprocessor {
 
   // __syncthreads(): all threads of the block that have not returned.
   void block_barrier(place at) {
-    if (arrived_ == 0) {
-      barrier_place_ = at;
-      barrier_thread_ = threadIdx;
-    } else if (!at.surely_same(barrier_place_)) {
-      check_same_barrier(at);
-    }
+    if (!at.surely_same(barrier_place_)) come_to_another_barrier(at);
     if (++arrived_ == running_ && unstarted_thread() == threads_) {
       open_barrier();
     } else {
@@ -159,11 +154,13 @@ class multiprocessor {
   template <class Message>
   [[noreturn, gnu::cold]] void fail(cudaError_t error, Message message) {
     if (is_first_failure(error)) report_thread(message());
-    abandon_block();
+    abandon_running_thread();
   }
 
   // Ends the block without a word, because the launch has failed elsewhere.
   [[noreturn, gnu::cold]] void abandon_block();
+  // The same, where the thread that runs now does not wait for anything.
+  [[noreturn, gnu::cold]] void abandon_running_thread();
 
   // For run_threads alone: which thread is next, and what to do when one has returned.
   unsigned unstarted_thread() const { return unstarted_thread_.load(std::memory_order_relaxed); }
@@ -205,7 +202,7 @@ class multiprocessor {
   void wait_at_barrier(place at);
   void open_barrier();
   void open_barrier_if_all_wait();
-  [[gnu::cold]] void check_same_barrier(place at);
+  void come_to_another_barrier(place at);
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
   void back_off();
@@ -232,7 +229,6 @@ class multiprocessor {
   unsigned arrived_ = 0;          // at the block's barrier
   bool anything_waited_ = false;  // since the block began
   place barrier_place_{};
-  uint3 barrier_thread_{};
   unsigned counted_ = 0;
   unsigned counted_at_last_barrier_ = 0;
   unsigned participants_of_last_barrier_ = 0;

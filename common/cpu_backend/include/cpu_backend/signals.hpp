@@ -11,8 +11,8 @@
 
 namespace cpu_backend {
 
-// Handles signals as long as it lives, and then leaves the handlers as they were: a test framework may
-// install its own between two launches. One at a time in the process.
+// Handles signals as long as it lives, and then leaves the handlers as they were: a test framework
+// may install its own between two launches. One at a time in the process.
 class kernel_signal_handlers {
  public:
   kernel_signal_handlers();
