@@ -181,6 +181,18 @@ class documents_test(unittest.TestCase):
             for path in re.findall(r"(?<![\w/.-])build[\w-]*/(chapters/\d\d_\w+/\w+)", command):
                 self.assertIn(path.removesuffix("_test"), programs, f"no program {path} is built")
 
+    def test_coverage_table(self):
+        """Each row of the CPU backend's coverage names test cases, all of which exist."""
+        table = text_of(ROOT / "docs/cpu-backend.md").partition("## Coverage")[2]
+        rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
+        self.assertTrue(rows)
+        for row in rows:
+            shown_by = re.findall(r"`(\w+\.cu)`: `([^`]+)`", row)
+            self.assertTrue(shown_by, f"this row names no test: {row}")
+            for file, name in shown_by:
+                test_case = re.compile(r'TEST_CASE\(\s*"' + re.escape(name) + '"')
+                self.assertRegex(text_of(ROOT / "tests/backend" / file), test_case)
+
     def test_readme_lists_the_chapters(self):
         table_row = re.compile(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", re.MULTILINE)
         linked = table_row.findall(text_of(ROOT / "README.md"))
