@@ -167,6 +167,7 @@ class device {
     }
     std::vector<worker*> at_work;
     for (std::uint64_t i = 0; i < wanted; ++i) at_work.push_back(workers_[i].get());
+    of.number = ++launches_;
     const kernel_signal_handlers handlers;
     for (worker* each : at_work) each->start(of);
     watch over{of, at_work};
@@ -177,6 +178,7 @@ class device {
 
  private:
   std::mutex mutex_;
+  std::uint64_t launches_ = 0;
   std::vector<std::unique_ptr<worker>> workers_;
 };
 

@@ -82,34 +82,40 @@ bool multiprocessor::run_threads() {
   return false;
 }
 
-// A fiber runs threads while there are some to start. The one that ends a block takes the next
-// block.
 void multiprocessor::run_fiber() {
-  resident_thread& self = *current_;
   for (;;) {
     if (!run_threads()) {
       fail(cudaErrorLaunchFailure,
            [this] { return "an exception left the kernel: " + exception_; });
     }
-    --running_;
-    if (running_ == 0) {
-      block_finished(*grid_);
-      if (take_block()) {
-        ++running_;
-        continue;
-      }
-      self.reason = wait_reason::none;
-      idle_.push_front(&self);
-      switch_fiber(self.own, os_thread_);
-    } else {
-      open_barrier_if_all_wait();
-      self.reason = wait_reason::none;
-      idle_.push_front(&self);
-      current_ = next_runnable();
-      switch_fiber(self.own, current_->own);
-    }
   }
 }
+
+// The fiber whose thread is the block's last takes the next block; any other one waits to be needed
+// again.
+bool multiprocessor::find_threads(std::uint64_t launch) {
+  resident_thread& self = *current_;
+  --running_;
+  if (running_ == 0) {
+    block_finished(*grid_);
+    if (take_block()) {
+      ++running_;
+      return true;
+    }
+    self.reason = wait_reason::none;
+    idle_.push_front(&self);
+    switch_fiber(self.own, os_thread_);
+  } else {
+    open_barrier_if_all_wait();
+    self.reason = wait_reason::none;
+    idle_.push_front(&self);
+    current_ = next_runnable();
+    switch_fiber(self.own, current_->own);
+  }
+  return this_multiprocessor->launch_number() == launch;
+}
+
+std::uint64_t multiprocessor::launch_number() const { return grid_->number; }
 
 bool multiprocessor::take_block() {
   if (grid_->failed() || !grid_->take_block(blockIdx)) return false;

@@ -17,13 +17,14 @@ namespace cpu_backend {
 class multiprocessor;
 
 struct grid {
+  std::uint64_t number = 0;  // one for each launch of the process
   dim3 blocks;
   dim3 threads;
   std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
   place launched_at{};
 
-  // Runs threads of the resident block, from the first that has not started until none is left.
+  // Runs threads of resident blocks as long as this launch has some to start.
   void (*run_threads)(multiprocessor&, const void* body) = nullptr;
   const void* body = nullptr;
 

@@ -52,8 +52,9 @@ Argument kernel_argument(Argument argument) {
   }
 }
 
-// Runs threads of the resident block one after the other. Inlined with the kernel into one loop,
-// since most kernels are a few instructions a thread.
+// Runs threads one after the other, of one block and of the next ones. Inlined with the kernel into
+// one loop, since most kernels are a few instructions a thread; and a fiber that has run out of
+// threads waits in here, where it can begin with the next at once.
 template <class Body>
 void run_threads(multiprocessor& on, const void* erased_body) {
   const Body body = *static_cast<const Body*>(erased_body);  // a copy can live in registers
@@ -62,27 +63,30 @@ void run_threads(multiprocessor& on, const void* erased_body) {
     const unsigned row = rank / blockDim.x;
     return uint3{rank % blockDim.x, row % blockDim.y, row / blockDim.y};
   };
-  unsigned rank = on.unstarted_thread();
-  uint3 index = index_of(rank);
-  while (rank < on.threads()) {
-    on.starts(rank);
-    threadIdx = index;
-    body();
-    if (on.anything_waited()) [[unlikely]] {
-      on.returned(rank);
-      rank = on.unstarted_thread();
-      index = index_of(rank);
-      continue;
-    }
-    ++rank;
-    if (++index.x == blockDim.x) {
-      index.x = 0;
-      if (++index.y == blockDim.y) {
-        index.y = 0;
-        ++index.z;
+  const std::uint64_t launch = on.launch_number();
+  do {
+    unsigned rank = on.unstarted_thread();
+    uint3 index = index_of(rank);
+    while (rank < on.threads()) {
+      on.starts(rank);
+      threadIdx = index;
+      body();
+      if (on.anything_waited()) [[unlikely]] {
+        on.returned(rank);
+        rank = on.unstarted_thread();
+        index = index_of(rank);
+        continue;
+      }
+      ++rank;
+      if (++index.x == blockDim.x) {
+        index.x = 0;
+        if (++index.y == blockDim.y) {
+          index.y = 0;
+          ++index.z;
+        }
       }
     }
-  }
+  } while (on.find_threads(launch));
 }
 
 template <class Body>

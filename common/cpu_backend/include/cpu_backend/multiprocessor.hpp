@@ -167,6 +167,10 @@ class multiprocessor {
   void starts(unsigned rank) { next_to_start(rank + 1); }
   bool anything_waited() const { return anything_waited_; }
   void returned(unsigned rank);
+  // No thread of the block is left to start: finds the fiber new ones. Returns when there are some,
+  // and true if they are of that same launch.
+  bool find_threads(std::uint64_t launch);
+  std::uint64_t launch_number() const;
 
   // Called from signal handlers and by the host thread that launched.
   bool holds_block() const { return holds_block_.load(std::memory_order_relaxed); }
