@@ -119,12 +119,18 @@ void create_fiber(fiber& target, fiber_stack& stack, void (*entry)(), unsigned i
 }
 
 void restart_fiber(fiber& target, void (*entry)()) {
-#ifdef CPU_BACKEND_ADDRESS_SANITIZER
-  __asan_unpoison_memory_region(target.stack->bottom, target.stack->bytes);
+  forget_frames({target.stack->bottom, target.stack->bytes});
   target.stack->sanitizer_stack = nullptr;
-#endif
   begin_at(target, entry);
 }
+
+#ifdef CPU_BACKEND_ADDRESS_SANITIZER
+void forget_frames(std::span<std::byte> stack) {
+  __asan_unpoison_memory_region(stack.data(), stack.size());
+}
+#else
+void forget_frames(std::span<std::byte>) {}
+#endif
 
 void adopt_thread_stack(fiber& target, fiber_stack& stack) {
 #ifdef CPU_BACKEND_ADDRESS_SANITIZER

@@ -57,6 +57,7 @@ class worker {
       grid* now = grid_;
       lock.unlock();
       multiprocessor_.run(*now);
+      if (now->failed()) forget_frames(signal_stack_);
       lock.lock();
       grid_ = nullptr;
       changed_.notify_all();

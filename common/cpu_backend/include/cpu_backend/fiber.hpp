@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CPU_BACKEND_ADDRESS_SANITIZER
@@ -42,6 +43,9 @@ void create_fiber(fiber& target, fiber_stack& stack, void (*entry)(), unsigned i
 
 // Lets `target` begin in `entry` anew; whatever was on its stack is forgotten without a destructor.
 void restart_fiber(fiber& target, void (*entry)());
+
+// Tells AddressSanitizer that the frames on this stack are gone, where nobody returned from them.
+void forget_frames(std::span<std::byte> stack);
 
 // Adopts the stack that the calling OS thread runs on, so that fibers can switch back to it.
 void adopt_thread_stack(fiber& target, fiber_stack& stack);
