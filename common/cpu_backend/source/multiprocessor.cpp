@@ -91,28 +91,25 @@ void multiprocessor::run_fiber() {
   }
 }
 
-// The fiber whose thread is the block's last takes the next block; any other one waits to be needed
-// again.
-bool multiprocessor::find_threads(std::uint64_t launch) {
+// The fiber whose thread is the block's last takes the next block, and goes on: nullptr. Any other
+// one becomes idle, and so does the last one when there are no more blocks.
+fiber* multiprocessor::other_fiber_to_run() {
   resident_thread& self = *current_;
   --running_;
   if (running_ == 0) {
     block_finished(*grid_);
     if (take_block()) {
       ++running_;
-      return true;
+      return nullptr;
     }
-    self.reason = wait_reason::none;
-    idle_.push_front(&self);
-    switch_fiber(self.own, os_thread_);
   } else {
     open_barrier_if_all_wait();
-    self.reason = wait_reason::none;
-    idle_.push_front(&self);
-    current_ = next_runnable();
-    switch_fiber(self.own, current_->own);
   }
-  return this_multiprocessor->launch_number() == launch;
+  self.reason = wait_reason::none;
+  idle_.push_front(&self);
+  if (running_ == 0) return &os_thread_;
+  current_ = next_runnable();
+  return &current_->own;
 }
 
 std::uint64_t multiprocessor::launch_number() const { return grid_->number; }
@@ -176,18 +173,6 @@ void multiprocessor::report_stuck() {
   abandon_block();
 }
 
-// Returns when another fiber switches back. Nothing of the caller is kept in registers meanwhile,
-// and its frame is small: with a thousand threads the stacks' lines compete for the cache.
-void multiprocessor::go_on_with_another() {
-  resident_thread& self = *current_;
-  self.index = threadIdx;
-  resident_thread* next = next_runnable();
-  if (next == &self) return;
-  current_ = next;
-  switch_fiber(self.own, next->own);
-  threadIdx = this_multiprocessor->current_->index;
-}
-
 void multiprocessor::first_wait() {
   anything_waited_ = true;
   // Until now no thread waited, so those before this one have returned.
@@ -220,8 +205,10 @@ void multiprocessor::returned(unsigned rank) {
 // ---- the block's barrier
 
 void multiprocessor::wait_at_barrier(place at) {
+  if (!anything_waited_) first_wait();
   at_barrier_.push(current_);
-  wait(wait_reason::block_barrier, at);
+  current_->reason = wait_reason::block_barrier;
+  current_->waits_at = at;
 }
 
 void multiprocessor::open_barrier() {

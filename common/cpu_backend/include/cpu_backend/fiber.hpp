@@ -52,8 +52,8 @@ void adopt_thread_stack(fiber& target, fiber_stack& stack);
 
 #ifdef CPU_BACKEND_OWN_SWITCH
 // All registers are named as overwritten, so the compiler itself keeps on the stack what it still
-// needs. It leaves by a jump and not by `ret`, which the processor would predict to return to its
-// caller.
+// needs. (It is inlined into kernels, hence AVX-512's and the x87's too.) It leaves by a jump and
+// not by `ret`, which the processor would predict to return to its caller.
 inline __attribute__((always_inline)) void jump_to_fiber(fiber& from, fiber& to) {
   fiber* left = &from;
   fiber* entered = &to;
@@ -70,7 +70,13 @@ inline __attribute__((always_inline)) void jump_to_fiber(fiber& from, fiber& to)
       :
       : "rax", "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "xmm0",
         "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
-        "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+        "xmm12", "xmm13", "xmm14", "xmm15",
+#ifdef __AVX512F__
+        "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",
+        "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31", "k1", "k2", "k3", "k4", "k5", "k6",
+        "k7",
+#endif
+        "st", "st(1)", "st(2)", "st(3)", "st(4)", "st(5)", "st(6)", "st(7)", "memory", "cc");
 }
 #endif
 
