@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The main() of the Python tests.
+"""What the Python tests share: their main(), and lab as a module.
 
 `./lab test` counts test cases, not files. So, like the C++ test binaries, a Python test appends one
 line for each test case to the file that LAB_TEST_LOG names: result, test file and case, with tabs.
 """
 
+import importlib.machinery
+import importlib.util
 import os
 import pathlib
 import sys
@@ -48,6 +50,15 @@ class logged_result(unittest.TextTestResult):
     def addUnexpectedSuccess(self, test):
         super().addUnexpectedSuccess(test)
         self.logged[test.id()] = "failed"
+
+
+def load_lab():
+    """The `lab` command of the checkout that LAB_SOURCE_ROOT names, as a module."""
+    path = pathlib.Path(os.environ["LAB_SOURCE_ROOT"]) / "lab"
+    loader = importlib.machinery.SourceFileLoader("lab", str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
+    loader.exec_module(module)
+    return module
 
 
 def main():

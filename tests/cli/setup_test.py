@@ -2,8 +2,6 @@
 """lab's decisions: what to install and how, which backend, and how tests are counted."""
 
 import contextlib
-import importlib.machinery
-import importlib.util
 import io
 import os
 import pathlib
@@ -14,16 +12,7 @@ from unittest import mock
 import python_test
 
 ROOT = pathlib.Path(os.environ["LAB_SOURCE_ROOT"])
-
-
-def load_lab():
-    loader = importlib.machinery.SourceFileLoader("lab", str(ROOT / "lab"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
-    loader.exec_module(module)
-    return module
-
-
-lab = load_lab()
+lab = python_test.load_lab()
 
 DEBIAN_12 = {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"}
 DEBIAN_13 = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}

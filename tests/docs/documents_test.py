@@ -7,8 +7,6 @@ order and without gaps, but for their indentation; a line `// ...` stands for li
 that is in no file says so: ```cpp example.
 """
 
-import importlib.machinery
-import importlib.util
 import json
 import os
 import pathlib
@@ -29,15 +27,7 @@ DOCUMENTS = [
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MESON_OPTIONS = {"buildtype", "b_sanitize", "b_lundef", "debug", "optimization"}
 
-
-def load_lab():
-    loader = importlib.machinery.SourceFileLoader("lab", str(ROOT / "lab"))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("lab", loader))
-    loader.exec_module(module)
-    return module
-
-
-lab = load_lab()
+lab = python_test.load_lab()
 
 
 def text_of(document):

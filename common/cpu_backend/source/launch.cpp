@@ -3,6 +3,7 @@
 // watch over launches that no longer move.
 #include "cpu_backend/launch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
@@ -221,7 +222,6 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   grid now;
   now.blocks = configuration.blocks;
   now.threads = configuration.threads;
-  now.dynamic_shared_bytes = configuration.dynamic_shared_bytes;
   now.cooperative = configuration.cooperative;
   now.launched_at = at;
   now.run_threads = run_threads;

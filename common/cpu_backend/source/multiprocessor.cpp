@@ -13,6 +13,7 @@
 #include <cstring>
 #include <exception>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "cpu_backend/context.hpp"
@@ -185,10 +186,14 @@ void multiprocessor::first_wait() {
   }
 }
 
-void multiprocessor::wait(wait_reason reason, const place& at) {
+void multiprocessor::note_wait(wait_reason reason, const place& at) {
   if (!anything_waited_) first_wait();
   current_->reason = reason;
   current_->waits_at = at;
+}
+
+void multiprocessor::wait(wait_reason reason, const place& at) {
+  note_wait(reason, at);
   go_on_with_another();
 }
 
@@ -205,10 +210,8 @@ void multiprocessor::returned(unsigned rank) {
 // ---- the block's barrier
 
 void multiprocessor::wait_at_barrier(place at) {
-  if (!anything_waited_) first_wait();
+  note_wait(wait_reason::block_barrier, at);
   at_barrier_.push(current_);
-  current_->reason = wait_reason::block_barrier;
-  current_->waits_at = at;
 }
 
 void multiprocessor::open_barrier() {
@@ -274,7 +277,6 @@ warp_meeting& multiprocessor::meet(unsigned mask, std::uint64_t value, const cha
     free_meetings_.pop_back();
     meeting->mask = mask;
     meeting->arrived = meeting->left = 0;
-    meeting->complete = false;
     meeting->operation = operation;
     meeting->first_place = at;
     of.open.push_back(meeting);
@@ -301,7 +303,6 @@ void multiprocessor::check_same_operation(const warp_meeting& meeting, const cha
 bool multiprocessor::complete_if_all_came(unsigned warp, warp_meeting& meeting) {
   auto& of = warps_[warp];
   if (meeting.mask & ~(meeting.arrived | of.returned)) return false;
-  meeting.complete = true;
   std::erase(of.open, &meeting);
   for (resident_thread* waiter : meeting.waiter) {
     if (waiter) runnable_.push(waiter);

@@ -20,7 +20,6 @@ struct grid {
   std::uint64_t number = 0;  // one for each launch of the process
   dim3 blocks;
   dim3 threads;
-  std::size_t dynamic_shared_bytes = 0;
   bool cooperative = false;
   place launched_at{};
 

@@ -83,7 +83,6 @@ struct warp_meeting {
   unsigned mask = 0;
   unsigned arrived = 0;
   unsigned left = 0;
-  bool complete = false;
   const char* operation = nullptr;  // "__shfl_sync()", ...
   place first_place{};
   std::uint64_t value[warp_size]{};
@@ -225,6 +224,7 @@ class multiprocessor {
   resident_thread* new_fiber();
   [[noreturn, gnu::cold]] void report_stuck();
   void first_wait();
+  void note_wait(wait_reason reason, const place& at);
   void wait(wait_reason reason, const place& at);
   void wait_at_barrier(place at);
   void open_barrier();
