@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 #include <system_error>
+#include <type_traits>
 
 namespace lab {
 
@@ -36,7 +38,22 @@ std::string joined(const std::vector<std::string>& names) {
   return text;
 }
 
+// Two options that name one file: the second would overwrite what the first has written.
+void require_different_files(const options& chosen) {
+  std::map<std::string, std::string> option_of;
+  if (!chosen.json_file.empty()) option_of[chosen.json_file] = "--json";
+  for (const auto& [option, path] : chosen.files) {
+    if (path.empty()) continue;
+    const auto [other, is_new] = option_of.emplace(path, option);
+    if (!is_new) throw usage_error(option + " and " + other->second + " name the same file");
+  }
+}
+
 }  // namespace
+
+bool program_description::has(const std::string& shared_option) const {
+  return std::find(without.begin(), without.end(), shared_option) == without.end();
+}
 
 std::uint64_t parse_whole_number(const std::string& option, const std::string& text,
                                  std::uint64_t smallest, std::uint64_t largest) {
@@ -60,31 +77,32 @@ options parse_options(int argc, const char* const* argv, const program_descripti
 
   // All values are read as text: CLI11 would accept a number such as 1e30 or -1 for some types, and
   // its own sentences name neither range nor unit.
-  std::string elements, threads, blocks, repeat, seed, variant, json_file;
-  const auto add = [&app](const char* name, std::string& value, const std::string& help,
-                          const std::string& unit, const std::string& by_default) {
-    return app.add_option(name, value, help + " [" + by_default + "]")
-        ->type_name(unit)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->expected(1)
-        ->allow_extra_args(false);
+  std::map<std::string, std::string> text;
+  std::vector<const CLI::Option*> all;
+  const auto add = [&](const std::string& name, const std::string& help, const std::string& unit,
+                       const std::string& by_default) {
+    if (!description.has(name)) return;
+    all.push_back(app.add_option(name, text[name], help + " [" + by_default + "]")
+                      ->type_name(unit)
+                      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                      ->expected(1)
+                      ->allow_extra_args(false));
   };
-  const std::string chosen = "each variant's own";
-  const CLI::Option* const given_elements = add("--elements", elements, "elements of each vector",
-                                                "N", std::to_string(defaults.elements));
-  const CLI::Option* const given_threads =
-      add("--threads", threads, "threads of a block", "N", std::to_string(defaults.threads));
-  const CLI::Option* const given_blocks =
-      add("--blocks", blocks, "blocks of the grid, where a variant can choose", "N",
-          defaults.blocks ? std::to_string(*defaults.blocks) : chosen);
-  const CLI::Option* const given_repeat =
-      add("--repeat", repeat, "timed runs of each variant", "N", std::to_string(defaults.repeat));
-  const CLI::Option* const given_seed =
-      add("--seed", seed, "seed of the random data", "N", std::to_string(defaults.seed));
-  const CLI::Option* const given_variant = add(
-      "--variant", variant, "run one variant only: " + joined(description.variants), "NAME", "all");
-  const CLI::Option* const given_json =
-      add("--json", json_file, "also write the report to FILE", "FILE", "no file");
+  add("--elements", "elements of each vector", "N", std::to_string(defaults.elements));
+  for (const number_option& each : description.numbers) {
+    add(each.name, each.help, "N", std::to_string(each.by_default));
+  }
+  for (const choice_option& each : description.choices) {
+    add(each.name, each.help + ": " + joined(each.choices), "NAME", each.choices.front());
+  }
+  add("--threads", "threads of a block", "N", std::to_string(defaults.threads));
+  add("--blocks", "blocks of the grid, where a variant can choose", "N",
+      defaults.blocks ? std::to_string(*defaults.blocks) : "each variant's own");
+  add("--repeat", "timed runs of each variant", "N", std::to_string(defaults.repeat));
+  add("--seed", "seed of the random data", "N", std::to_string(defaults.seed));
+  add("--variant", "run one variant only: " + joined(description.variants), "NAME", "all");
+  for (const file_option& each : description.files) add(each.name, each.help, "FILE", "no file");
+  add("--json", "also write the report to FILE", "FILE", "no file");
 
   try {
     app.parse(argc, argv);
@@ -102,39 +120,54 @@ options parse_options(int argc, const char* const* argv, const program_descripti
                       " --help lists the options");
   }
 
-  for (const CLI::Option* option : {given_elements, given_threads, given_blocks, given_repeat,
-                                    given_seed, given_variant, given_json}) {
+  std::set<std::string> given;
+  for (const CLI::Option* option : all) {
     if (option->count() > 1) throw usage_error(option->get_name() + " is given more than once");
+    if (option->count() == 1) given.insert(option->get_name());
   }
+  const auto number = [&](const std::string& name, auto& value, std::uint64_t smallest,
+                          std::uint64_t largest) {
+    if (!given.contains(name)) return;
+    const std::uint64_t parsed = parse_whole_number(name, text[name], smallest, largest);
+    value = static_cast<std::remove_reference_t<decltype(value)>>(parsed);
+  };
+  const auto choice = [&](const std::string& name, std::string& value,
+                          const std::vector<std::string>& choices) {
+    if (!given.contains(name)) return;
+    if (std::find(choices.begin(), choices.end(), text[name]) == choices.end()) {
+      throw usage_error(name + " must be one of " + joined(choices) + ", not '" + text[name] + "'");
+    }
+    value = text[name];
+  };
+  const auto file = [&](const std::string& name, std::string& value) {
+    if (!given.contains(name)) return;
+    if (text[name].empty()) throw usage_error(name + " needs the name of a file");
+    value = text[name];
+  };
 
   options result = defaults;
-  if (*given_elements) {
-    result.elements = parse_whole_number("--elements", elements, 0, largest_element_count);
+  number("--elements", result.elements, 0, largest_element_count);
+  for (const number_option& each : description.numbers) {
+    std::uint64_t& value = result.numbers[each.name] = each.by_default;
+    number(each.name, value, each.smallest, each.largest);
   }
-  if (*given_threads) {
-    result.threads =
-        static_cast<std::uint32_t>(parse_whole_number("--threads", threads, 1, largest_block));
+  for (const choice_option& each : description.choices) {
+    std::string& value = result.choices[each.name] = each.choices.front();
+    choice(each.name, value, each.choices);
   }
-  if (*given_blocks) {
-    result.blocks =
-        static_cast<std::uint32_t>(parse_whole_number("--blocks", blocks, 1, largest_grid));
-  }
-  if (*given_repeat) {
-    result.repeat =
-        static_cast<std::uint32_t>(parse_whole_number("--repeat", repeat, 1, largest_repeat));
-  }
-  if (*given_seed) result.seed = parse_whole_number("--seed", seed, 0, largest_seed);
-  if (*given_variant) {
-    const auto& names = description.variants;
-    if (std::find(names.begin(), names.end(), variant) == names.end()) {
-      throw usage_error("--variant must be one of " + joined(names) + ", not '" + variant + "'");
+  number("--threads", result.threads, 1, largest_block);
+  if (given.contains("--blocks")) number("--blocks", result.blocks.emplace(), 1, largest_grid);
+  number("--repeat", result.repeat, 1, largest_repeat);
+  number("--seed", result.seed, 0, largest_seed);
+  choice("--variant", result.variant, description.variants);
+  for (const file_option& each : description.files) {
+    file(each.name, result.files[each.name]);
+    if (given.contains(each.name) && !each.unavailable.empty()) {
+      throw usage_error(each.name + " cannot be used: " + each.unavailable);
     }
-    result.variant = variant;
   }
-  if (*given_json) {
-    if (json_file.empty()) throw usage_error("--json needs the name of a file");
-    result.json_file = json_file;
-  }
+  file("--json", result.json_file);
+  require_different_files(result);
   return result;
 }
 

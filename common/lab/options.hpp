@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,7 +31,32 @@ struct options {
   std::string variant;    // Empty: all variants.
   std::string json_file;  // Empty: no file.
 
+  // The program's own options, by name: "--size". Every one of them has its entry.
+  std::map<std::string, std::uint64_t> numbers;
+  std::map<std::string, std::string> choices;
+  std::map<std::string, std::string> files;  // Empty: no file.
+
   bool wants(const std::string& name) const { return variant.empty() || variant == name; }
+};
+
+// Options that only some programs have.
+struct number_option {
+  std::string name;  // "--size"
+  std::string help;  // "pixels of each side of the picture"
+  std::uint64_t smallest = 0;
+  std::uint64_t largest = 0;
+  std::uint64_t by_default = 0;
+};
+struct choice_option {
+  std::string name;                  // "--view"
+  std::string help;                  // "part of the plane"
+  std::vector<std::string> choices;  // The first one is the default.
+};
+// Names a file that the program is to write; run_program refuses it at once where it can't be.
+struct file_option {
+  std::string name;         // "--trace"
+  std::string help;         // "also write ... to FILE"
+  std::string unavailable;  // Why this build has no such file, one sentence; empty where it has.
 };
 
 // What a program is, as its --help and its report print it.
@@ -39,6 +65,12 @@ struct program_description {
   std::string summary;                // One line: what it computes.
   std::vector<std::string> variants;  // What --variant may name, in the order of the report.
   options defaults = {};
+  std::vector<std::string> without = {};  // Shared options that mean nothing here: "--elements".
+  std::vector<number_option> numbers = {};
+  std::vector<choice_option> choices = {};
+  std::vector<file_option> files = {};
+
+  bool has(const std::string& shared_option) const;
 };
 
 // Prints the help text and ends the program with 0 when thrown to run_program.

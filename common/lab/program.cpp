@@ -17,6 +17,9 @@ namespace {
 int checked_run(int argc, const char* const* argv, const program_description& description,
                 const std::function<void(const options&, report&)>& body) {
   const options chosen = parse_options(argc, argv, description);
+  for (const auto& [option, path] : chosen.files) {
+    if (!path.empty()) result_file(path).require_writable();
+  }
   std::optional<result_file> json;
   if (!chosen.json_file.empty()) json.emplace(chosen.json_file).require_writable();
   if (const auto reason = why_no_device()) {

@@ -2,10 +2,12 @@
 #include "lab/report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
+#include <utility>
+
+#include "lab/json_text.hpp"
 
 namespace lab {
 
@@ -15,25 +17,6 @@ std::string fixed(double value, int digits) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << value;
   return text.str();
-}
-
-// A JSON string literal (RFC 8259, section 7). Bytes from 0x80 on pass as they are: names here are
-// UTF-8.
-std::string quoted(const std::string& text) {
-  std::string literal = "\"";
-  for (const char character : text) {
-    if (character == '"' || character == '\\') {
-      literal += '\\';
-      literal += character;
-    } else if (static_cast<unsigned char>(character) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(character));
-      literal += escape;
-    } else {
-      literal += character;
-    }
-  }
-  return literal + "\"";
 }
 
 const char* json_bool(bool value) { return value ? "true" : "false"; }
@@ -62,12 +45,33 @@ report::report(const program_description& program, const options& chosen,
     : program_(program), options_(chosen), device_(device), out_(out) {}
 
 void report::print_heading() {
-  if (!rows_.empty() || !comparisons_.empty()) return;
+  if (std::exchange(heading_is_printed_, true)) return;
   out_ << program_.name << ": " << program_.summary << '\n'
        << "device: " << device_.name << ", " << device_.multiprocessors << " SMs\n"
-       << "elements: " << with_separators(static_cast<std::int64_t>(options_.elements))
-       << ", timed runs: " << options_.repeat << ", seed: " << options_.seed << "\n\n"
+       << chosen_options() << "\n\n"
        << std::flush;
+}
+
+// "elements: 1,048,576, timed runs: 10, seed: 1"
+std::string report::chosen_options() const {
+  std::string text;
+  const auto say = [&text](const std::string& option, const std::string& value) {
+    text +=
+        (text.empty() ? "" : ", ") + option.substr(option.find_first_not_of('-')) + ": " + value;
+  };
+  const auto number = [](std::uint64_t value) {
+    return with_separators(static_cast<std::int64_t>(value));
+  };
+  if (program_.has("--elements")) say("elements", number(options_.elements));
+  for (const number_option& each : program_.numbers) {
+    say(each.name, number(options_.numbers.at(each.name)));
+  }
+  for (const choice_option& each : program_.choices) {
+    say(each.name, options_.choices.at(each.name));
+  }
+  say("timed runs", std::to_string(options_.repeat));
+  if (program_.has("--seed")) say("seed", std::to_string(options_.seed));
+  return text;
 }
 
 void report::compare(const std::string& label, std::int64_t got, std::int64_t expected) {
@@ -96,8 +100,25 @@ void report::add(const measurement& row) {
        << std::setw(9) << row.threads << std::setw(12) << fixed(row.time.median_ms, 4)
        << std::setw(12) << fixed(row.time.minimum_ms, 4) << std::setw(12)
        << fixed(row.time.maximum_ms, 4) << std::setw(9)
-       << fixed(gigabytes_per_second(row.bytes, row.time.median_ms), 1) << "  "
-       << (row.wrong ? "WRONG: " + *row.wrong : "right") << '\n'
+       << (row.bytes > 0 ? fixed(gigabytes_per_second(row.bytes, row.time.median_ms), 1) : "-")
+       << "  " << (row.wrong ? "WRONG: " + *row.wrong : "right") << '\n'
+       << std::flush;
+}
+
+void report::note(const std::string& text) {
+  print_heading();
+  notes_.push_back(text);
+  out_ << text << '\n' << std::flush;
+}
+
+void report::add(const schedule& run) {
+  print_heading();
+  schedules_.push_back(
+      {run.variant, makespan_ms(run), busy_fraction(run), recorded_items(run).size()});
+  const busyness& last = schedules_.back();
+  out_ << "schedule of " << last.variant << ": " << with_separators(std::int64_t(last.items))
+       << " items in " << fixed(last.makespan_ms, 4) << " ms, busy "
+       << fixed(100 * last.busy_fraction, 1) << " %\n"
        << std::flush;
 }
 
@@ -126,6 +147,17 @@ bool report::right() const {
   return !(rows_.empty() && comparisons_.empty()) && wrong_count() == 0;
 }
 
+std::string report::json_of_own_options() const {
+  std::string text;
+  for (const auto& [option, value] : options_.numbers) {
+    text += ", " + quoted(option.substr(2)) + ": " + std::to_string(value);
+  }
+  for (const auto& [option, value] : options_.choices) {
+    text += ", " + quoted(option.substr(2)) + ": " + quoted(value);
+  }
+  return text;
+}
+
 std::string report::json() const {
   std::ostringstream text;
   text << "{\n  \"program\": " << quoted(program_.name)
@@ -137,7 +169,7 @@ std::string report::json() const {
        << ", \"blocks\": " << (options_.blocks ? std::to_string(*options_.blocks) : "null")
        << ", \"repeat\": " << options_.repeat << ", \"seed\": " << options_.seed
        << ", \"variant\": " << (options_.variant.empty() ? "null" : quoted(options_.variant))
-       << "},\n  \"comparisons\": [";
+       << json_of_own_options() << "},\n  \"comparisons\": [";
   const char* separator = "\n    ";
   for (const comparison& result : comparisons_) {
     text << separator << "{\"label\": " << quoted(result.label) << ", \"got\": " << result.got
@@ -156,6 +188,20 @@ std::string report::json() const {
          << ", \"gigabytes_per_second\": " << gigabytes_per_second(row.bytes, row.time.median_ms)
          << ", \"right\": " << json_bool(!row.wrong)
          << ", \"wrong\": " << (row.wrong ? quoted(*row.wrong) : "null") << '}';
+    separator = ",\n    ";
+  }
+  text << "],\n  \"notes\": [";
+  separator = "\n    ";
+  for (const std::string& note : notes_) {
+    text << separator << quoted(note);
+    separator = ",\n    ";
+  }
+  text << "],\n  \"schedules\": [";
+  separator = "\n    ";
+  for (const busyness& run : schedules_) {
+    text << separator << "{\"variant\": " << quoted(run.variant) << ", \"items\": " << run.items
+         << ", \"makespan_ms\": " << run.makespan_ms << ", \"busy_fraction\": " << run.busy_fraction
+         << '}';
     separator = ",\n    ";
   }
   text << "],\n  \"right\": " << json_bool(right()) << "\n}\n";

@@ -11,6 +11,7 @@
 
 #include "lab/device.hpp"
 #include "lab/options.hpp"
+#include "lab/schedule.hpp"
 #include "lab/timing.hpp"
 
 namespace lab {
@@ -21,7 +22,7 @@ struct measurement {
   std::uint64_t blocks = 0;
   std::uint32_t threads = 0;
   timing time;
-  std::uint64_t bytes = 0;           // Bytes that one run must read and write at the least.
+  std::uint64_t bytes = 0;  // That one run must read and write at the least; 0: it is not counted.
   std::optional<std::string> wrong;  // What is wrong with the result; nothing if it is right.
 };
 
@@ -40,6 +41,13 @@ class report {
   // Prints one row.
   void add(const measurement& row);
 
+  // Prints a line of its own, and keeps it for the JSON: a count that belongs to the result, such
+  // as how many blocks were launched.
+  void note(const std::string& text);
+
+  // Prints how well the variant's run kept the device busy.
+  void add(const schedule& run);
+
   // Prints the last line: that all is right, or how many results are wrong.
   void finish();
 
@@ -57,14 +65,25 @@ class report {
   };
 
   void print_heading();  // Before the first result only.
+  std::string chosen_options() const;
+  std::string json_of_own_options() const;
   std::size_t wrong_count() const;
 
   program_description program_;
   options options_;
   device_description device_;
   std::ostream& out_;
+  bool heading_is_printed_ = false;
   std::vector<comparison> comparisons_;
   std::vector<measurement> rows_;
+  std::vector<std::string> notes_;
+  struct busyness {
+    std::string variant;
+    double makespan_ms;
+    double busy_fraction;
+    std::size_t items;
+  };
+  std::vector<busyness> schedules_;
 };
 
 // 25725848529920 as "25,725,848,529,920".

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// A queue of work items in global memory. Whichever block is free takes the next item, by one
+// atomic addition to a counter that all blocks share.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <cuda/atomic>
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "lab/check.cuh"
+#include "lab/device_buffer.cuh"
+
+namespace course {
+
+// What a queue counts, in global memory.
+struct work_queue_counters {
+  std::size_t size;  // Items that were put in.
+  std::size_t next;  // Items that were asked for; grows beyond `size` once the queue is empty.
+};
+
+// What a queue can hold: a small handle to the work, not the work itself.
+// - Item::none(), a device function, is an item that stands for "no work".
+// - Two items can be compared by ==.
+// - It is trivially copyable and trivially default constructible, because it travels through shared
+//   memory, and nobody runs constructors for what lies there.
+template <class Item>
+concept work_item = std::is_trivially_copyable_v<Item> &&
+    std::is_trivially_default_constructible_v<Item> && requires(Item item) {
+  { Item::none() } -> std::same_as<Item>;
+  { item == item } -> std::convertible_to<bool>;
+};
+
+// A kernel's access to the queue; copied into kernels by value. work_queue_memory owns the memory.
+//
+// A kernel that fetches does not append, and one that appends does not fetch: the items and their
+// number must have been written before the launch. Then a fetch needs no order but the counter's
+// own, and the atomic can be relaxed: two fetches never get the same number.
+template <class Item>
+class work_queue {
+  static_assert(work_item<Item>,
+                "an item has a trivial default constructor and copy, a none() and an ==");
+
+ public:
+  // From work_queue_memory.
+  work_queue(Item* items, std::size_t capacity, work_queue_counters* counters)
+      : items_(items), capacity_(capacity), counters_(counters) {}
+
+  // The next item, the same for all threads of the block; Item::none() when there is none left, and
+  // at every call after that.
+  // - All threads of the block call it, at the same place. A block of one to three dimensions.
+  // - `already_taken`, the same in all calls of a launch, leaves out that many items at the front:
+  //   those that the blocks took without asking.
+  // Gives no memory synchronisation between blocks.
+  __device__ Item fetch(std::size_t already_taken = 0) const {
+    __shared__ Item fetched;
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+      fetched = item_at(already_taken + take_numbers(1));
+    }
+    __syncthreads();  // The item is there.
+    const Item item = fetched;
+    __syncthreads();  // All have read it, and it may be overwritten.
+    return item;
+  }
+
+  // As fetch(), for a warp: the lanes of the calling thread's warp call it together, and other
+  // warps fetch others. In a one-dimensional block of any size; the last warp may be partly filled.
+  __device__ Item fetch_by_warp() const {
+    constexpr unsigned warp_size = 32;
+    const unsigned lane = threadIdx.x % warp_size;
+    const unsigned lanes_from_here = blockDim.x - (threadIdx.x - lane);
+    const unsigned lanes = lanes_from_here < warp_size ? lanes_from_here : warp_size;
+    unsigned long long number = 0;
+    if (lane == 0) number = take_numbers(1);
+    number = __shfl_sync(0xffffffffU >> (warp_size - lanes), number, 0);
+    return item_at(number);
+  }
+
+  // The two halves of a fetch, for any one thread: numbers that nobody else gets, `count` of them
+  // from the returned one on; and the item of a number, Item::none() from size() on.
+  __device__ std::size_t take_numbers(std::size_t count) const {
+    return next().fetch_add(count, cuda::memory_order_relaxed);
+  }
+  __device__ Item item_at(std::size_t number) const {
+    return number < size() ? items_[number] : Item::none();
+  }
+
+  // How many items were put in. For any thread of a kernel that fetches.
+  __device__ std::size_t size() const {
+    return counters_->size < capacity_ ? counters_->size : capacity_;
+  }
+
+  // Puts an item in. For any thread of a kernel that does not fetch. Items of concurrent calls have
+  // no particular order. One beyond the capacity is dropped; work_queue_memory::size() tells.
+  __device__ void append(Item item) const {
+    const cuda::atomic_ref<std::size_t, cuda::thread_scope_device> count(counters_->size);
+    const std::size_t place = count.fetch_add(1, cuda::memory_order_relaxed);
+    if (place < capacity_) items_[place] = item;
+  }
+
+ private:
+  __device__ cuda::atomic_ref<std::size_t, cuda::thread_scope_device> next() const {
+    return cuda::atomic_ref<std::size_t, cuda::thread_scope_device>(counters_->next);
+  }
+
+  Item* items_;
+  std::size_t capacity_;
+  work_queue_counters* counters_;
+};
+
+// The memory of a queue. Everything here is the host's, works in the default stream, and throws
+// lab::cuda_error where CUDA refuses.
+template <class Item>
+class work_queue_memory {
+ public:
+  // Empty, with room for `capacity` items.
+  explicit work_queue_memory(std::size_t capacity) : items_(capacity), counters_(1) { clear(); }
+
+  // Filled by the host.
+  explicit work_queue_memory(std::span<const Item> items) : work_queue_memory(items.size()) {
+    items_.copy_from(items);
+    counters_.copy_from(std::vector<work_queue_counters>{{.size = items.size(), .next = 0}});
+  }
+  explicit work_queue_memory(const std::vector<Item>& items)
+      : work_queue_memory(std::span<const Item>(items)) {}
+
+  // For the kernels. It must not outlive this object.
+  work_queue<Item> queue() { return {items_.data(), items_.size(), counters_.data()}; }
+  const Item* items() const { return items_.data(); }
+
+  // Before each launch that fetches, except the first: all items can be fetched again. Does not
+  // wait for the device.
+  void reset() { CUDA_CHECK(cudaMemsetAsync(&counters_.data()->next, 0, sizeof(std::size_t))); }
+
+  // Before a kernel fills it: no items. Does not wait for the device.
+  void clear() { CUDA_CHECK(cudaMemsetAsync(counters_.data(), 0, sizeof(work_queue_counters))); }
+
+  // How many items were put in, once all earlier work is done. Throws std::length_error if that was
+  // more than there is room for: some are lost then.
+  std::size_t size() const {
+    const std::size_t count = counters_.to_host().front().size;
+    if (count > items_.size()) {
+      throw std::length_error(std::to_string(count) + " items were appended to a queue with room " +
+                              "for " + std::to_string(items_.size()));
+    }
+    return count;
+  }
+
+ private:
+  lab::device_buffer<Item> items_;
+  lab::device_buffer<work_queue_counters> counters_;
+};
+
+}  // namespace course
