@@ -21,6 +21,7 @@
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
+#include "lab/large_data.cuh"
 #include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
 
@@ -214,31 +215,13 @@ TEST_CASE("a grid that CUDA does not have is refused") {
 
 TEST_CASE("every kernel adds more than 2^32 elements") {
   using element = std::int8_t;
-  constexpr std::size_t window = 1 << 16;
-  constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
-  if (lab::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
-  const lab::free_memory free = lab::available_memory();
-  if (lab::describe_device().shares_host_memory) {
-    SKIP("13 GB of device memory would be the host's own");
-  }
-  if (free.device < 3 * n + (std::size_t{1} << 30)) {
-    SKIP("13 GB of device memory are needed, and " << free.device / 1'000'000'000 << " are free");
-  }
+  constexpr std::size_t n = lab::large_count;
+  if (const auto reason = lab::why_no_large_data(3 * n)) SKIP(*reason);
   const std::uint64_t seed = Catch::getSeed();
   CAPTURE(seed);
-
-  // Random numbers where an index of 31, 32 bits would go wrong; elsewhere all elements are alike.
-  constexpr std::size_t windows[] = {0, (std::size_t{1} << 31) - window / 2,
-                                     (std::size_t{1} << 32) - window / 2, n - window};
-  lab::device_buffer<element> a(n);
-  lab::device_buffer<element> b(n);
+  const lab::device_buffer<element> a = lab::large_vector<element>(3, 60, seed);
+  const lab::device_buffer<element> b = lab::large_vector<element>(4, 60, ~seed);
   lab::poisoned_output<element> c(n);
-  a.fill_bytes(3);
-  b.fill_bytes(4);
-  for (const std::size_t first : windows) {
-    a.copy_from(lab::small_integers<element>(window, 60, seed + first), first);
-    b.copy_from(lab::small_integers<element>(window, 60, ~(seed + first)), first);
-  }
   for (const kernel which : all_kernels) {
     CAPTURE(which);
     c.poison();

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace course {
@@ -17,23 +18,42 @@ inline constexpr unsigned largest_warp_count = largest_block / warp_size;
 
 // Operations for the reductions below. An operation combines two values into one and must be
 // associative and commutative: which values meet, and in which order, depends on the block size.
-// (Rounding makes a float's sum depend on that order, within a bound: see lab::dot_error_bound.)
+// (Rounding makes a float's sum depend on that order, within a bound: see lab::sum_error_bound.)
+// identity<T>() is the value that changes nothing: what a thread without data brings.
 struct plus {
   template <class T>
   __host__ __device__ T operator()(T x, T y) const {
     return x + y;
   }
+  template <class T>
+  __host__ __device__ static constexpr T identity() {
+    return T{};
+  }
 };
+
+// A comparison with NaN is false, so what becomes of one depends on the order; bring none.
 struct minimum {
   template <class T>
   __host__ __device__ T operator()(T x, T y) const {
     return y < x ? y : x;
+  }
+  template <class T>
+  __host__ __device__ static constexpr T identity() {
+    using limits = std::numeric_limits<T>;
+    constexpr T largest = limits::has_infinity ? limits::infinity() : limits::max();
+    return largest;
   }
 };
 struct maximum {
   template <class T>
   __host__ __device__ T operator()(T x, T y) const {
     return x < y ? y : x;
+  }
+  template <class T>
+  __host__ __device__ static constexpr T identity() {
+    using limits = std::numeric_limits<T>;
+    constexpr T smallest = limits::has_infinity ? -limits::infinity() : limits::lowest();
+    return smallest;
   }
 };
 

@@ -15,8 +15,10 @@
 
 #include "01_vector_add/packet.cuh"
 #include "02_shared_memory_dot_product/block_reduce.cuh"
+#include "02_shared_memory_dot_product/loads_in_flight.cuh"
 #include "lab/check.cuh"
 #include "lab/device_buffer.cuh"
+#include "lab/resident_blocks.cuh"
 
 namespace course {
 
@@ -78,35 +80,21 @@ __global__ void dot_sixteen_bytes(const T* a, const T* b, std::size_t n, T* part
   const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);
   const auto* const b_packets = reinterpret_cast<const packet<T>*>(b + range.head);
 
-  packet<T> sums = {};
-  const auto add_products = [&sums](const packet<T>& x, const packet<T>& y) {
-#pragma unroll
-    for (std::size_t j = 0; j < packet<T>::size; ++j)
-      sums.element[j] += x.element[j] * y.element[j];
+  struct packets {
+    packet<T> a;
+    packet<T> b;
   };
-
-  // A block takes a tile of blockDim.x * in_flight neighbouring packets, then steps over the grid.
-  const std::size_t tile = std::size_t{blockDim.x} * in_flight;
-  for (std::size_t first = blockIdx.x * tile; first < range.count; first += gridDim.x * tile) {
-    const std::size_t mine = first + threadIdx.x;
-    if (first + tile <= range.count) {
-      packet<T> x[in_flight];
-      packet<T> y[in_flight];
+  packet<T> sums = {};
+  for_each_in_flight<in_flight>(
+      range.count, blockIdx.x, gridDim.x,
+      [=](std::size_t i) {
+        return packets{a_packets[i], b_packets[i]};
+      },
+      [&sums](const packets& of) {
 #pragma unroll
-      for (unsigned k = 0; k < in_flight; ++k) {
-        x[k] = a_packets[mine + k * blockDim.x];
-        y[k] = b_packets[mine + k * blockDim.x];
-      }
-#pragma unroll
-      for (unsigned k = 0; k < in_flight; ++k) add_products(x[k], y[k]);
-    } else {
-      for (std::size_t i = mine; i < range.count; i += blockDim.x) {
-        const packet<T> x = a_packets[i];
-        const packet<T> y = b_packets[i];
-        add_products(x, y);
-      }
-    }
-  }
+        for (std::size_t j = 0; j < packet<T>::size; ++j)
+          sums.element[j] += of.a.element[j] * of.b.element[j];
+      });
 
   const std::size_t tail = range.head + range.count * packet<T>::size;
   T sum = thread_dot(a, b, range.head) + thread_dot(a + tail, b + tail, n - tail);
@@ -145,14 +133,7 @@ dot_kernel<T> dot_kernel_of(dot_variant variant, unsigned threads) {
 template <class T>
 unsigned dot_blocks(dot_variant variant, std::size_t n, unsigned threads) {
   const dot_kernel<T> kernel = dot_kernel_of<T>(variant, threads);
-  int device = 0;
-  int multiprocessors = 0;
-  int blocks_each = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks_each, kernel.function, static_cast<int>(threads), kernel.shared_bytes));
-  const auto resident = static_cast<std::size_t>(multiprocessors) * blocks_each;
+  const std::size_t resident = lab::resident_blocks(kernel.function, threads, kernel.shared_bytes);
   return static_cast<unsigned>(std::min(cuda::ceil_div(n, std::size_t{threads}), resident));
 }
 
@@ -184,7 +165,7 @@ T dot_product(dot_variant variant, const T* a, const T* b, std::size_t n, unsign
 }
 
 // No product passes through more rounded operations than this on its way into dot_product's result:
-// the m of lab::dot_error_bound, for every variant and any alignment.
+// the m of lab::sum_error_bound, for every variant and any alignment.
 template <class T>
 std::uint64_t dot_longest_chain(std::size_t n, std::uint64_t blocks, unsigned threads) {
   // A thread's share: the product counts as one operation, each addition to the sum as one. Only

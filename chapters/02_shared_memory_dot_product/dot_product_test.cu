@@ -23,6 +23,7 @@
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
+#include "lab/large_data.cuh"
 #include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
 
@@ -394,8 +395,8 @@ TEMPLATE_TEST_CASE("sums with rounding stay within the proven bound", "", float,
     for (TestType& value : a) value = std::fabs(value);
     for (TestType& value : b) value = std::fabs(value);
   }
-  const lab::dot_reference reference = lab::compensated_dot<TestType>(a, b);
-  const double bound = lab::dot_error_bound<TestType>(
+  const lab::sum_reference reference = lab::compensated_dot<TestType>(a, b);
+  const double bound = lab::sum_error_bound<TestType>(
       course::dot_longest_chain<TestType>(n, blocks, threads), reference);
   CAPTURE(reference.value, reference.absolute, bound);
   const lab::device_buffer<TestType> device_a(a);
@@ -448,37 +449,20 @@ TEST_CASE("too many threads for a block are refused") {
 
 TEST_CASE("every variant adds up more than 2^32 products") {
   using element = std::int32_t;
-  constexpr std::size_t window = 1 << 16;
-  constexpr std::size_t n = (std::size_t{1} << 32) + window + 33;
-  if (lab::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
-  const lab::free_memory free = lab::available_memory();
-  if (lab::describe_device().shares_host_memory) {
-    SKIP("35 GB of device memory would be the host's own");
-  }
-  if (free.device < 2 * n * sizeof(element) + (std::size_t{1} << 30)) {
-    SKIP("35 GB of device memory are needed, and " << free.device / 1'000'000'000 << " are free");
-  }
+  constexpr std::size_t n = lab::large_count;
+  if (const auto reason = lab::why_no_large_data(2 * n * sizeof(element))) SKIP(*reason);
   const std::uint64_t seed = Catch::getSeed();
   CAPTURE(seed);
-
-  // Random numbers where an index of 31, 32 bits would go wrong; all others are 0.
-  constexpr std::size_t windows[] = {0, (std::size_t{1} << 31) - window / 2,
-                                     (std::size_t{1} << 32) - window / 2, n - window};
-  lab::device_buffer<element> a(n);
-  lab::device_buffer<element> b(n);
-  a.fill_bytes(0);
-  b.fill_bytes(0);
-  for (const std::size_t first : windows) {
-    a.copy_from(lab::small_integers<element>(window, 60, seed + first), first);
-    b.copy_from(lab::small_integers<element>(window, 60, ~(seed + first)), first);
-  }
+  const lab::device_buffer<element> a = lab::large_vector<element>(0, 60, seed);
+  const lab::device_buffer<element> b = lab::large_vector<element>(0, 60, ~seed);
   // The last two windows overlap, so the reference reads what is there in the end.
-  constexpr std::size_t last = windows[2];
+  constexpr std::size_t last = lab::large_windows[2];
   const auto dot_of = [&](std::size_t first, std::size_t count) {
     return lab::exact_dot<element>(a.to_host(first, count), b.to_host(first, count));
   };
-  const std::int64_t expected =
-      dot_of(windows[0], window) + dot_of(windows[1], window) + dot_of(last, n - last);
+  const std::int64_t expected = dot_of(lab::large_windows[0], lab::large_window) +
+                                dot_of(lab::large_windows[1], lab::large_window) +
+                                dot_of(last, n - last);
   lab::device_buffer<element> partials(132 * 8);
   for (const dot_variant variant : all_variants) {
     CAPTURE(variant);

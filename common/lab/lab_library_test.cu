@@ -143,11 +143,18 @@ TEST_CASE("timing takes the median of the runs that were asked for") {
   CHECK(lab::gigabytes_per_second(1, 0) == 0);
   int calls = 0;
   const lab::timing time = lab::time_runs([&calls] { ++calls; }, 5, 3);
-  CHECK(calls == 8);
+  CHECK(calls == 3 + 1 + 5 * time.calls_in_a_row);
   CHECK(time.runs == 5);
   CHECK(time.minimum_ms >= 0);
   CHECK(time.minimum_ms <= time.median_ms);
   CHECK(time.median_ms <= time.maximum_ms);
+
+  // Half a millisecond a run, from 1 to 1,000 calls.
+  CHECK(lab::calls_in_a_row(0) == 1000);
+  CHECK(lab::calls_in_a_row(0.0004) == 1000);
+  CHECK(lab::calls_in_a_row(0.0625) == 8);
+  CHECK(lab::calls_in_a_row(0.3) == 1);
+  CHECK(lab::calls_in_a_row(1e6) == 1);
 }
 
 TEST_CASE("numbers of the command line are exact or refused") {
@@ -253,7 +260,7 @@ TEST_CASE("the exact data is exact") {
   CHECK(values != lab::small_integers<int>(1000, 2, 6));
 
   const auto [a, b] = lab::cancelling_vectors<float>(10'000, 3);
-  const lab::dot_reference reference = lab::compensated_dot<float>(a, b);
+  const lab::sum_reference reference = lab::compensated_dot<float>(a, b);
   CHECK(std::fabs(reference.value) < 1e-4 * reference.absolute);
 }
 
@@ -268,10 +275,17 @@ TEST_CASE("the references are right where other sums are not") {
   CHECK(lab::compensated_dot<double>(a, b).value == 1);
   CHECK(lab::compensated_dot<double>(a, b).absolute == std::ldexp(1.0, 81));
 
+  CHECK(lab::exact_sum<std::int64_t>(wide{large, 3, -large}) == 3);
+  CHECK_THROWS_AS(lab::exact_sum<std::int64_t>(wide{std::int64_t{1} << 62, std::int64_t{1} << 62}),
+                  std::overflow_error);
+  const std::vector<double> sum_with_loss = {std::ldexp(1.0, 80), 1, std::ldexp(-1.0, 80)};
+  CHECK(lab::compensated_sum<double>(sum_with_loss).value == 1);
+  CHECK(lab::compensated_sum<double>(sum_with_loss).absolute == std::ldexp(1.0, 81));
+
   // gamma_1 = u / (1 - u).
   const double u = std::ldexp(1.0, -24);
-  CHECK(lab::dot_error_bound<float>(1, {.value = 0, .absolute = 1}) == u / (1 - u));
-  CHECK_THROWS_AS(lab::dot_error_bound<float>(std::uint64_t{1} << 24, {}), std::invalid_argument);
+  CHECK(lab::sum_error_bound<float>(1, {.value = 0, .absolute = 1}) == u / (1 - u));
+  CHECK_THROWS_AS(lab::sum_error_bound<float>(std::uint64_t{1} << 24, {}), std::invalid_argument);
 
   const std::vector<float> got = {1, std::nanf("")};
   CHECK(lab::first_difference<float>(got, std::vector<float>{1, std::nanf("")}).has_value());

@@ -184,7 +184,7 @@ std::string report::json() const {
          << ", \"threads\": " << row.threads << ", \"median_ms\": " << row.time.median_ms
          << ", \"minimum_ms\": " << row.time.minimum_ms
          << ", \"maximum_ms\": " << row.time.maximum_ms << ", \"runs\": " << row.time.runs
-         << ", \"bytes\": " << row.bytes
+         << ", \"calls_in_a_row\": " << row.time.calls_in_a_row << ", \"bytes\": " << row.bytes
          << ", \"gigabytes_per_second\": " << gigabytes_per_second(row.bytes, row.time.median_ms)
          << ", \"right\": " << json_bool(!row.wrong)
          << ", \"wrong\": " << (row.wrong ? quoted(*row.wrong) : "null") << '}';

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// The last-block guard: which block of the grid is the last to get here? That one may read what all
+// others wrote before they got here.
+#pragma once
+
+#include <cuda/atomic>
+
+namespace course {
+
+// Rank of the calling thread in its block, and of its block in the grid, of one to three
+// dimensions; x runs fastest.
+__device__ inline unsigned thread_rank() {
+  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
+__device__ inline unsigned long long block_rank() {
+  return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +
+         blockIdx.x;
+}
+__device__ inline unsigned long long block_count() {
+  return static_cast<unsigned long long>(gridDim.x) * gridDim.y * gridDim.z;
+}
+
+// Counts one arrival of the calling block. Returns true, in all its threads, if that was number
+// `expected`, else false. Then *counter is 0 again.
+// - Every thread of the block calls it, at the same place, with the same arguments.
+// - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
+// any
+//   number of each block.
+// - *counter is in global memory and was 0 at the launch. Nobody else touches it meanwhile.
+// What any thread of an arrived block wrote before it called this may be read, after the call that
+// returns true, by all threads of that block.
+// Errors: one arrival too many, which is also what most counters that were not 0 lead to, stops the
+// kernel with __trap().
+__device__ inline bool last_arrival(unsigned* counter, unsigned long long expected) {
+  __shared__ bool is_last;
+  // All threads' writes are done, for thread 0 to publish; and nobody reads is_last any more.
+  __syncthreads();
+  if (thread_rank() == 0) {
+    const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);
+    // Release: what this block wrote. Acquire: what all that arrived earlier wrote.
+    const unsigned earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
+    if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
+    is_last = earlier == expected - 1;
+    if (is_last) arrivals.store(0, cuda::memory_order_relaxed);  // ready for the next launch
+  }
+  // What thread 0 has acquired, all threads may read.
+  __syncthreads();
+  return is_last;
+}
+
+// Returns true in all threads of the one block of the grid that calls it last, else false.
+// last_arrival's contract, with one arrival of every block of the grid. One to three dimensions, at
+// most 2^32 - 1 blocks.
+__device__ inline bool last_block(unsigned* counter) {
+  return last_arrival(counter, block_count());
+}
+
+}  // namespace course
