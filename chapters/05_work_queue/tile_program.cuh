@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,6 +117,10 @@ class tile_program {
   const std::vector<tile_index>& tiles() const { return tiles_; }
   const tile_index* device_tiles() const { return device_tiles_.data(); }
   std::size_t tile_count() const { return tiles_.size(); }
+  // Of the reference.
+  std::int64_t sum_of_counts() const {
+    return std::accumulate(reference_.begin(), reference_.end(), std::int64_t{0});
+  }
 
   // The grid of the command line, or else as many blocks as are resident at once.
   template <class HandOut, class Work = render_tiles>

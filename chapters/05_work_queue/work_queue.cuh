@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "04_last_block_guard/last_block.cuh"
 #include "lab/check.cuh"
 #include "lab/device_buffer.cuh"
 
@@ -60,7 +61,7 @@ class work_queue {
   // Gives no memory synchronisation between blocks.
   __device__ Item fetch(std::size_t already_taken = 0) const {
     __shared__ Item fetched;
-    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    if (thread_rank() == 0) {
       fetched = item_at(already_taken + take_numbers(1));
     }
     __syncthreads();  // The item is there.
