@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of what the chapters' tests lean on.
 #include <algorithm>
+#include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -23,12 +25,15 @@
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
+#include "lab/image.hpp"
 #include "lab/options.hpp"
 #include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
 #include "lab/report.hpp"
 #include "lab/result_file.hpp"
+#include "lab/schedule.hpp"
 #include "lab/timing.cuh"
+#include "lab/trace.cuh"
 
 namespace {
 
@@ -210,6 +215,173 @@ TEST_CASE("the report's JSON holds what was printed") {
   CHECK(lab::with_separators(-123) == "-123");
   CHECK(lab::with_separators(-123'456) == "-123,456");
   CHECK(lab::with_separators(25'725'848'529'920) == "25,725,848,529,920");
+}
+
+TEST_CASE("a program's own options are read, and refused, as the shared ones are") {
+  const lab::program_description program = {
+      .name = "name",
+      .summary = "summary",
+      .variants = {"one", "two"},
+      .without = {"--elements", "--seed"},
+      .numbers =
+          {{.name = "--size", .help = "help", .smallest = 1, .largest = 64, .by_default = 8}},
+      .choices = {{.name = "--view", .help = "help", .choices = {"near", "far"}}},
+      .files = {{.name = "--trace", .help = "help", .unavailable = {}},
+                {.name = "--image", .help = "help", .unavailable = "there is no paint"}}};
+  const auto parse = [&program](std::vector<const char*> words) {
+    words.insert(words.begin(), "name");
+    return lab::parse_options(static_cast<int>(words.size()), words.data(), program);
+  };
+  const lab::options defaults = parse({});
+  CHECK(defaults.numbers == std::map<std::string, std::uint64_t>{{"--size", 8}});
+  CHECK(defaults.choices == std::map<std::string, std::string>{{"--view", "near"}});
+  CHECK(defaults.files == std::map<std::string, std::string>{{"--trace", ""}, {"--image", ""}});
+
+  const lab::options chosen = parse({"--size", "2^6", "--view", "far", "--trace", "t.json",
+                                     "--threads", "32", "--blocks", "7", "--variant", "two"});
+  CHECK(chosen.numbers.at("--size") == 64);
+  CHECK(chosen.choices.at("--view") == "far");
+  CHECK(chosen.files.at("--trace") == "t.json");
+  CHECK(chosen.threads == 32);
+  CHECK(chosen.blocks == 7);
+  CHECK(chosen.variant == "two");
+
+  const auto refuses = [&parse](const std::vector<const char*>& words, const char* sentence) {
+    CAPTURE(words.front());
+    CHECK_THROWS_MATCHES(parse(words), lab::usage_error,
+                         MessageMatches(ContainsSubstring(sentence)));
+  };
+  for (const char* size : {"0", "65", "-1", "1e3", ""}) {
+    refuses({"--size", size}, "--size must be a whole number from 1 to 64, not '");
+  }
+  refuses({"--size", "1", "--size", "2"}, "--size is given more than once");
+  refuses({"--size"}, "--size needs a value");
+  refuses({"--view", "middle"}, "--view must be one of near, far, not 'middle'");
+  refuses({"--trace", ""}, "--trace needs the name of a file");
+  refuses({"--image", "i.png"}, "--image cannot be used: there is no paint");
+  refuses({"--trace", "f", "--json", "f"}, "--trace and --json name the same file");
+  refuses({"--elements", "8"}, "'--elements' is not understood");
+  refuses({"--seed", "8"}, "'--seed' is not understood");
+}
+
+TEST_CASE("the report shows a program's own options, notes and schedules") {
+  const lab::program_description program = {
+      .name = "name",
+      .summary = "summary",
+      .variants = {"one"},
+      .without = {"--elements", "--seed"},
+      .numbers = {{.name = "--size", .help = "", .smallest = 1, .largest = 9999, .by_default = 1}},
+      .choices = {{.name = "--view", .help = "", .choices = {"near", "far"}}}};
+  lab::options chosen;
+  chosen.numbers = {{"--size", 4096}};
+  chosen.choices = {{"--view", "far"}};
+  std::ostringstream out;
+  lab::report report(program, chosen, {.name = "GPU", .multiprocessors = 2}, out);
+  report.note("3 of 5 blocks were launched");
+  CHECK_FALSE(report.right());  // A note is no result.
+  report.add({.variant = "one",
+              .blocks = 5,
+              .threads = 6,
+              .time = lab::summarize({2}),
+              .bytes = 0,
+              .wrong = std::nullopt});
+  report.add(lab::schedule{.variant = "one",
+                           .events = {{.begin_ns = 1'000'000, .end_ns = 3'000'000}},
+                           .multiprocessors = 2,
+                           .slots = 1});
+  CHECK_THAT(out.str(),
+             ContainsSubstring("\nsize: 4,096, view: far, timed runs: 10\n") &&
+                 ContainsSubstring("\n3 of 5 blocks were launched\n") &&
+                 ContainsSubstring(" -  right") &&
+                 ContainsSubstring("schedule of one: 1 items in 2.0000 ms, busy 50.0 %"));
+  CHECK_THAT(report.json(), ContainsSubstring(R"("size": 4096, "view": "far")") &&
+                                ContainsSubstring("3 of 5 blocks were launched") &&
+                                ContainsSubstring(R"("makespan_ms": 2, "busy_fraction": 0.5)"));
+}
+
+TEST_CASE("a schedule's makespan, busy fraction and rows follow from its events") {
+  // Multiprocessor 0 has two items at the same time, in two slots; item 3 was never recorded.
+  const lab::schedule run = {.variant = "a \"name\"",
+                             .events = {{1000, 3000, 0, 7},
+                                        {2000, 5000, 0, 8},
+                                        {3000, 4000, 0, 7},
+                                        {},
+                                        {1500, 2500, 1, 9},
+                                        {6000, 9000, 0, 8}},
+                             .multiprocessors = 2,
+                             .slots = 2};
+  CHECK(lab::makespan_ms(run) == 0.008);
+  CHECK(lab::busy_fraction(run) == Catch::Approx(10.0 / 32));
+  std::vector<std::pair<std::size_t, std::uint32_t>> items_and_slots;
+  for (const lab::recorded_item& each : lab::recorded_items(run)) {
+    items_and_slots.emplace_back(each.item, each.slot);
+  }
+  // By their begin; block 8 goes on in its own slot, although the other one is free too.
+  CHECK(items_and_slots == decltype(items_and_slots){{0, 0}, {4, 0}, {1, 1}, {2, 0}, {5, 1}});
+
+  const std::string trace = lab::chrome_trace({run});
+  CHECK_THAT(trace, ContainsSubstring(R"("args": {"name": "a \"name\""})") &&
+                        ContainsSubstring(R"("name": "SM 0, slot 1")") &&
+                        ContainsSubstring(
+                            R"("name": "item 1", "cat": "item", "ph": "X", "pid": 0, )"
+                            R"("tid": 1, "ts": 1.000, "dur": 3.000, "args": {"block": 8})") &&
+                        ContainsSubstring(R"("makespan_ms": 0.008000, "busy_fraction": 0.312500)"));
+
+  const lab::schedule nothing = {.variant = "", .events = {{}}, .multiprocessors = 2, .slots = 1};
+  CHECK(lab::makespan_ms(nothing) == 0);
+  CHECK(lab::busy_fraction(nothing) == 0);
+  CHECK(lab::recorded_items(nothing).empty());
+}
+
+namespace {
+
+__global__ void note_places(std::uint32_t* multiprocessors, std::uint64_t* times) {
+  if (threadIdx.x != 0) return;
+  const std::uint64_t before = lab::device_nanoseconds();
+  multiprocessors[blockIdx.x] = lab::current_multiprocessor();
+  times[2 * blockIdx.x] = before;
+  times[2 * blockIdx.x + 1] = lab::device_nanoseconds();
+}
+
+}  // namespace
+
+TEST_CASE("a kernel knows its multiprocessor and the time") {
+  constexpr unsigned blocks = 500;
+  lab::device_buffer<std::uint32_t> multiprocessors(blocks);
+  lab::device_buffer<std::uint64_t> times(2 * blocks);
+  std::uint64_t end_of_last_launch = 0;
+  for (int run = 0; run < 2; ++run) {
+    note_places<<<blocks, 32>>>(multiprocessors.data(), times.data());
+    CUDA_CHECK(cudaGetLastError());
+    const std::vector<std::uint32_t> places = multiprocessors.to_host();
+    const auto count = static_cast<std::uint32_t>(lab::describe_device().multiprocessors);
+    CHECK(std::all_of(places.begin(), places.end(), [=](std::uint32_t n) { return n < count; }));
+    const std::vector<std::uint64_t> clock = times.to_host();
+    for (unsigned block = 0; block < blocks; ++block) {
+      REQUIRE(clock[2 * block] > 0);
+      REQUIRE(clock[2 * block] >= end_of_last_launch);
+      REQUIRE(clock[2 * block] <= clock[2 * block + 1]);
+    }
+    end_of_last_launch = *std::max_element(clock.begin(), clock.end());
+  }
+}
+
+TEST_CASE("a picture becomes a PNG, or a sentence says why not") {
+  const lab::image picture = {.width = 2, .height = 1, .pixels = {255, 0, 0, 0, 0, 255}};
+  if (!lab::why_no_png().empty()) {
+    CHECK_THAT(lab::why_no_png(), ContainsSubstring("libpng"));
+    CHECK_THROWS_AS(lab::png(picture), std::runtime_error);
+    return;
+  }
+  const std::string contents = lab::png(picture);
+  // PNG specification, sections 5.2 and 11.2.2: signature, then IHDR with width and height, 8 bits,
+  // colour type 2 (red, green, blue).
+  REQUIRE(contents.size() > 33);
+  CHECK(contents.substr(0, 8) == "\x89PNG\r\n\x1a\n");
+  CHECK(contents.substr(12, 4) == "IHDR");
+  CHECK(contents.substr(16, 10) == std::string("\0\0\0\2\0\0\0\1\x08\2", 10));
+  CHECK(contents.substr(contents.size() - 8, 4) == "IEND");
+  CHECK_THROWS_AS(lab::png({.width = 0, .height = 0, .pixels = {}}), std::runtime_error);
 }
 
 TEST_CASE("a result file is written whole or not at all") {

@@ -44,6 +44,12 @@ std::string decimal(double value) {
   return text;
 }
 
+std::uint32_t rows_a_multiprocessor(const schedule& run, const std::vector<recorded_item>& items) {
+  std::uint32_t rows = run.slots;
+  for (const recorded_item& each : items) rows = std::max(rows, each.slot + 1);
+  return rows;
+}
+
 }  // namespace
 
 std::vector<recorded_item> recorded_items(const schedule& run) {
@@ -105,8 +111,7 @@ std::string chrome_trace(const std::vector<schedule>& runs) {
         ", \"args\": {\"name\": " + quoted(run.variant) + "}}");
     const std::uint64_t start = whole_span(run).first_begin;
     const std::vector<recorded_item> items = recorded_items(run);
-    std::uint32_t slots = run.slots;
-    for (const recorded_item& each : items) slots = std::max(slots, each.slot + 1);
+    const std::uint32_t slots = rows_a_multiprocessor(run, items);
     const auto row_of = [slots](const recorded_item& each) {
       return std::uint64_t{each.event.multiprocessor} * slots + each.slot;
     };
@@ -132,9 +137,9 @@ std::string chrome_trace(const std::vector<schedule>& runs) {
   separator = "\n";
   for (const schedule& run : runs) {
     add("{\"variant\": " + quoted(run.variant) + ", \"multiprocessors\": " +
-        std::to_string(run.multiprocessors) + ", \"slots\": " + std::to_string(run.slots) +
-        ", \"makespan_ms\": " + decimal(makespan_ms(run)) +
-        ", \"busy_fraction\": " + decimal(busy_fraction(run)) + "}");
+        std::to_string(run.multiprocessors) + ", \"rows_a_multiprocessor\": " +
+        std::to_string(rows_a_multiprocessor(run, recorded_items(run))) + ", \"makespan_ms\": " +
+        decimal(makespan_ms(run)) + ", \"busy_fraction\": " + decimal(busy_fraction(run)) + "}");
   }
   return text + "\n]}}\n";
 }

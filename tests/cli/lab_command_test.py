@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 import unittest
+import xml.etree.ElementTree
 
 import python_test
 
@@ -77,7 +78,7 @@ class wrong_use(unittest.TestCase):
 
     def test_unknown_command(self):
         self.refuses("rnu", says="did you mean run")
-        self.refuses("benchmark", says="run, test, doctor, setup")
+        self.refuses("benchmark", says="run, test, trace, doctor, setup")
 
     def test_unknown_chapter(self):
         self.refuses("run", "vectr_add", says="did you mean vector_add")
@@ -142,6 +143,16 @@ class wrong_use(unittest.TestCase):
             starts="ninja",
         )
 
+    def test_trace(self):
+        self.refuses("trace", says="target")
+        self.refuses("trace", "all", says="one chapter")
+        self.refuses("trace", "05", "--output", "picture.png", says="FILE.svg")
+        self.refuses(
+            "trace", "05", "--output", "no/such/folder/picture.svg", says="cannot be written"
+        )
+        self.refuses("trace", "05", "--size", "8", says="-- --threads 128")
+        self.refuses("trace", "01", "--build", BUILD, says="has no --trace", starts="ninja")
+
     def test_program_options_for_test(self):
         self.refuses("test", "--", "--threads", "1", says="go with run")
 
@@ -180,6 +191,66 @@ class right_use(unittest.TestCase):
         result = lab("run", "--build", BUILD, "--", "--threads", "0")
         self.assertIn("\nvector_add: ", "\n" + result.stderr)
         self.assertIn("\ndot_product: ", result.stderr)
+
+
+class tracing(unittest.TestCase):
+    """./lab trace, where matplotlib is here already: a test installs nothing."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def trace(self, *words):
+        return lab("trace", "05", "--build", BUILD, *words, folder=self.folder)
+
+    def test_panel_that_is_no_variant(self):
+        result = self.trace("--panels", "fastest")
+        self.assertEqual(result.returncode, 2, result)
+        self.assertRegex(result.stderr, r"\Awork_queue: --variant must be one of [^\n]+\n\Z")
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_picture(self):
+        course = python_test.load_lab()
+        pythons = (sys.executable, str(course.VENV / "bin/python"))
+        if all(course.output_of([python, "-c", "import matplotlib"]) is None for python in pythons):
+            self.skipTest("matplotlib is not here; ./lab trace 05 installs it")
+        options = ["--", "--size", "100", "--tile", "10", "--repeat", "1"]
+        result = self.trace("--panels", "grid_stride,queue,one_block_a_tile", *options)
+        if result.returncode == NO_DEVICE:
+            self.skipTest(result.stderr)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertEqual(os.listdir(self.folder), ["05_work_queue.svg"])
+        picture = (self.folder / "05_work_queue.svg").read_text(encoding="utf-8")
+        root = xml.etree.ElementTree.fromstring(picture)
+        self.assertEqual(picture.split("\n")[1], "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->")
+        words = " ".join(text.text for text in root.iter("{http://www.w3.org/2000/svg}text"))
+        for variant in ("grid_stride", "queue", "one_block_a_tile"):
+            self.assertRegex(words, rf"\b{variant}: [\d.e+-]+ ms, \d+ % busy")
+        # At 800 pixels no text is below 12 of them; on light and on dark pages it stands out.
+        scale = 800 / float(root.get("width").removesuffix("pt"))
+        sizes = [float(size) for size in re.findall(r"font(?:-size)?: ([\d.]+)px", picture)]
+        self.assertTrue(sizes)
+        self.assertGreaterEqual(min(sizes) * scale, 12)
+        inks = set(re.findall(r"<text [^>]*fill: (#\w{6})", picture))
+        self.assertTrue(inks)
+        for ink in inks:
+            for page in ("#ffffff", "#0d1117"):
+                self.assertGreaterEqual(contrast(ink, page), 4)
+
+
+def contrast(one, other):
+    """The contrast ratio of two colours, by the Web Content Accessibility Guidelines 2.1."""
+
+    def luminance(colour):
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [
+            part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+        ]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
 
 
 class single_file(unittest.TestCase):

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import tempfile
 import unittest
@@ -22,6 +23,15 @@ def programs():
     return [BUILD / "chapters" / folder / program for folder, program in rows]
 
 
+def options_of(program):
+    """The names of the program's options, as its --help lists them."""
+    return set(re.findall(r"^\s+(?:-h,)?(--\w+)", run(program, "--help").stdout, re.M))
+
+
+def programs_with(option):
+    return [program for program in programs() if option in options_of(program)]
+
+
 def run(program, *options, folder=None):
     return subprocess.run(
         [program, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=300
@@ -29,9 +39,9 @@ def run(program, *options, folder=None):
 
 
 class programs_test(unittest.TestCase):
-    def refuses(self, code, *options, names):
+    def refuses(self, code, *options, names, by=None):
         """Every program says one sentence that contains `names`, exits with `code`, prints no report."""
-        for program in programs():
+        for program in by or programs():
             with (
                 self.subTest(program=program.name, options=options),
                 tempfile.TemporaryDirectory() as folder,
@@ -78,7 +88,80 @@ class programs_test(unittest.TestCase):
 
     def test_more_memory_than_there_is(self):
         # 2^40 elements of 4 bytes and more: 4 TiB.
-        self.refuses(1, "--elements", "2^40", "--json", "report.json", names="memory")
+        by = programs_with("--elements")
+        self.assertTrue(by)
+        self.refuses(1, "--elements", "2^40", "--json", "report.json", names="memory", by=by)
+
+    def test_option_of_another_program(self):
+        by = [program for program in programs() if program not in programs_with("--tile")]
+        self.assertTrue(by)
+        self.refuses(2, "--tile", "8", names="--tile", by=by)
+        by = [program for program in programs() if program not in programs_with("--elements")]
+        self.refuses(2, "--elements", "8", names="--elements", by=by)
+
+    def test_picture_out_of_range(self):
+        by = programs_with("--tile")
+        self.assertEqual([program.name for program in by], ["work_queue", "work_stealing"])
+        for option in ("--size", "--tile", "--iterations"):
+            for value in ("0", "-1", "1e3", "many", "", "2^63", "99999999999999999999"):
+                self.refuses(2, option, value, names=f"{option} must be a whole number", by=by)
+        self.refuses(2, "--size", "32769", names="from 1 to 32768", by=by)
+        self.refuses(2, "--view", "nowhere", names="--view must be one of whole, ", by=by)
+
+    def test_unwritable_picture_or_trace(self):
+        by = programs_with("--tile")
+        options = ["--trace"]
+        # Without libpng --image is refused for that, whatever it names.
+        if run(by[0], "--image", "no/such/folder/file").stderr.count("no/such/folder"):
+            options.append("--image")
+        for option in options:
+            self.refuses(2, option, "no/such/folder/file", names="no/such/folder", by=by)
+            self.refuses(2, option, "/dev/null", names="/dev/null", by=by)
+            self.refuses(2, option, ".", names="not a regular file", by=by)
+            self.refuses(2, option, "", names=f"{option} needs the name of a file", by=by)
+        self.refuses(2, "--trace", "a", "--json", "a", names="the same file", by=by)
+
+    def test_tile_that_does_not_divide_the_picture(self):
+        for program in programs_with("--tile"):
+            for size, tile in ((50, 7), (5, 32768), (1, 1)):
+                with self.subTest(program=program.name, size=size, tile=tile):
+                    result = run(program, "--size", str(size), "--tile", str(tile), "--repeat", "1")
+                    if result.returncode == NO_DEVICE:
+                        self.skipTest(result.stderr)
+                    self.assertEqual(result.returncode, 0, result)
+                    self.assertRegex(result.stdout, r"\nall \d+ results are right\n\Z")
+
+    def test_picture_and_trace(self):
+        for program in programs_with("--tile"):
+            with self.subTest(program=program.name), tempfile.TemporaryDirectory() as folder:
+                words = ["--size", "70", "--tile", "10", "--repeat", "1", "--trace", "trace.json"]
+                result = run(program, *words, "--image", "picture.png", folder=folder)
+                if result.returncode == NO_DEVICE:
+                    self.skipTest(result.stderr)
+                if result.returncode == 2:
+                    self.assertIn("libpng", result.stderr)
+                    self.assertEqual(os.listdir(folder), [])
+                    result = run(program, *words, folder=folder)
+                else:
+                    picture = pathlib.Path(folder, "picture.png").read_bytes()
+                    self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
+                    self.assertEqual(struct.unpack(">II", picture[16:24]), (70, 70))
+                self.assertEqual(result.returncode, 0, result)
+                trace = json.loads(pathlib.Path(folder, "trace.json").read_text(encoding="utf-8"))
+                runs = [run["variant"] for run in trace["otherData"]["schedules"]]
+                self.assertEqual(
+                    runs, re.findall(r"^schedule of (\w+): 49 items", result.stdout, re.M)
+                )
+                for variant, name in enumerate(runs):
+                    bars = [
+                        event
+                        for event in trace["traceEvents"]
+                        if event["ph"] == "X" and event["pid"] == variant
+                    ]
+                    names = {event["name"] for event in bars}
+                    self.assertEqual(names, {f"item {item}" for item in range(49)}, name)
+                    self.assertTrue(all(event["ts"] >= 0 and event["dur"] >= 0 for event in bars))
+                    self.assertEqual(min(event["ts"] for event in bars), 0)
 
     def test_unwritable_json(self):
         self.refuses(2, "--json", "no/such/folder/report.json", names="no/such/folder")
@@ -97,30 +180,18 @@ class programs_test(unittest.TestCase):
             with self.subTest(program=program.name):
                 result = run(program, "--help")
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
-                for option in (
-                    "--elements",
-                    "--threads",
-                    "--blocks",
-                    "--repeat",
-                    "--seed",
-                    "--variant",
-                    "--json",
-                ):
+                for option in ("--threads", "--blocks", "--repeat", "--variant", "--json"):
                     self.assertIn(option, result.stdout)
+                # What the work of chapter 05 has no use for.
+                for option in ("--elements", "--seed"):
+                    self.assertEqual(option in result.stdout, program.name != "work_queue")
 
     def test_json_report(self):
         for program in programs():
             with self.subTest(program=program.name), tempfile.TemporaryDirectory() as folder:
-                result = run(
-                    program,
-                    "--elements",
-                    "1000",
-                    "--repeat",
-                    "1",
-                    "--json",
-                    "report.json",
-                    folder=folder,
-                )
+                few = ["--elements", "1000"] if program in programs_with("--elements") else []
+                words = [*few, "--repeat", "1", "--json", "report.json"]
+                result = run(program, *words, folder=folder)
                 if result.returncode == NO_DEVICE:
                     self.skipTest(result.stderr)
                 self.assertEqual(result.returncode, 0, result)

@@ -172,6 +172,13 @@ class installing(unittest.TestCase):
         ran, _, code = self.install(["CLI11"], DEBIAN_13, user=0, sudo=False)
         self.assertEqual((code, ran[0]), (0, "apt-get update"))
 
+    def test_libpng_comes_along_where_it_is_not_here(self):
+        ran, _, _ = self.install(["CLI11"], DEBIAN_13, user=0, sudo=False)
+        self.assertTrue(ran[1].endswith(" libcli11-dev libpng-dev"), ran)
+        here = {"libpng": lab.found((1, 6, 39), "/usr/include/png.h")}
+        ran, _, _ = self.install(["CLI11"], DEBIAN_13, user=0, sudo=False, here=here)
+        self.assertTrue(ran[1].endswith(" libcli11-dev"), ran)
+
     def test_with_passwordless_sudo(self):
         ran, _, code = self.install(["CLI11"], DEBIAN_13, user=1000, sudo=True)
         self.assertEqual((code, ran[0]), (0, "sudo apt-get update"))
@@ -196,7 +203,7 @@ class installing(unittest.TestCase):
     def test_ubuntu_takes_meson_from_pypi_and_the_rest_from_apt(self):
         ran, _, code = self.install(["Meson", "CLI11"], UBUNTU_24, user=0, sudo=False)
         self.assertEqual(code, 0)
-        self.assertTrue(ran[1].endswith(" libcli11-dev"), ran)
+        self.assertTrue(ran[1].endswith(" libcli11-dev libpng-dev"), ran)
         self.assertIn("pip install --quiet 'meson>=1.4.0,<2'", ran[3])
 
     def test_other_systems_get_the_list(self):
@@ -225,6 +232,10 @@ class what_is_missing(unittest.TestCase):
 
     def test_not_there(self):
         self.assertEqual(lab.missing_from({}, "cpu"), EVERYTHING)
+
+    def test_nothing_is_missing_without_libpng(self):
+        self.assertNotIn("libpng", self.here())
+        self.assertEqual(lab.missing_from(self.here(), "cpu"), [])
 
     def test_only_the_cpu_backend_needs_fibers(self):
         here = self.here()
