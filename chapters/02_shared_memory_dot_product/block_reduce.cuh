@@ -31,6 +31,16 @@ struct plus {
   }
 };
 
+// A kernel may read these, but not call the functions that they come from.
+template <class T>
+inline constexpr T largest_value = std::numeric_limits<T>::has_infinity
+                                       ? std::numeric_limits<T>::infinity()
+                                       : std::numeric_limits<T>::max();
+template <class T>
+inline constexpr T smallest_value = std::numeric_limits<T>::has_infinity
+                                        ? -std::numeric_limits<T>::infinity()
+                                        : std::numeric_limits<T>::lowest();
+
 // A comparison with NaN is false, so what becomes of one depends on the order; bring none.
 struct minimum {
   template <class T>
@@ -39,9 +49,7 @@ struct minimum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
-    using limits = std::numeric_limits<T>;
-    constexpr T largest = limits::has_infinity ? limits::infinity() : limits::max();
-    return largest;
+    return largest_value<T>;
   }
 };
 struct maximum {
@@ -51,9 +59,7 @@ struct maximum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
-    using limits = std::numeric_limits<T>;
-    constexpr T smallest = limits::has_infinity ? -limits::infinity() : limits::lowest();
-    return smallest;
+    return smallest_value<T>;
   }
 };
 
