@@ -283,14 +283,17 @@ __global__ void append_numbers(course::work_queue<numbered> queue, std::uint32_t
 }  // namespace
 
 TEST_CASE("a queue that another kernel fills has each item once") {
-  constexpr unsigned count = 2 * 40 * 64 * 3;
+  // Enough for the appends of different blocks to meet.
+  const unsigned blocks = lab::brief_tests() ? 40 : 1000;
+  constexpr unsigned threads = 64;
+  const unsigned count = 2 * blocks * threads * 10;
   items_on_device items(count);
   lab::device_buffer<std::uint32_t> claims(count);
   for (int run = 0; run < 2; ++run) {
     items.memory.clear();
     REQUIRE(items.memory.size() == 0);
-    append_numbers<<<40, 64>>>(items.memory.queue(), 0, 3);
-    append_numbers<<<40, 64>>>(items.memory.queue(), count / 2, 3);
+    append_numbers<<<blocks, threads>>>(items.memory.queue(), 0, 10);
+    append_numbers<<<blocks, threads>>>(items.memory.queue(), count / 2, 10);
     CUDA_CHECK(cudaGetLastError());
     claims.fill_bytes(0);
     launch(way::by_queue, items, count_claims{claims.data()}, 30, 64);
@@ -378,8 +381,11 @@ TEST_CASE("a trace has one event for each item") {
 
 namespace {
 
-struct initialised_item : numbered {
-  initialised_item() : numbered{0} {}
+struct initialised_item {
+  std::uint32_t value = 0;
+
+  __host__ __device__ static initialised_item none() { return {}; }
+  bool operator==(const initialised_item&) const = default;
 };
 struct item_without_none {
   int value;
@@ -407,6 +413,7 @@ TEST_CASE("an item is any trivial type with a none() and an ==") {
   STATIC_REQUIRE(course::work_item<numbered>);
   STATIC_REQUIRE(course::work_item<sixteen_bytes>);
   STATIC_REQUIRE_FALSE(course::work_item<initialised_item>);
+  CHECK(initialised_item::none() == initialised_item{});  // For its constructor alone.
   STATIC_REQUIRE_FALSE(course::work_item<item_without_none>);
   STATIC_REQUIRE_FALSE(course::work_item<std::string>);
 

@@ -146,6 +146,11 @@ class documents_test(unittest.TestCase):
                     lab.chosen_chapters(arguments.target)
                 elif function is lab.command_run and "/" in arguments.target:
                     self.assertTrue((ROOT / arguments.target).is_file(), "there is no such file")
+                elif function is lab.command_trace:
+                    (chapter,) = lab.chosen_chapters(arguments.target)
+                    source = ROOT / "chapters" / chapter.folder / f"{chapter.program}.cu"
+                    for panel in (arguments.panels or "").split(","):
+                        self.assertIn(f'"{panel}"' if panel else "", text_of(source), "no variant")
                 elif function is lab.command_test:
                     self.assertTrue(any(arguments.filter in name for name in names), "no such test")
                     self.assertIn(arguments.suite, {None, *suites})
