@@ -220,7 +220,7 @@ TEST_CASE("the tiles cover each pixel once, whether or not they divide the pictu
 }
 
 TEST_CASE("the costs of the default picture's tiles differ by a factor of a thousand") {
-  const course::picture of = course::picture_of(course::views[0], 256, 8, 2048);
+  const course::picture of = course::picture_of(course::views[0], 256, 16, 2048);
   const std::vector<std::uint32_t> counts = course::reference_counts(of);
   std::uint64_t least = ~std::uint64_t{0};
   std::uint64_t most = 0;
@@ -252,21 +252,27 @@ TEST_CASE("the histogram of the blocks' shared bins is that of the counts") {
   for (const std::uint32_t count : counts) {
     ++expected[std::min(count, course::histogram_bins - 1)];
   }
-  course::work_queue_memory<tile_index> memory(course::tiles_by_row(of));
+  const std::vector<tile_index> tiles = course::tiles_by_row(of);
+  const lab::device_buffer<tile_index> items(tiles);
+  course::work_queue_memory<tile_index> memory(tiles);
   lab::device_buffer<std::uint32_t> device_counts(of.pixel_count());
   lab::device_buffer<unsigned long long> histogram(course::histogram_bins);
-  for (const unsigned threads : {32U, 256U, 1000U}) {
-    CAPTURE(threads);
-    memory.reset();
+  const course::render_tiles_with_histogram work = {
+      .render = {.of = of, .counts = device_counts.data()}, .histogram = histogram.data()};
+  const auto check = [&](const auto& hand_out, unsigned blocks, unsigned threads) {
+    CAPTURE(blocks, threads);
     histogram.fill_bytes(0);
-    course::launch_processing(
-        course::by_queue<tile_index>{memory.queue()},
-        course::render_tiles_with_histogram{.render = {.of = of, .counts = device_counts.data()},
-                                            .histogram = histogram.data()},
-        6, threads);
+    course::launch_processing(hand_out, work, blocks, threads);
     REQUIRE(lab::first_difference<unsigned long long>(histogram.to_host(), expected) ==
             std::nullopt);
     REQUIRE(device_counts.to_host() == counts);
+  };
+  for (const unsigned threads : {32U, 256U, 1000U}) {
+    memory.reset();
+    check(course::by_queue<tile_index>{memory.queue()}, 6, threads);
+    // Without a barrier of its own: those of the prologue and of the epilogue must do.
+    const auto each = static_cast<unsigned>(tiles.size());
+    check(course::one_block_each<tile_index>{items.data(), tiles.size()}, each, threads);
   }
 }
 

@@ -40,7 +40,7 @@ inline std::vector<lab::number_option> picture_numbers() {
            .help = "pixels of each side of a tile",
            .smallest = 1,
            .largest = largest_picture,
-           .by_default = 8},
+           .by_default = 16},
           {.name = "--iterations",
            .help = "the most steps for a pixel",
            .smallest = 1,
@@ -78,13 +78,20 @@ struct memory_needed {
   std::uint64_t device;
   std::uint64_t host;
 };
-inline memory_needed memory_needed_by(const picture& of) {
+inline memory_needed memory_needed_by(const picture& of, bool traces) {
   const std::uint64_t counts = sizeof(std::uint32_t) * of.pixel_count();
+  // The items twice: a queue that the host fills, and one that a kernel fills.
   const std::uint64_t items = sizeof(tile_index) * of.tile_count();
-  const std::uint64_t events = sizeof(lab::trace_event) * of.tile_count();
-  // The items twice: a queue that the host fills, and one that a kernel fills. On the host the
-  // reference beside the counts, or an image and its PNG; and the events of many traced runs.
-  return {.device = counts + 2 * items + events, .host = 3 * counts + items + 12 * events};
+  // On the host the reference beside the counts, or an image and its PNG.
+  memory_needed bytes = {.device = counts + 2 * items, .host = 3 * counts + items};
+  if (traces) {
+    // An event for each tile; on the host for each variant, and again as a line of text.
+    constexpr std::uint64_t variants = 13;
+    constexpr std::uint64_t text_of_event = 160;
+    bytes.device += sizeof(lab::trace_event) * of.tile_count();
+    bytes.host += variants * (sizeof(lab::trace_event) + text_of_event) * of.tile_count();
+  }
+  return bytes;
 }
 
 // The picture's counts in colours: the set itself is nearly black, the rest goes through the colour
@@ -101,7 +108,7 @@ class tile_program {
   // Computes the reference. Throws std::runtime_error where memory is short.
   tile_program(const lab::options& options, lab::report& report)
       : options_(options), report_(report), of_(picture_of(options)) {
-    const memory_needed bytes = memory_needed_by(of_);
+    const memory_needed bytes = memory_needed_by(of_, traces());
     lab::require_memory(bytes.device, bytes.host);
     tiles_ = tiles_by_row(of_);
     device_tiles_ = lab::device_buffer<tile_index>(tiles_);
