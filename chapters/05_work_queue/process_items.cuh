@@ -40,9 +40,10 @@ unsigned resident_blocks_for(unsigned threads) {
   return static_cast<unsigned>(lab::resident_blocks(process_items<HandOut, Work>, threads));
 }
 
-// Work that also notes when and where each item was done. An item ends when all its threads have:
-// that barrier, and the notes, are in the traced kernel only. Work has one function more,
-// number(item): the item's place in the recorder, different for each.
+// Work that also notes when and where each item was done: from before any of the team's threads
+// begins until all have ended. The barriers that see to this, and the notes, are in the traced
+// kernel only. Work has one function more, number(item): the item's place in the recorder,
+// different for each.
 template <class Work>
 struct traced {
   Work work;
@@ -52,6 +53,7 @@ struct traced {
   template <class Item>
   __device__ void operator()(const Item& item, const team& workers) {
     const std::uint64_t begin_ns = workers.rank == 0 ? lab::device_nanoseconds() : 0;
+    workers.synchronize();
     work(item, workers);
     workers.synchronize();
     if (workers.rank == 0) recorder.record(work.number(item), begin_ns);

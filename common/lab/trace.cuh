@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Records in a kernel when and where each item was worked on. A kernel that is not traced is
-// compiled without any of this: see course::traced.
+// Records in a kernel when and where each item was worked on. A kernel that is not traced should
+// have none of this in it: make the recorder part of a type that the kernel is compiled for, and
+// not a branch.
 #pragma once
 
 #include <cuda_runtime.h>
