@@ -286,6 +286,16 @@ class fence_test(litmus_case):
         self.assertTrue(self.both_miss(ACQ_REL))
         self.assertFalse(self.both_miss(SEQ_CST))
 
+    def test_the_order_of_sc_fences_follows_causality(self):
+        """Section 8.10.2: with a barrier between them, two fences come in one order only."""
+        made = program("fence, barrier, fence")
+        first, second = made.thread("P", 0), made.thread("Q", 0)
+        first.fence(SEQ_CST, DEVICE)
+        first.barrier()
+        second.barrier()
+        second.fence(SEQ_CST, DEVICE)
+        self.assertEqual(axioms.verdict_of(made).executions, 1)
+
     def readers_disagree(self, fence_order):
         """Independent reads of independent writes: whether two readers can see another order."""
         made = program("two writers, two readers")
@@ -321,6 +331,21 @@ class one_location_test(litmus_case):
         first, second = reader.read("x"), reader.read("x")
         seen = axioms.verdict_of(made, {first: write})
         self.assertEqual(seen.sources[second], {write, INITIAL})
+
+    def test_the_later_of_two_ordered_writes_is_read(self):
+        """Section 8.10.1: coherence order follows causality order, for plain writes too."""
+        made = program("two writes, handed on")
+        first, second, third = (made.thread(name, number) for number, name in enumerate("PQR"))
+        first.write("x")
+        to_second = first.write("f", RELEASE, DEVICE)
+        from_first = second.read("f", ACQUIRE, DEVICE)
+        later = second.write("x")
+        to_third = second.write("g", RELEASE, DEVICE)
+        from_second = third.read("g", ACQUIRE, DEVICE)
+        read = third.read("x")
+        seen = self.judge(made, {from_first: to_second, from_second: to_third})
+        self.assertEqual(seen.races, set())
+        self.assertEqual(seen.sources[read], {later})
 
     def test_load_buffering_without_dependencies_is_allowed(self):
         """Section 8.10.4: each thread reads what the other one writes later."""
