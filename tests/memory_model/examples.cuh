@@ -83,13 +83,14 @@ struct volatile_and_fences {
 // The value of message i: never 0, and different for each.
 __host__ __device__ constexpr int message(int i) { return 3 * i + 1; }
 
-// Block 0 sends `count` messages, block 1 receives them. Launched with two blocks that are resident
-// at the same time; their threads 0 do all the work. `flags` are 0.
+// Two resident blocks send each other `count` messages, each block in answer to the other one's.
+// Message i is in data[i] and flags[i]; block 0 sends the even ones. `flags` are 0 before the
+// launch.
 template <class Channel>
 __global__ void pass_messages(int* data, int* flags, int* received, int count) {
   if (threadIdx.x != 0) return;
   for (int i = 0; i < count; ++i) {
-    if (blockIdx.x == 0) {
+    if (i % 2 == static_cast<int>(blockIdx.x)) {
       Channel::send(&data[i], &flags[i], message(i));
     } else {
       received[i] = Channel::receive(&data[i], &flags[i]);
@@ -112,55 +113,51 @@ __global__ void count_per_block(int* counters) { atomicAdd_block(&counters[block
 // ---- fence.sc
 
 // Two resident blocks. In each round, each raises its own flag, then looks at the other one's.
-// `raised`, `saw` and `arrived` have two, two and one element a round, and are 0 before.
+// `raised` and `saw` have one element for each block and round, block by block. `raised` and
+// `arrived` are 0 before the launch.
 __global__ void raise_and_look(int* raised, int* saw, int* arrived, int rounds) {
   if (threadIdx.x != 0) return;
-  const unsigned me = blockIdx.x, other = 1 - blockIdx.x;
-  for (int round = 0; round < rounds; ++round, raised += 2, saw += 2) {
-    // Both begin the round at about the same time.
-    atomicAdd(&arrived[round], 1);
-    while (atomicAdd(&arrived[round], 0) < 2) {
-    }
-    flag_ref(raised[me]).store(1, cuda::memory_order_relaxed);
+  int* const mine = raised + static_cast<int>(blockIdx.x) * rounds;
+  int* const other = raised + static_cast<int>(1 - blockIdx.x) * rounds;
+  saw += static_cast<int>(blockIdx.x) * rounds;
+  // Both begin at about the same time.
+  atomicAdd(arrived, 1);
+  while (atomicAdd(arrived, 0) < 2) {
+  }
+  for (int round = 0; round < rounds; ++round) {
+    flag_ref(mine[round]).store(1, cuda::memory_order_relaxed);
     cuda::atomic_thread_fence(cuda::memory_order_seq_cst, cuda::thread_scope_device);
-    saw[me] = flag_ref(raised[other]).load(cuda::memory_order_relaxed);
+    saw[round] = flag_ref(other[round]).load(cuda::memory_order_relaxed);
   }
 }
 
 // ---- barriers
 
-// Two resident blocks of the same size: block 1 receives what all threads of block 0 have written.
-// `flag` is 0 before the launch.
-__global__ void publish_block(int* data, int* flag, int* received) {
+// Two resident blocks of the same size, each of which publishes every other round: the other block
+// receives what all of its threads have written, in reverse. `data` and `received` have blockDim.x
+// elements for each round, `flags` has one, which is 0 before the launch.
+__global__ void publish_blocks(int* data, int* flags, int* received, int rounds) {
   const unsigned thread = threadIdx.x;
-  if (blockIdx.x == 0) {
-    data[thread] = message(static_cast<int>(thread));
-    __syncthreads();
-    if (thread == 0) flag_ref(*flag).store(1, cuda::memory_order_release);
-  } else {
-    if (thread == 0) {
-      while (flag_ref(*flag).load(cuda::memory_order_acquire) == 0) {
+  for (int round = 0; round < rounds; ++round, data += blockDim.x, received += blockDim.x) {
+    if (round % 2 == static_cast<int>(blockIdx.x)) {
+      data[thread] = message(round + static_cast<int>(thread));
+      __syncthreads();
+      if (thread == 0) flag_ref(flags[round]).store(1, cuda::memory_order_release);
+    } else {
+      if (thread == 0) {
+        while (flag_ref(flags[round]).load(cuda::memory_order_acquire) == 0) {
+        }
       }
+      __syncthreads();
+      received[thread] = data[blockDim.x - 1 - thread];
     }
-    __syncthreads();
-    received[thread] = data[blockDim.x - 1 - thread];
   }
 }
 
-// The same but for the first barrier: thread 0 publishes its own element only.
-__global__ void wrong_publish_without_barrier(int* data, int* flag, int* received) {
-  const unsigned thread = threadIdx.x;
-  if (blockIdx.x == 0) {
-    data[thread] = message(static_cast<int>(thread));
-    if (thread == 0) flag_ref(*flag).store(1, cuda::memory_order_release);
-  } else {
-    if (thread == 0) {
-      while (flag_ref(*flag).load(cuda::memory_order_acquire) == 0) {
-      }
-    }
-    __syncthreads();
-    received[thread] = data[blockDim.x - 1 - thread];
-  }
+// The publisher's side without its barrier: thread 0 publishes its own element only.
+__device__ void wrong_publish_without_barrier(int* data, int* flag) {
+  data[threadIdx.x] = message(static_cast<int>(threadIdx.x));
+  if (threadIdx.x == 0) flag_ref(*flag).store(1, cuda::memory_order_release);
 }
 
 // ---- warps

@@ -63,7 +63,7 @@ TEST_CASE("a message is delivered by fences around volatile accesses") {
 }
 
 TEST_CASE("atomics of wide enough scope lose no increment") {
-  constexpr int blocks = 24, threads = 96;
+  constexpr int blocks = 2000, threads = 256;
   lab::device_buffer<int> counter(zeros(1));
   memory_model::count<<<blocks, threads>>>(counter.data());
   CUDA_CHECK(cudaGetLastError());
@@ -76,16 +76,16 @@ TEST_CASE("atomics of wide enough scope lose no increment") {
 }
 
 TEST_CASE("between sc fences, two blocks never miss each other") {
-  constexpr int rounds = 10'000;
+  constexpr int rounds = 200'000;
   require_two_resident_blocks();
-  lab::device_buffer<int> raised(zeros(2 * rounds)), arrived(zeros(rounds));
+  lab::device_buffer<int> raised(zeros(2 * rounds)), arrived(zeros(1));
   lab::poisoned_output<int> saw(2 * rounds);
   memory_model::raise_and_look<<<2, 1>>>(raised.data(), saw.data(), arrived.data(), rounds);
   CUDA_CHECK(cudaGetLastError());
   const std::vector<int> seen = saw.to_host();
   int missed = 0, strange = 0;
   for (std::size_t round = 0; round < rounds; ++round) {
-    const int first = seen[2 * round], second = seen[2 * round + 1];
+    const int first = seen[round], second = seen[rounds + round];
     missed += first == 0 && second == 0;
     strange += (first != 0 && first != 1) || (second != 0 && second != 1);
   }
@@ -94,17 +94,23 @@ TEST_CASE("between sc fences, two blocks never miss each other") {
 }
 
 TEST_CASE("one release after a barrier publishes the whole block") {
+  constexpr int rounds = 300;
   require_two_resident_blocks();
   for (const int threads : {1, 32, 33, 256, 1024}) {
     CAPTURE(threads);
-    const std::size_t size = static_cast<std::size_t>(threads);
-    for (int run = 0; run < 20; ++run) {
-      lab::device_buffer<int> data(zeros(size)), flag(zeros(1));
-      lab::poisoned_output<int> received(size);
-      memory_model::publish_block<<<2, threads>>>(data.data(), flag.data(), received.data());
-      CUDA_CHECK(cudaGetLastError());
-      REQUIRE(received.to_host() == messages_in_reverse(threads));
+    const std::size_t size = static_cast<std::size_t>(threads) * rounds;
+    lab::device_buffer<int> data(zeros(size)), flags(zeros(rounds));
+    lab::poisoned_output<int> received(size);
+    memory_model::publish_blocks<<<2, threads>>>(data.data(), flags.data(), received.data(),
+                                                 rounds);
+    CUDA_CHECK(cudaGetLastError());
+    std::vector<int> expected;
+    for (int round = 0; round < rounds; ++round) {
+      for (int thread = threads - 1; thread >= 0; --thread) {
+        expected.push_back(message(round + thread));
+      }
     }
+    REQUIRE(received.to_host() == expected);
   }
 }
 

@@ -6,6 +6,7 @@ import unittest
 import python_test
 
 from memory_model import INITIAL, axioms, clocks, memory_order, program, thread_scope
+from memory_model.relation import relation
 
 WEAK, RELAXED, ACQUIRE = memory_order.weak, memory_order.relaxed, memory_order.acquire
 RELEASE, ACQ_REL, SEQ_CST = memory_order.release, memory_order.acq_rel, memory_order.seq_cst
@@ -184,6 +185,35 @@ class message_passing_test(litmus_case):
         read = reader.read("data")
         self.assertEqual(self.judge(made, {flag: INITIAL}).races, {frozenset((write, read))})
 
+    def test_a_release_is_seen_at_its_own_location(self):
+        """A later strong write continues the pattern, if it is to the same location."""
+        for location in ("f", "g"):
+            with self.subTest(location=location):
+                made = program("release, then a relaxed write")
+                writer, reader = made.thread("writer", 0), made.thread("reader", 1)
+                write = writer.write("data")
+                writer.write("f", RELEASE, DEVICE)
+                link = writer.write(location, RELAXED, DEVICE)
+                flag = reader.read(location, ACQUIRE, DEVICE)
+                read = reader.read("data")
+                message = self.judge(made, {flag: link}), write, read
+                (self.assert_delivered if location == "f" else self.assert_race_on_data)(message)
+
+    def test_an_acquire_is_of_its_own_location(self):
+        """An earlier relaxed read begins the pattern, if it is of the same location."""
+        for location in ("f", "g"):
+            with self.subTest(location=location):
+                made = program("relaxed read, then an acquire")
+                writer, reader = made.thread("writer", 0), made.thread("reader", 1)
+                write = writer.write("data")
+                release = writer.write("f", RELEASE, DEVICE)
+                later = made.thread("other", 2).write(location, RELAXED, DEVICE)
+                flag = reader.read("f", RELAXED, DEVICE)
+                acquire = reader.read(location, ACQUIRE, DEVICE)
+                read = reader.read("data")
+                message = self.judge(made, {flag: release, acquire: later}), write, read
+                (self.assert_delivered if location == "f" else self.assert_race_on_data)(message)
+
     def chain(self, middle):
         """Release by P, something by Q that saw it, acquire by R that saw Q's write."""
         made = program("chain")
@@ -323,6 +353,21 @@ class one_location_test(litmus_case):
         reader = made.thread("reader", 1)
         first, second = (reader.read("x", RELAXED, SYSTEM) for _ in range(2))
         self.assertEqual(self.judge(made, {first: write}).sources[second], {write})
+
+    def test_the_axiom_refuses_going_back(self):
+        """Causality forbids the same here, so the axiom is asked by itself, about two reads."""
+        made = program("CoRR")
+        made.thread("writer", 0).write("x", RELAXED, SYSTEM)
+        reader = made.thread("reader", 1)
+        reader.read("x", RELAXED, SYSTEM)
+        reader.read("x", RELAXED, SYSTEM)
+        model = axioms.program_model(made)
+        write, first, second = range(3)
+        size = len(model.events)
+        back = relation(size, [(write, first), (second, write)])
+        forth = relation(size, [(first, write), (write, second)])
+        self.assertFalse(model.per_location_axiom(back))
+        self.assertTrue(model.per_location_axiom(forth))
 
     def test_a_plain_read_may_go_back(self):
         made = program("CoRR, plain")
