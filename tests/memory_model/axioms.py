@@ -11,45 +11,13 @@ import dataclasses
 import itertools
 import math
 
+from memory_model.events import program_events
 from memory_model.interleavings import check_barriers
-from memory_model.program import (
-    INITIAL,
-    kind,
-    may_race,
-    memory_order,
-    morally_strong,
-    thread_scope,
-    verdict,
-)
+from memory_model.program import INITIAL, verdict
 from memory_model.relation import relation
 
 # More candidates than this would take minutes.
 LARGEST_CANDIDATE_COUNT = 200_000
-
-
-@dataclasses.dataclass(eq=False)
-class initial_write:
-    """The write that initialises a location before any thread starts (section 8.2.6)."""
-
-    location: str
-    kind = kind.write
-    thread = None
-    order = memory_order.relaxed
-    scope = thread_scope.system
-    strong, reads, writes, acquires, releases = True, False, True, False, False
-
-    def includes(self, thread):
-        return True
-
-
-@dataclasses.dataclass(eq=False)
-class event:
-    """An operation, or one half of a read-modify-write: the orders relate its halves by themselves."""
-
-    number: int
-    operation: object
-    reads: bool
-    writes: bool
 
 
 @dataclasses.dataclass
@@ -67,148 +35,21 @@ def verdict_of(program, given=None):
     given = given or {}
     program.check_given(given)
     check_barriers(program)
-    model = program_model(program)
+    model = enumeration(program)
     found = verdict()
     for each in model.executions(given):
         found.add(model.races(each), each.sources)
     return found
 
 
-class program_model:
-    """The events of a program, and the relations between them that no execution changes."""
-
-    def __init__(self, program):
-        self.program = program
-        self.events = []
-        self.first = {}  # of each operation: its only event, or its read half
-        self.last = {}  # of each operation: its only event, or its write half
-        for one in program.operations:
-            if one.kind is kind.read_modify_write:
-                self.first[one] = self._add(one, True, False)
-                self.last[one] = self._add(one, False, True)
-            else:
-                self.first[one] = self.last[one] = self._add(one, one.reads, one.writes)
-        locations = {one.location for one in program.operations if one.location is not None}
-        self.initial = [
-            self._add(initial_write(location), False, True) for location in sorted(locations)
-        ]
-        self.reads = [each for each in self.events if each.reads]
-        self.writes = [each for each in self.events if each.writes]
-        self._relate()
-
-    def _add(self, operation, reads, writes):
-        self.events.append(event(len(self.events), operation, reads, writes))
-        return self.events[-1]
-
-    def _relation(self, holds):
-        """All pairs of two different events for which holds(left, right)."""
-        return relation(
-            len(self.events),
-            (
-                (left.number, right.number)
-                for left, right in itertools.permutations(self.events, 2)
-                if holds(left, right)
-            ),
-        )
-
-    def _relate(self):
-        def in_program_order(left, right):
-            one, other = left.operation, right.operation
-            return one.thread is other.thread is not None and left.number < right.number
-
-        def overlap(left, right):
-            location = left.operation.location
-            return location is not None and location == right.operation.location
-
-        def from_the_start(left, right):
-            """Initial writes come first, and a kernel ends before the next one starts (8.9.4)."""
-            one, other = left.operation.thread, right.operation.thread
-            return other is not None and (one is None or one.kernel < other.kernel)
-
-        self.program_order = self._relation(in_program_order)
-        self.overlap = self._relation(overlap)
-        self.kernel_order = self._relation(from_the_start)
-        self.morally_strong = self._relation(
-            lambda left, right: morally_strong(left.operation, right.operation)
-        )
-        self.order_per_location = self.program_order & self.overlap
-        self.write_pairs = self._relation(lambda left, right: left.writes and right.writes)
-        self.halves = relation(
-            len(self.events),
-            (
-                (self.first[one].number, self.last[one].number)
-                for one in self.first
-                if one.kind is kind.read_modify_write
-            ),
-        )
-        self.barriers = relation(
-            len(self.events),
-            (
-                (self.first[left].number, self.first[right].number)
-                for meeting in self.program.meetings()
-                for left, right in itertools.permutations(meeting, 2)
-            ),
-        )
-        self.release_patterns = self._patterns(self._is_release_pattern)
-        self.acquire_patterns = self._patterns(self._is_acquire_pattern)
-        self.sc_fences = [
-            each.number for each in self.events if each.operation.order is memory_order.seq_cst
-        ]
-        self.sc_fence_pairs = self.morally_strong & relation(
-            len(self.events), itertools.permutations(self.sc_fences, 2)
-        )
-        self.possible_races = [
-            (one, other)
-            for one, other in itertools.combinations(self.program.operations, 2)
-            if may_race(one, other)
-        ]
-
-    def _patterns(self, is_pattern):
-        """Pairs of the first and the last event of a pattern, which may be one and the same."""
-        return relation(
-            len(self.events),
-            (
-                (first.number, last.number)
-                for first, last in itertools.product(self.events, repeat=2)
-                if first.operation.thread is last.operation.thread is not None
-                and is_pattern(first, last)
-            ),
-        )
-
-    def _is_release_pattern(self, first, last):
-        """Section 8.8: from a release operation or a fence to a strong write, all of one location."""
-        if not (last.writes and last.operation.strong):
-            return False
-        if first.operation.kind is kind.fence:
-            return (first.number, last.number) in self.program_order
-        return (
-            first.writes
-            and first.operation.releases
-            and (first is last or (first.number, last.number) in self.order_per_location)
-        )
-
-    def _is_acquire_pattern(self, first, last):
-        """Section 8.8: from a strong read to an acquire operation of its location, or to a fence."""
-        if not (first.reads and first.operation.strong):
-            return False
-        if last.operation.kind is kind.fence:
-            return (first.number, last.number) in self.program_order
-        return (
-            last.reads
-            and last.operation.acquires
-            and (first is last or (first.number, last.number) in self.order_per_location)
-        )
+class enumeration(program_events):
+    """The executions of a program, and the axioms that rule out the others."""
 
     def executions(self, given):
         """Yields each execution in which the reads in `given` saw those writes."""
         sources = [self._possible_sources(read, given) for read in self.reads]
         fence_orders = self._fence_sc_orders()
-        count = math.prod(map(len, sources)) * len(fence_orders)
-        if count > LARGEST_CANDIDATE_COUNT:
-            raise ValueError(
-                f"{self.program.title or 'this program'} has {count} candidate executions, "
-                f"more than {LARGEST_CANDIDATE_COUNT}: make it smaller."
-            )
+        self._check_count(math.prod(map(len, sources)) * len(fence_orders), "executions")
         for choice in itertools.product(*sources):
             reads_from = relation(
                 len(self.events),
@@ -227,6 +68,13 @@ class program_model:
                     if self._communication_axioms(reads_from, coherence, causality):
                         yield execution(causality, self._named_sources(choice))
 
+    def _check_count(self, count, of_what):
+        if count > LARGEST_CANDIDATE_COUNT:
+            raise ValueError(
+                f"{self.program.title or 'this program'} has {count} candidates for its {of_what}, "
+                f"more than {LARGEST_CANDIDATE_COUNT}: make it smaller."
+            )
+
     def _possible_sources(self, read, given):
         """The writes that a read may see, before the axioms are asked."""
         known = given.get(read.operation)
@@ -244,12 +92,11 @@ class program_model:
         return INITIAL if write.operation.thread is None else write.operation
 
     def _named_sources(self, choice):
-        return {
-            read.operation: self._source(write) for read, write in zip(self.reads, choice)
-        }
+        return {read.operation: self._source(write) for read, write in zip(self.reads, choice)}
 
     def _fence_sc_orders(self):
         """Section 8.9.3: acyclic relations of all pairs of morally strong fence.sc operations."""
+        self._check_count(math.factorial(len(self.sc_fences)), "orders of fences")
         orders = {}
         for sequence in itertools.permutations(self.sc_fences):
             pairs = list(itertools.combinations(sequence, 2))
@@ -270,9 +117,7 @@ class program_model:
 
     def causality_order(self, observation, synchronizes):
         """Section 8.9.5, without proxies."""
-        base = (
-            self.program_order | self.kernel_order | self.barriers | synchronizes
-        ).closure()
+        base = (self.program_order | self.kernel_order | self.barriers | synchronizes).closure()
         return base | observation.then(base)
 
     def fence_sc_axiom(self, causality, fence_order):
@@ -291,6 +136,7 @@ class program_model:
             for left, right in (self.morally_strong & writes).pairs()
             if left < right and (left, right) not in required and (right, left) not in required
         ]
+        self._check_count(2 ** len(undecided), "coherence orders")
         for choice in itertools.product((False, True), repeat=len(undecided)):
             chosen = (
                 (right, left) if swap else (left, right)

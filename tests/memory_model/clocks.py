@@ -93,7 +93,7 @@ class clock_machine:
         self.fence_heads = {each: [] for each in program.threads}
         self.release_heads = {}  # of each thread and location: heads of its release operations
         self.pending = {each: [] for each in program.threads}  # heads that wait for a fence
-        self.pending_at = {}  # of each thread and location: heads that wait for an acquire operation
+        self.pending_at = {}  # of each thread and location: heads that wait for an acquire
         self.kernel = 0
 
     def take(self, step):

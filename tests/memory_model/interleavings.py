@@ -84,6 +84,4 @@ def independent(step, other):
     """Whether two steps lead to the same state in either order."""
     if {one.thread for one in step} & {one.thread for one in other}:
         return False
-    return step[0].location != other[0].location or not (step[0].writes or other[0].writes) or (
-        step[0].location is None
-    )
+    return step[0].location != other[0].location or not (step[0].writes or other[0].writes)

@@ -8,8 +8,8 @@ import enum
 class memory_order(enum.Enum):
     """The orders of cuda::memory_order, and `weak` for a plain access.
 
-    A sequentially consistent access is a `seq_cst` fence, then the access with release or acquire
-    order, so only fences are `seq_cst`.
+    A sequentially consistent load or atomic is a `seq_cst` fence, then the access with acquire
+    order; a store is that fence and a relaxed store. So only fences are `seq_cst` here.
     """
 
     weak = "weak"
@@ -131,7 +131,7 @@ class thread:
         return self._append(kind.fence, None, order, scope)
 
     def barrier(self, group="block"):
-        """The n-th barrier of a group meets the n-th one of each thread of this block that calls it.
+        """The n-th barrier of a group meets the n-th one of the other threads of the block.
 
         `group` "block" is __syncthreads(); any other name is a __syncwarp() of those who use it.
         A thread with fewer barriers than the others has exited, and is not waited for.
@@ -146,9 +146,7 @@ class thread:
             words[3] = None  # A weak access has no scope.
         position = len(self.operations)
         name = f"{self.name}[{position}]: {' '.join(filter(None, words))}"
-        self.operations.append(
-            operation(name, kind, self, position, location, order, scope, group)
-        )
+        self.operations.append(operation(name, kind, self, position, location, order, scope, group))
         return self.operations[-1]
 
 
@@ -211,15 +209,15 @@ def morally_strong(one, other):
 def conflict(one, other):
     """Section 8.7.1: they overlap, and at least one of them writes."""
     return (
-        one.location is not None
-        and one.location == other.location
-        and (one.writes or other.writes)
+        one.location is not None and one.location == other.location and (one.writes or other.writes)
     )
 
 
 def may_race(one, other):
     """Whether the two race unless causality order relates them (section 8.7.1)."""
-    return one.thread is not other.thread and conflict(one, other) and not morally_strong(one, other)
+    return (
+        one.thread is not other.thread and conflict(one, other) and not morally_strong(one, other)
+    )
 
 
 @dataclasses.dataclass

@@ -50,7 +50,13 @@ def _random_operation(generator, thread):
     weak, relaxed = memory_order.weak, memory_order.relaxed
     acquire, release, acq_rel = memory_order.acquire, memory_order.release, memory_order.acq_rel
     if what == "fence":
-        orders = (acq_rel, acq_rel, memory_order.seq_cst, memory_order.seq_cst, memory_order.seq_cst)
+        orders = (
+            acq_rel,
+            acq_rel,
+            memory_order.seq_cst,
+            memory_order.seq_cst,
+            memory_order.seq_cst,
+        )
         thread.fence(generator.choice(orders), scope)
     elif what is kind.read_modify_write:
         order = generator.choice((relaxed, relaxed, acquire, release, acq_rel))
