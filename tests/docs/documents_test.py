@@ -192,7 +192,7 @@ class documents_test(unittest.TestCase):
         self.assertGreater(len(named), 20)
         for name in named:
             self.assertIn(name, defined)
-        verdicts = re.split(r"\*\*(?:race|clean|may be stale)\*\*", prose, flags=re.IGNORECASE)
+        verdicts = re.split(r"\*\*(?:race|clean|may\s+be\s+stale)\*\*", prose, flags=re.IGNORECASE)
         for after in verdicts[1:]:
             same_sentence = re.fullmatch(r", and ", after)
             self.assertTrue(same_sentence or "`test_" in after, f"no test is named: {after[:60]}")

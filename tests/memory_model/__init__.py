@@ -6,12 +6,12 @@ Build a program, then ask for its verdict:
     message = program("message passing")
     producer = message.thread("producer", block=0)
     producer.write("data")
-    producer.write("flag", memory_order.release, thread_scope.device)
+    sent = producer.write("flag", memory_order.release, thread_scope.device)
     consumer = message.thread("consumer", block=1)
     flag = consumer.read("flag", memory_order.acquire, thread_scope.device)
     data = consumer.read("data")
 
-    seen = axioms.verdict_of(message, given={flag: producer.operations[1]})
+    seen = axioms.verdict_of(message, given={flag: sent})
     seen.races         # pairs of operations that race in some execution
     seen.sources[data] # the writes whose value this read may return; INITIAL for the first value
 

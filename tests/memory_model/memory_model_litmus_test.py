@@ -276,7 +276,9 @@ class message_passing_test(litmus_case):
     def test_volatile_with_fences_delivers(self):
         volatile = (RELAXED, SYSTEM)
         fence = (SEQ_CST, DEVICE)
-        self.assert_delivered(self.message(volatile, volatile, fence, fence, data=volatile))
+        for data in ((WEAK,), volatile):
+            with self.subTest(data=data):
+                self.assert_delivered(self.message(volatile, volatile, fence, fence, data))
 
 
 class fence_test(litmus_case):
@@ -520,25 +522,29 @@ class kernel_boundary_test(litmus_case):
 class observation_test(litmus_case):
     """Section 8.9.5: an observed write comes before what its observer does next, there."""
 
-    def reset(self, before, resets, order=WEAK):
-        """Two blocks take relaxed tickets; then block B stores to the counter, or block C does."""
+    def reset(self, before, resets):
+        """Three blocks take relaxed tickets, A, B, C; then block C stores to the counter, or D does.
+
+        Returns the verdict and the store.
+        """
         made = program("reset")
         first = made.thread("A0", 0).read_modify_write("counter", RELAXED, DEVICE)
-        leader, other = made.thread("B0", 1), made.thread("B1", 1)
+        second = made.thread("B0", 1).read_modify_write("counter", RELAXED, DEVICE)
+        leader, other = made.thread("C0", 2), made.thread("C1", 2)
         last = leader.read_modify_write("counter", RELAXED, DEVICE)
-        thread = {"B0": leader, "B1": other, "C0": made.thread("C0", 2)}[resets]
+        thread = {"C0": leader, "C1": other, "D0": made.thread("D0", 3)}[resets]
         if before == "barrier":
             leader.barrier()
             other.barrier()
-        store = thread.write("counter", order, DEVICE)
-        return self.judge(made, {first: INITIAL, last: first}), store
+        store = thread.write("counter")
+        return self.judge(made, {first: INITIAL, second: first, last: second}), store
 
     def test_the_last_block_may_reset_the_counter_plainly(self):
-        self.assertEqual(self.reset(None, "B0")[0].races, set())
-        self.assertEqual(self.reset("barrier", "B1")[0].races, set())
+        self.assertEqual(self.reset(None, "C0")[0].races, set())
+        self.assertEqual(self.reset("barrier", "C1")[0].races, set())
 
     def test_a_thread_that_saw_no_ticket_may_not(self):
-        for before, resets in ((None, "B1"), (None, "C0"), ("barrier", "C0")):
+        for before, resets in ((None, "C1"), (None, "D0"), ("barrier", "D0")):
             with self.subTest(before=before, resets=resets):
                 seen, store = self.reset(before, resets)
                 self.assertEqual(seen.racing_locations(), {"counter"})
