@@ -188,6 +188,20 @@ class documents_test(unittest.TestCase):
                 test_case = re.compile(r'TEST_CASE\(\s*"' + re.escape(name) + '"')
                 self.assertRegex(text_of(ROOT / "tests/backend" / file), test_case)
 
+    def test_verdicts_of_the_memory_model(self):
+        """Each verdict of docs/memory-model.md names, up to the next one, a test that exists."""
+        prose = prose_of(ROOT / "docs/memory-model.md").partition("\n## ")[2]
+        tests = "".join(map(text_of, ROOT.glob("tests/memory_model/*_test.py")))
+        defined = re.findall(r"def (test_\w+)\(self", tests)
+        named = re.findall(r"`(test_\w+)`", prose)
+        self.assertGreater(len(named), 20)
+        for name in named:
+            self.assertIn(name, defined)
+        verdicts = re.split(r"\*\*(?:race|clean|may\s+be\s+stale)\*\*", prose, flags=re.IGNORECASE)
+        for after in verdicts[1:]:
+            same_sentence = re.fullmatch(r", and ", after)
+            self.assertTrue(same_sentence or "`test_" in after, f"no test is named: {after[:60]}")
+
     def test_readme_lists_the_chapters(self):
         table_row = re.compile(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", re.MULTILINE)
         linked = table_row.findall(text_of(ROOT / "README.md"))

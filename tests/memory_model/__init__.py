@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""A reference model of CUDA's memory model, small enough to read and to enumerate in full.
+
+Build a program, then ask for its verdict:
+
+    message = program("message passing")
+    producer = message.thread("producer", block=0)
+    producer.write("data")
+    sent = producer.write("flag", memory_order.release, thread_scope.device)
+    consumer = message.thread("consumer", block=1)
+    flag = consumer.read("flag", memory_order.acquire, thread_scope.device)
+    data = consumer.read("data")
+
+    seen = axioms.verdict_of(message, given={flag: sent})
+    seen.races         # pairs of operations that race in some execution
+    seen.sources[data] # the writes whose value this read may return; INITIAL for the first value
+
+`axioms` enumerates the executions that the PTX ISA's axioms allow. `clocks` runs the race checker's
+algorithm over interleavings, and is held to `axioms` by the tests. `last_block_guard` builds the
+variants of the last-block guard, `random_programs` builds small programs from a seed.
+
+What the model leaves out: control flow (a spin loop is its last, successful read; `given` says what
+it saw), accesses of different sizes to the same memory, compare-and-swap that fails, reductions
+(`red`), proxies, clusters, and data dependencies between operations (the axiom No Thin Air).
+"""
+
+from memory_model.program import (
+    INITIAL,
+    memory_order,
+    operation,
+    program,
+    thread,
+    thread_scope,
+    verdict,
+)
+
+__all__ = [
+    "INITIAL",
+    "memory_order",
+    "operation",
+    "program",
+    "thread",
+    "thread_scope",
+    "verdict",
+]
