@@ -237,7 +237,10 @@ class tile_program {
     lab::trace_memory events(tile_count());
     launch(traced<Work>{.work = work, .recorder = events.recorder()});
     const auto multiprocessors = static_cast<std::uint32_t>(lab::describe_device().multiprocessors);
-    const unsigned resident = resident_blocks_for<HandOut, traced<Work>>(options_.threads);
+    // The notes may cost registers, and so residents; the grid was chosen without them.
+    const unsigned resident =
+        std::min(resident_blocks_for<HandOut, Work>(options_.threads),
+                 resident_blocks_for<HandOut, traced<Work>>(options_.threads));
     schedules_.push_back({.variant = name,
                           .events = events.events(),
                           .multiprocessors = multiprocessors,
