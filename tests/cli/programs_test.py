@@ -9,6 +9,7 @@ import struct
 import subprocess
 import tempfile
 import unittest
+import zlib
 
 import python_test
 
@@ -36,6 +37,42 @@ def run(program, *options, folder=None):
     return subprocess.run(
         [program, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=300
     )
+
+
+def pixels_of(png):
+    """Width, height and the pixels, as (red, green, blue), of a PNG of 8 bits a colour, row by row.
+
+    The PNG specification (second edition), sections 5 (chunks) and 9 (filters).
+    """
+    position, data = 8, b""
+    while position < len(png):
+        length, kind = struct.unpack(">I4s", png[position : position + 8])
+        body = png[position + 8 : position + 8 + length]
+        (checksum,) = struct.unpack(">I", png[position + 8 + length : position + 12 + length])
+        assert checksum == zlib.crc32(kind + body), kind
+        if kind == b"IHDR":
+            width, height, depth, colours, _, _, interlace = struct.unpack(">IIBBBBB", body)
+            assert (depth, colours, interlace) == (8, 2, 0), body
+        if kind == b"IDAT":
+            data += body
+        position += 12 + length
+    data = zlib.decompress(data)
+    above = [0] * (3 * width)
+    pixels = []
+    for row in range(height):
+        filtered = data[row * (3 * width + 1) : (row + 1) * (3 * width + 1)]
+        line = []
+        for i, value in enumerate(filtered[1:]):
+            left = line[i - 3] if i >= 3 else 0
+            corner = above[i - 3] if i >= 3 else 0
+            nearest = min(
+                (left, above[i], corner), key=lambda each: abs(left + above[i] - corner - each)
+            )
+            guess = (0, left, above[i], (left + above[i]) // 2, nearest)[filtered[0]]
+            line.append((value + guess) % 256)
+        pixels += [tuple(line[i : i + 3]) for i in range(0, 3 * width, 3)]
+        above = line
+    return width, height, pixels
 
 
 class programs_test(unittest.TestCase):
@@ -145,7 +182,12 @@ class programs_test(unittest.TestCase):
                 else:
                     picture = pathlib.Path(folder, "picture.png").read_bytes()
                     self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
-                    self.assertEqual(struct.unpack(">II", picture[16:24]), (70, 70))
+                    width, height, pixels = pixels_of(picture)
+                    self.assertEqual((width, height), (70, 70))
+                    # The whole set: a corner leaves at once, in the colour of the count 1; the
+                    # middle of the heart stays.
+                    self.assertEqual(pixels[0], (140, 59, 44))
+                    self.assertEqual(pixels[35 * 70 + 48], (16, 16, 16))
                 self.assertEqual(result.returncode, 0, result)
                 trace = json.loads(pathlib.Path(folder, "trace.json").read_text(encoding="utf-8"))
                 runs = [run["variant"] for run in trace["otherData"]["schedules"]]
