@@ -73,17 +73,18 @@ inline picture picture_of(const lab::options& options) {
   return picture_of(part, number("--size"), number("--tile"), number("--iterations"));
 }
 
-// Bytes that a tile_program allocates.
+// Bytes that a program with such a picture allocates.
 struct memory_needed {
   std::uint64_t device;
   std::uint64_t host;
 };
 inline memory_needed memory_needed_by(const picture& of, bool traces) {
   const std::uint64_t counts = sizeof(std::uint32_t) * of.pixel_count();
-  // The items twice: a queue that the host fills, and one that a kernel fills.
   const std::uint64_t items = sizeof(tile_index) * of.tile_count();
-  // On the host the reference beside the counts, or an image and its PNG.
-  memory_needed bytes = {.device = counts + 2 * items, .host = 3 * counts + items};
+  // On the device the counts once more for what is no row (chapter 06), and the items three times:
+  // in an array, in a queue that the host fills, and in one that a kernel fills, or two numbers for
+  // each of them. On the host the reference beside the counts, or an image and its PNG.
+  memory_needed bytes = {.device = 2 * counts + 3 * items, .host = 3 * counts + items};
   if (traces) {
     // An event for each tile; on the host for each variant, and again as a line of text.
     constexpr std::uint64_t variants = 13;

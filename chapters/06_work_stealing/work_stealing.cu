@@ -185,6 +185,7 @@ void run(const lab::options& options, lab::report& report) {
   // Before the first result: what cannot work is refused without a report.
   const std::uint64_t vector_bytes = sizeof(float) * options.elements;
   lab::require_memory(3 * vector_bytes, 4 * vector_bytes);
+  (void)course::covering_blocks(options.elements, options.threads);
   course::tile_program program(options, report);
 
   case_of_the_documentation<1>(report);

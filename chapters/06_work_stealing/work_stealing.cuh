@@ -50,9 +50,8 @@ __global__ void add_canceling(const T* a, const T* b, T* c, std::size_t n) {
 }
 
 // As chapter 01's add_sixteen_bytes, one packet a thread. For a one-dimensional grid of at least
-// n / packet<T>::size threads, and at least packet<T>::size of them. What lies before and behind
-// the packets is fewer than that many elements, or all where the arrays are misaligned by different
-// amounts: the threads of tile 0 to tiles - 1 share it, in steps of the grid.
+// n / packet<T>::size threads. What lies before and behind the packets, or all where the arrays are
+// misaligned by different amounts, the tiles' threads share in steps of the whole grid.
 template <class T>
 __global__ void add_canceling_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
   const packet_range range = aligned_packets(n, a, b, c);
