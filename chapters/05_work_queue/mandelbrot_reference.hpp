@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The counts of a Mandelbrot picture, computed on the host in a way that shares no formula with
-// mandelbrot.cuh: in 128 bits, with products in another form and a division instead of shifts.
+// mandelbrot.cuh: with products in another form, and a division instead of shifts.
 #pragma once
 
 #include <atomic>
@@ -20,16 +20,18 @@ constexpr Integer floor_division(Integer numerator, Integer denominator) {
   return quotient - (numerator % denominator < 0 ? 1 : 0);
 }
 
-// What escape_count must return, to the last bit.
-inline std::uint32_t reference_escape_count(fixed cx, fixed cy, std::uint32_t limit) {
-  __extension__ using int128 = __int128;
-  constexpr int128 one = int128{1} << fraction_bits;
-  int128 x = 0;
-  int128 y = 0;
+// What escape_count must return, to the last bit. 64 bits are enough: x and y are below 8 before
+// the comparison, so that neither side of it reaches 64 * 2^56, and z is within 2 after it. The
+// tests hold that against Integer = __int128, in which nothing could overflow.
+template <class Integer = std::int64_t>
+std::uint32_t reference_escape_count(fixed cx, fixed cy, std::uint32_t limit) {
+  constexpr Integer one = Integer{1} << fraction_bits;
+  Integer x = 0;
+  Integer y = 0;
   std::uint32_t n = 0;
-  // (x + y)^2 - 2xy is x^2 + y^2, and (x + y)(x - y) is x^2 - y^2.
-  while (n < limit && (x + y) * (x + y) - 2 * x * y <= 4 * one * one) {
-    const int128 next_x = floor_division((x + y) * (x - y), one) + cx;
+  while (n < limit && y * y <= 4 * one * one - x * x) {
+    // (x + y)(x - y) is x^2 - y^2.
+    const Integer next_x = floor_division((x + y) * (x - y), one) + cx;
     y = floor_division(2 * x * y, one) + cy;
     x = next_x;
     ++n;

@@ -30,6 +30,7 @@ namespace {
 
 using course::fixed;
 using course::tile_index;
+__extension__ using int128 = __int128;
 
 __global__ void count_all(const fixed* cx, const fixed* cy, std::uint32_t* counts, unsigned n,
                           std::uint32_t limit) {
@@ -51,11 +52,14 @@ std::vector<std::uint32_t> counts_on_device(const std::vector<fixed>& cx,
 void check_counts(const std::vector<fixed>& cx, const std::vector<fixed>& cy, std::uint32_t limit) {
   CAPTURE(limit);
   std::vector<std::uint32_t> expected(cx.size());
+  std::vector<std::uint32_t> in_64_bits(cx.size());
   std::vector<std::uint32_t> on_host(cx.size());
   for (std::size_t i = 0; i < cx.size(); ++i) {
-    expected[i] = course::reference_escape_count(cx[i], cy[i], limit);
+    expected[i] = course::reference_escape_count<int128>(cx[i], cy[i], limit);
+    in_64_bits[i] = course::reference_escape_count(cx[i], cy[i], limit);
     on_host[i] = course::escape_count(cx[i], cy[i], limit);
   }
+  REQUIRE(lab::first_difference<std::uint32_t>(in_64_bits, expected) == std::nullopt);
   REQUIRE(lab::first_difference<std::uint32_t>(on_host, expected) == std::nullopt);
   REQUIRE(lab::first_difference<std::uint32_t>(counts_on_device(cx, cy, limit), expected) ==
           std::nullopt);
