@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tests of what the chapters' tests lean on.
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
@@ -410,6 +412,13 @@ TEST_CASE("a result file is written whole or not at all") {
                          MessageMatches(ContainsSubstring("cannot write '" + refused.string())));
   }
   CHECK_THROWS_AS(lab::result_file(folder.path() / "no" / "folder").write("x"), std::runtime_error);
+
+  // A pipe stays a pipe.
+  const auto pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(lab::result_file(pipe).require_writable(), lab::usage_error);
+  CHECK_THROWS_AS(lab::result_file(pipe).write("x"), std::runtime_error);
+  CHECK(std::filesystem::is_fifo(pipe));
 }
 
 TEST_CASE("the exact data is exact") {

@@ -67,6 +67,13 @@ std::string sentence(const std::filesystem::path& path, const std::string& reaso
   return "cannot write '" + path.string() + "': " + reason;
 }
 
+constexpr const char* not_a_file = "it is not a regular file";
+
+// A device, a pipe or a folder: renaming onto a device or a pipe would replace it by a file.
+bool is_something_else(const std::filesystem::file_status& status) {
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
 }  // namespace
 
 // A link is followed now: renaming onto it would replace the link and leave the file it names.
@@ -79,10 +86,7 @@ result_file::result_file(std::filesystem::path path) : path_(std::move(path)) {
 void result_file::require_writable() const {
   std::error_code error;
   const auto status = std::filesystem::status(path_, error);
-  // Renaming onto a device or a pipe would replace it by a file.
-  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    throw usage_error(sentence(path_, "it is not a regular file"));
-  }
+  if (is_something_else(status)) throw usage_error(sentence(path_, not_a_file));
   if (std::filesystem::exists(status) && ::access(path_.c_str(), W_OK) != 0) {
     throw usage_error(sentence(path_, std::strerror(errno)));
   }
@@ -91,6 +95,11 @@ void result_file::require_writable() const {
 }
 
 void result_file::write(const std::string& text) const {
+  // Once more: it may have come about since, and what a rename would do to it cannot be undone.
+  std::error_code error;
+  if (is_something_else(std::filesystem::status(path_, error))) {
+    throw std::runtime_error(sentence(path_, not_a_file));
+  }
   temporary_file file(path_);
   if (file.descriptor() < 0 || !file.write(text) || !file.rename_to(path_)) {
     throw std::runtime_error(sentence(path_, std::strerror(errno)));
