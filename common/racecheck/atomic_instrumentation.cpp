@@ -60,58 +60,57 @@ void __tsan_atomic_thread_fence(int with) {
 }
 void __tsan_atomic_signal_fence(int) {}
 
-#define RACECHECK_UPDATE(bits, name)                                                           \
-  std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* address,      \
-                                                   std::uint##bits##_t value, int with) {      \
-    const auto old = __atomic_##name(address, value, __ATOMIC_SEQ_CST);                        \
-    done(address, bits / 8, access_kind::update, with, true, HERE);                                 \
-    return old;                                                                                \
+#define RACECHECK_UPDATE(bits, name)                                                      \
+  std::uint##bits##_t __tsan_atomic##bits##_##name(volatile std::uint##bits##_t* address, \
+                                                   std::uint##bits##_t value, int with) { \
+    const auto old = __atomic_##name(address, value, __ATOMIC_SEQ_CST);                   \
+    done(address, bits / 8, access_kind::update, with, true, HERE);                       \
+    return old;                                                                           \
   }
-#define RACECHECK_ATOMICS(bits)                                                                 \
-  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address,   \
-                                                 int with) {                                    \
-    const auto value = __atomic_load_n(address, __ATOMIC_SEQ_CST);                              \
-    done(address, bits / 8, access_kind::load, with, false, HERE);                                   \
-    return value;                                                                               \
-  }                                                                                             \
-  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                       \
-                                   std::uint##bits##_t value, int with) {                       \
-    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                         \
-    done(address, bits / 8, access_kind::store, with, true, HERE);                                   \
-  }                                                                                             \
-  std::uint##bits##_t __tsan_atomic##bits##_exchange(volatile std::uint##bits##_t* address,     \
-                                                     std::uint##bits##_t value, int with) {     \
-    const auto old = __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                     \
-    done(address, bits / 8, access_kind::update, with, true, HERE);                                  \
-    return old;                                                                                 \
-  }                                                                                             \
-  RACECHECK_UPDATE(bits, fetch_add)                                                             \
-  RACECHECK_UPDATE(bits, fetch_sub)                                                             \
-  RACECHECK_UPDATE(bits, fetch_and)                                                             \
-  RACECHECK_UPDATE(bits, fetch_or)                                                              \
-  RACECHECK_UPDATE(bits, fetch_xor)                                                             \
-  RACECHECK_UPDATE(bits, fetch_nand)                                                            \
-  bool __tsan_atomic##bits##_compare_exchange_strong(                                           \
-      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                     \
-      std::uint##bits##_t desired, int with, int on_failure) {                                  \
-    const bool stored = __atomic_compare_exchange_n(address, expected, desired, false,          \
-                                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);        \
-    done(address, bits / 8, stored ? access_kind::update : access_kind::load, stored ? with : on_failure, \
-         stored, HERE);                                                                         \
-    return stored;                                                                              \
-  }                                                                                             \
-  bool __tsan_atomic##bits##_compare_exchange_weak(                                             \
-      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                     \
-      std::uint##bits##_t desired, int with, int on_failure) {                                  \
-    return __tsan_atomic##bits##_compare_exchange_strong(address, expected, desired, with,      \
-                                                         on_failure);                           \
-  }                                                                                             \
-  std::uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                               \
-      volatile std::uint##bits##_t* address, std::uint##bits##_t expected,                      \
-      std::uint##bits##_t desired, int with, int on_failure) {                                  \
-    __tsan_atomic##bits##_compare_exchange_strong(address, &expected, desired, with,            \
-                                                  on_failure);                                  \
-    return expected;                                                                            \
+#define RACECHECK_ATOMICS(bits)                                                                   \
+  std::uint##bits##_t __tsan_atomic##bits##_load(const volatile std::uint##bits##_t* address,     \
+                                                 int with) {                                      \
+    const auto value = __atomic_load_n(address, __ATOMIC_SEQ_CST);                                \
+    done(address, bits / 8, access_kind::load, with, false, HERE);                                \
+    return value;                                                                                 \
+  }                                                                                               \
+  void __tsan_atomic##bits##_store(volatile std::uint##bits##_t* address,                         \
+                                   std::uint##bits##_t value, int with) {                         \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                           \
+    done(address, bits / 8, access_kind::store, with, true, HERE);                                \
+  }                                                                                               \
+  std::uint##bits##_t __tsan_atomic##bits##_exchange(volatile std::uint##bits##_t* address,       \
+                                                     std::uint##bits##_t value, int with) {       \
+    const auto old = __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                       \
+    done(address, bits / 8, access_kind::update, with, true, HERE);                               \
+    return old;                                                                                   \
+  }                                                                                               \
+  RACECHECK_UPDATE(bits, fetch_add)                                                               \
+  RACECHECK_UPDATE(bits, fetch_sub)                                                               \
+  RACECHECK_UPDATE(bits, fetch_and)                                                               \
+  RACECHECK_UPDATE(bits, fetch_or)                                                                \
+  RACECHECK_UPDATE(bits, fetch_xor)                                                               \
+  RACECHECK_UPDATE(bits, fetch_nand)                                                              \
+  bool __tsan_atomic##bits##_compare_exchange_strong(                                             \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                       \
+      std::uint##bits##_t desired, int with, int on_failure) {                                    \
+    const bool stored = __atomic_compare_exchange_n(address, expected, desired, false,            \
+                                                    __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);          \
+    done(address, bits / 8, stored ? access_kind::update : access_kind::load,                     \
+         stored ? with : on_failure, stored, HERE);                                               \
+    return stored;                                                                                \
+  }                                                                                               \
+  bool __tsan_atomic##bits##_compare_exchange_weak(                                               \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t* expected,                       \
+      std::uint##bits##_t desired, int with, int on_failure) {                                    \
+    return __tsan_atomic##bits##_compare_exchange_strong(address, expected, desired, with,        \
+                                                         on_failure);                             \
+  }                                                                                               \
+  std::uint##bits##_t __tsan_atomic##bits##_compare_exchange_val(                                 \
+      volatile std::uint##bits##_t* address, std::uint##bits##_t expected,                        \
+      std::uint##bits##_t desired, int with, int on_failure) {                                    \
+    __tsan_atomic##bits##_compare_exchange_strong(address, &expected, desired, with, on_failure); \
+    return expected;                                                                              \
   }
 RACECHECK_ATOMICS(8)
 RACECHECK_ATOMICS(16)

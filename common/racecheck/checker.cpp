@@ -176,8 +176,8 @@ cell& checker::cell_of_byte(cell& whole, std::size_t byte) {
 }
 
 template <class Check>
-void checker::each_cell(region& in, const std::byte* address, std::size_t bytes,
-                        place_number place, bool is_volatile, Check check) {
+void checker::each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
+                        bool is_volatile, Check check) {
   const std::byte* const end = address + bytes;
   while (address < end) {
     const std::size_t offset = offset_in_cell(address);
@@ -275,10 +275,11 @@ void checker::keep_read(thread_state& by, const access& now, cell& of) {
   if (reads->reads.size() < reads->compact_at) return;
   // Of each thread only the last read counts: what is after that one is after the earlier ones.
   auto& all = reads->reads;
-  std::stable_sort(all.begin(), all.end(), [](const access_record& left, const access_record& right) {
-    const auto left_key = left.thread().key(), right_key = right.thread().key();
-    return left_key != right_key ? left_key < right_key : left.at > right.at;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const access_record& left, const access_record& right) {
+                     const auto left_key = left.thread().key(), right_key = right.thread().key();
+                     return left_key != right_key ? left_key < right_key : left.at > right.at;
+                   });
   all.erase(std::unique(all.begin(), all.end(),
                         [](const access_record& left, const access_record& right) {
                           return left.thread() == right.thread();
@@ -352,9 +353,8 @@ void checker::check_strong_records(thread_state& by, const access& now, location
     for (const auto& [key, each] : records) {
       if (strong) {
         const bool same_bytes = each.bytes == bytes && each.offset == offset;
-        const bool both_include =
-            each.done.block == by.name.block ||
-            (within == scope::device && me.within == scope::device);
+        const bool both_include = each.done.block == by.name.block ||
+                                  (within == scope::device && me.within == scope::device);
         if (same_bytes && both_include) continue;
       }
       if (before(by, each.done)) continue;
@@ -410,7 +410,8 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       }
       if (stores) check_reads(by, now, of, me);
     };
-    const bool split = (whole.write.marks & cell::is_split) && split_cells_.find(whole.more, &whole);
+    const bool split =
+        (whole.write.marks & cell::is_split) && split_cells_.find(whole.more, &whole);
     if (split || mask != whole_cell) {
       for (unsigned byte = offset; byte < offset + here; ++byte) {
         check_weak(cell_of_byte(whole, byte));
@@ -436,10 +437,9 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
         const access_record made = record(by, now);
         clocks_.strong_write(block_->clocks, by, at.carries, done.within, done.releases, reads);
         at.updates[number_of(done.within)].insert_or_assign(
-            by.name.key(),
-            strong_record{made, static_cast<std::uint8_t>(done.bytes),
-                          static_cast<std::uint8_t>(offset), at.carries.chain,
-                          at.carries.position});
+            by.name.key(), strong_record{made, static_cast<std::uint8_t>(done.bytes),
+                                         static_cast<std::uint8_t>(offset), at.carries.chain,
+                                         at.carries.position});
       }
     } else if (stores) {
       at.updates[number_of(done.within)].insert_or_assign(
@@ -560,6 +560,15 @@ void checker::race(thread_state& by, const access& now, const party& earlier, ep
   if (const auto known = findings_.find({mistake::race, earlier.place, later.place});
       known != findings_.end()) {
     ++known->second.count;
+    // A barrier of the warp would not do where two threads of different warps race, too.
+    finding& first_found = known->second;
+    if (first_found.lacks.syncwarp && !same_warp(earlier, later)) {
+      first_found.first = earlier;
+      first_found.second = later;
+      first_found.object = describe_object(now.in, now.address, bytes_of_cell);
+      first_found.lacks.syncwarp = false;
+      first_found.lacks.syncthreads = true;
+    }
     return;
   }
   found.memory = describe_memory(now.in);
@@ -602,6 +611,7 @@ void checker::check_written(thread_state& by, region& in, const std::byte* addre
 
 void checker::outside(thread_state& by, const std::byte* address, std::size_t bytes,
                       place_number place, operation what) {
+  ++accesses_;
   finding found;
   found.what = mistake::outside;
   access_record made;

@@ -47,6 +47,8 @@ class checker {
 
   // ---- What the report asks for.
   std::vector<finding> findings() const;
+  // For tests that run many programs in one process.
+  void forget_findings() { findings_.clear(); }
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t launches() const { return launches_; }
   std::uint64_t failed_launches() const { return failed_launches_; }

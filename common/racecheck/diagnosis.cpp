@@ -11,15 +11,18 @@ missing checker::diagnose(const thread_state& by, const party& earlier, epoch ea
                           const party& later) const {
   missing lacks;
   const bool both_atomic = is_atomic(earlier.what) && is_atomic(later.what);
-  if (both_atomic) {
-    // At device scope they would not race at all, and within one block neither.
+  const bool same_block = earlier.thread.block == later.thread.block;
+  const auto is_narrow = [](const party& of) {
+    return is_atomic(of.what) && of.within == scope::block;
+  };
+  // An atomic at block scope is none for another block; two at device scope would not race at all.
+  if (both_atomic || (!same_block && (is_narrow(earlier) || is_narrow(later)))) {
     lacks.wider_scope = true;
     return lacks;
   }
   lacks.volatile_is_no_atomic = earlier.is_volatile && later.is_volatile;
   lacks.atomicity = is_atomic(earlier.what) != is_atomic(later.what);
   const block_state& block = block_->clocks;
-  const bool same_block = earlier.thread.block == block.number;
   const auto ordered = [&](unsigned in, const thread_state& thread) {
     return clocks_.before_in(in, block, thread, earlier.thread, earlier_at);
   };
@@ -44,9 +47,7 @@ missing checker::diagnose(const thread_state& by, const party& earlier, epoch ea
     }
   }
   if (same_block && !lacks.atomicity) {
-    constexpr unsigned warp_size = 32;
-    const bool same_warp = earlier.thread.rank / warp_size == later.thread.rank / warp_size;
-    (same_warp ? lacks.syncwarp : lacks.syncthreads) = true;
+    (same_warp(earlier, later) ? lacks.syncwarp : lacks.syncthreads) = true;
   }
   return lacks;
 }

@@ -32,6 +32,12 @@ struct party {
   place_number place = 0;
 };
 
+inline bool same_warp(const party& left, const party& right) {
+  constexpr unsigned warp_size = 32;
+  return left.thread.block == right.thread.block &&
+         left.thread.rank / warp_size == right.thread.rank / warp_size;
+}
+
 // What would have ordered the two accesses of a race. More than one can be missing at once.
 struct missing {
   bool acquire = false;         // an atomic read what the other block released, and did not acquire
@@ -65,13 +71,13 @@ enum class mistake { race, unwritten_read, outside };
 
 struct finding {
   mistake what = mistake::race;
-  party first;   // of a race: the earlier one
-  party second;  // of a race: the later one; of anything else: the only one
+  party first;         // of a race: the earlier one
+  party second;        // of a race: the later one; of anything else: the only one
   std::string memory;  // "global memory", ...
   std::string object;  // "element 17 of ..."
   missing lacks;
-  witness releaser;  // the last strong write of the first one's block
-  witness acquirer;  // the last strong read of the second one's block
+  witness releaser;         // the last strong write of the first one's block
+  witness acquirer;         // the last strong read of the second one's block
   std::uint64_t count = 1;  // of findings at these two places
 };
 

@@ -49,10 +49,14 @@ inline void on_write(const void* address, std::size_t bytes, const void* from, b
 }
 
 // A volatile access may be one look of a loop that waits.
-inline void on_volatile_read(const void* address, std::size_t bytes, const void* from) {
-  on_read(address, bytes, from, true);
+// Inlined, as its frame must be that of the function that the compiler's instrumentation calls.
+__attribute__((always_inline)) inline void on_volatile_read(const void* address, std::size_t bytes,
+                                                            const void* from) {
   if (running_thread) {
     if (cpu_backend::multiprocessor* on = cpu_backend::this_multiprocessor) {
+      __builtin_unwind_init();
+      on->note_state(__builtin_frame_address(0));
+      on_read(address, bytes, from, true);
       on->fruitless(cpu_backend::place{});
       on->switch_point(cpu_backend::place{});
     }
@@ -81,19 +85,19 @@ void __tsan_write_range(void* address, unsigned long bytes) {
   on_write(address, bytes, HERE, false);
 }
 
-#define RACECHECK_ACCESS(bytes)                                                                \
-  void __tsan_read##bytes(void* address) { on_read(address, bytes, HERE, false); }             \
-  void __tsan_write##bytes(void* address) { on_write(address, bytes, HERE, false); }           \
-  void __tsan_volatile_read##bytes(void* address) { on_volatile_read(address, bytes, HERE); }  \
+#define RACECHECK_ACCESS(bytes)                                                               \
+  void __tsan_read##bytes(void* address) { on_read(address, bytes, HERE, false); }            \
+  void __tsan_write##bytes(void* address) { on_write(address, bytes, HERE, false); }          \
+  void __tsan_volatile_read##bytes(void* address) { on_volatile_read(address, bytes, HERE); } \
   void __tsan_volatile_write##bytes(void* address) { on_volatile_write(address, bytes, HERE); }
-#define RACECHECK_UNALIGNED_ACCESS(bytes)                                                       \
-  void __tsan_unaligned_read##bytes(void* address) { on_read(address, bytes, HERE, false); }    \
-  void __tsan_unaligned_write##bytes(void* address) { on_write(address, bytes, HERE, false); }  \
-  void __tsan_unaligned_volatile_read##bytes(void* address) {                                   \
-    on_volatile_read(address, bytes, HERE);                                                     \
-  }                                                                                             \
-  void __tsan_unaligned_volatile_write##bytes(void* address) {                                  \
-    on_volatile_write(address, bytes, HERE);                                                    \
+#define RACECHECK_UNALIGNED_ACCESS(bytes)                                                      \
+  void __tsan_unaligned_read##bytes(void* address) { on_read(address, bytes, HERE, false); }   \
+  void __tsan_unaligned_write##bytes(void* address) { on_write(address, bytes, HERE, false); } \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                                  \
+    on_volatile_read(address, bytes, HERE);                                                    \
+  }                                                                                            \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                                 \
+    on_volatile_write(address, bytes, HERE);                                                   \
   }
 RACECHECK_ACCESS(1)
 RACECHECK_ACCESS(2)

@@ -36,6 +36,7 @@ void block_pauses() {
 }
 void thread_runs(unsigned rank) { running_thread = checker::instance().thread_runs(rank); }
 void thread_pauses() { running_thread = nullptr; }
+bool thread_is_in_kernel() { return running_thread != nullptr; }
 void shared_variable_appears(const shared_variable& variable) {
   const checker_works now;
   checker::instance().shared_variable_appears(variable);
@@ -72,9 +73,7 @@ void memory_appears(const allocation& block, const std::byte* surroundings,
                     std::size_t surrounding_bytes) {
   checker::instance().memory().add_allocation(block, surroundings, surrounding_bytes);
 }
-void memory_disappears(const void* begin) {
-  checker::instance().memory().remove_allocation(begin);
-}
+void memory_disappears(const void* begin) { checker::instance().memory().remove_allocation(begin); }
 void memory_written(const void* begin, std::size_t bytes) {
   checker::instance().memory().written_by_host(begin, bytes);
 }

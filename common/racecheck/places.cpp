@@ -36,7 +36,8 @@ std::string output_of(const std::string& command) {
   std::FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) return text;
   char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe)) text.append(buffer, got);
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, got);
   pclose(pipe);
   return text;
 }
@@ -52,17 +53,30 @@ std::string quoted(const std::string& path) {
   return text + "'";
 }
 
+// The compiler's names are relative to the build folder, which is a parent of the program's own.
+std::filesystem::path located(const std::string& file) {
+  std::error_code failed;
+  const std::filesystem::path named = file;
+  if (named.is_absolute()) return named;
+  const std::filesystem::path program = program_path();
+  for (auto folder = program.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (std::filesystem::exists(folder / named, failed)) return folder / named;
+  }
+  return named;
+}
+
 // As the reader knows it: relative to the current directory where the file is below it.
-std::string shown(const std::string& file) {
+std::string shown(const std::filesystem::path& file) {
   std::error_code failed;
   const auto full = std::filesystem::weakly_canonical(file, failed);
-  if (failed) return file;
+  if (failed) return file.string();
   const auto below = full.lexically_relative(std::filesystem::current_path(failed)).string();
   return failed || below.empty() || below.starts_with("..") ? full.string() : below;
 }
 
-std::string text_of_line(const std::string& file, unsigned line) {
-  static std::map<std::string, std::vector<std::string>> files;
+std::string text_of_line(const std::filesystem::path& file, unsigned line) {
+  static std::map<std::filesystem::path, std::vector<std::string>> files;
   auto [entry, is_new] = files.try_emplace(file);
   if (is_new) {
     std::ifstream in(file);
@@ -76,10 +90,11 @@ std::string text_of_line(const std::string& file, unsigned line) {
 }
 
 source_line make_line(const std::string& file, unsigned line) {
+  const std::filesystem::path here = located(file);
   source_line made;
-  made.file = shown(file);
+  made.file = shown(here);
   made.line = line;
-  made.text = text_of_line(file, line);
+  made.text = text_of_line(here, line);
   return made;
 }
 
@@ -109,7 +124,8 @@ std::map<place_number, inlined_calls> ask_compiler(const std::vector<place_numbe
       if (line.starts_with("0x")) {
         now = &found[static_cast<place_number>(std::strtoul(line.c_str(), nullptr, 16))];
       } else if (const auto colon = line.rfind(':'); now && colon != std::string::npos) {
-        now->emplace_back(line.substr(0, colon), std::strtoul(line.c_str() + colon + 1, nullptr, 10));
+        now->emplace_back(line.substr(0, colon),
+                          std::strtoul(line.c_str() + colon + 1, nullptr, 10));
       }
     }
   }
@@ -119,8 +135,7 @@ std::map<place_number, inlined_calls> ask_compiler(const std::vector<place_numbe
 }  // namespace
 
 place_number place_of(const void* return_address) {
-  return static_cast<place_number>(static_cast<const char*>(return_address) -
-                                   &__executable_start) -
+  return static_cast<place_number>(static_cast<const char*>(return_address) - &__executable_start) -
          1;
 }
 
@@ -137,8 +152,8 @@ std::vector<source_line> source_lines(const std::vector<place_number>& places) {
   for (const place_number each : places) {
     if (!(each & of_call)) instructions.push_back(each);
   }
-  const auto known = instructions.empty() ? std::map<place_number, inlined_calls>{}
-                                          : ask_compiler(instructions);
+  const auto known =
+      instructions.empty() ? std::map<place_number, inlined_calls>{} : ask_compiler(instructions);
   std::vector<source_line> lines;
   for (const place_number each : places) {
     if (each & of_call) {
@@ -182,8 +197,8 @@ variable_name find_variable(const void* address) {
     }
     return all;
   }();
-  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) -
-                                                 &__executable_start);
+  const auto offset =
+      static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
   for (const symbol& each : symbols) {
     if (offset >= each.begin && offset - each.begin < each.bytes) {
       return {each.name, offset - each.begin, each.bytes};

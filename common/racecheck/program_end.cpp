@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// At the program's end: the report, and an exit status that says that there was something to report.
+// At the program's end: the report, and an exit status that says that there was something to
+// report.
 //
 // Environment variables:
 //   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr

@@ -63,11 +63,10 @@ std::string advice_of(const located_finding& located) {
       found.acquirer.known ? " at " + place_text(located.acquirer) : "";
 
   if (lacks.wider_scope) {
-    const party* narrow = is_atomic(found.first.what) && found.first.within == scope::block
-                              ? &found.first
-                          : is_atomic(found.second.what) && found.second.within == scope::block
-                              ? &found.second
-                              : nullptr;
+    const party* narrow =
+        is_atomic(found.first.what) && found.first.within == scope::block     ? &found.first
+        : is_atomic(found.second.what) && found.second.within == scope::block ? &found.second
+                                                                              : nullptr;
     if (narrow) {
       const source_line& at = narrow == &found.first ? located.first : located.second;
       add("scope too narrow: the atomic at " + place_text(at) +
@@ -81,8 +80,8 @@ std::string advice_of(const located_finding& located) {
   if (lacks.barrier_before) {
     add("missing barrier before the atomic: " + index_text("block", found.first.block_index) +
         " signals through thread " + std::to_string(found.releaser.rank) + release_place +
-        ", with no barrier between " + line_text(located.first) + " and there: put " +
-        "__syncthreads() before the atomic and its fence");
+        ", and there is no barrier between " + line_text(located.first) +
+        " and the fence or the release of that atomic: put __syncthreads() there");
   }
   if (lacks.release) {
     add("missing release: the atomic" + release_place +
@@ -146,8 +145,8 @@ std::vector<std::string> diagnosis_of(const finding& found) {
 std::vector<located_finding> locate(const std::vector<finding>& findings) {
   std::vector<place_number> places;
   for (const finding& each : findings) {
-    places.insert(places.end(), {each.first.place, each.second.place, each.releaser.place,
-                                 each.acquirer.place});
+    places.insert(places.end(),
+                  {each.first.place, each.second.place, each.releaser.place, each.acquirer.place});
   }
   const std::vector<source_line> lines = source_lines(places);
   using key = std::tuple<mistake, std::string, std::string>;
@@ -162,9 +161,12 @@ std::vector<located_finding> locate(const std::vector<finding>& findings) {
     const auto [entry, is_new] = known.try_emplace({now.found.what, first, second}, all.size());
     if (is_new) {
       all.push_back(std::move(now));
-    } else {
-      all[entry->second].found.count += now.found.count;
+      continue;
     }
+    located_finding& same = all[entry->second];
+    now.found.count += same.found.count;
+    if (same.found.lacks.syncwarp && now.found.lacks.syncthreads) same = now;
+    same.found.count = now.found.count;
   }
   return all;
 }

@@ -36,7 +36,7 @@ static_assert(sizeof(access_record) == 16);
 // Of 4 bytes; or of one byte where 4 bytes are not always accessed together.
 struct cell {
   access_record write;
-  access_record read;         // the last one
+  access_record read;          // the last one
   std::uint32_t location = 0;  // number of its location, 0: none
   std::uint32_t more = 0;      // number of its reads or of its bytes, by the marks
 
@@ -179,7 +179,8 @@ class shadow_memory {
     const auto word = reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell;
     lookup& known = lookups_[word % lookups_.size()];
     if (known.word != word) known = {word, search(address)};
-    if (!known.found || !known.found->holds(address)) return known.found ? search(address) : nullptr;
+    if (!known.found || !known.found->holds(address))
+      return known.found ? search(address) : nullptr;
     last_ = known.found;
     return last_;
   }

@@ -56,8 +56,8 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   }
 }
 
-// A counterfactual world only serves the diagnosis. Where its clocks grow large (thousands of threads
-// that release to one word), it is left alone, and the diagnosis says less.
+// A counterfactual world only serves the diagnosis. Where its clocks grow large (thousands of
+// threads that release to one word), it is left alone, and the diagnosis says less.
 void synchronization::watch_size(unsigned in, std::size_t size) {
   constexpr std::size_t too_large = 2048;
   if (in != 0 && size > too_large) given_up_[in] = true;
@@ -326,8 +326,9 @@ bool synchronization::before_in(unsigned world, const block_state& block, const 
   const clock& order = current(block, by, world).now.order;
   if (order.covers(thread, at)) return true;
   if (!worlds[world].block_arrives) return false;
-  // With a barrier before the release, all that the block did since its last barrier is published,
-  // even what a thread does later in this run than the release.
+  // With a barrier before the release, all that the block's other threads did since the last
+  // barrier is published, even what one of them does later in this run than the release.
+  if (order.of_thread(thread) != 0) return false;
   epoch begin_of_stretch = launch_start_;
   if (const auto floors = barriers_.find(thread.block); floors != barriers_.end()) {
     const auto after = std::lower_bound(floors->second.begin(), floors->second.end(), at);

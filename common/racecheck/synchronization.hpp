@@ -65,7 +65,7 @@ struct thread_state {
     shared<knowledge> block;
   };
   struct in_world {
-    shared<knowledge> own;  // nothing: what the block has known since its last barrier
+    shared<knowledge> own;            // nothing: what the block has known since its last barrier
     shared<knowledge> fenced_device;  // PUB: its knowledge at its last fence of each scope
     shared<knowledge> fenced_block;
     knowledge pending_device;  // PEND: heads seen by strong reads, until a fence of this thread
@@ -92,7 +92,8 @@ struct thread_state {
 
 struct block_state {
   std::uint32_t number = 0;
-  epoch floor = 0;  // everything that a thread of the block did up to here is before all it does now
+  epoch floor =
+      0;  // everything that a thread of the block did up to here is before all it does now
   std::array<shared<knowledge>, worlds.size()> base{};  // nothing: empty
   std::vector<thread_state> threads;
   std::vector<unsigned> arrived;

@@ -13,7 +13,7 @@
 #include <stdexcept>
 
 constexpr int blocks = 4;
-constexpr int threads = 64;
+constexpr int threads = 128;
 
 struct memory {
   int* data;          // blocks * threads elements, all 0
@@ -223,7 +223,7 @@ __device__ int fetch(memory of) {
 
 template <queue how>
 __global__ void work(memory of) {
-  for (int item = fetch<how>(of); item < 3 * blocks; item = fetch<how>(of)) {
+  for (int item = fetch<how>(of); item >= 0 && item < 3 * blocks; item = fetch<how>(of)) {
     atomicAdd(&of.result[item], 1);
   }
 }
@@ -330,11 +330,12 @@ __global__ void past_the_end(memory of) {
 
 __global__ void waits_for_later_block(memory of) {
   if (threadIdx.x != 0) return;
-  if (blockIdx.x == 0) {
+  if (blockIdx.x == gridDim.x - 1) {
+    atomicExch(of.counter, 1u);
+  } else {
     while (atomicAdd(of.counter, 0) == 0) {
     }
   }
-  if (blockIdx.x == gridDim.x - 1) atomicExch(of.counter, 1u);
 }
 
 __global__ void waits_by_plain_reads(memory of) {
@@ -486,7 +487,7 @@ const struct {
        reduction<tree::right><<<blocks, threads>>>(of);
      }},
 
-    {"written_shared", [] { launch(unwritten_shared<true>); }},
+    {"written_shared", [] { launch(unwritten_shared<true>, 1); }},
     {"unwritten_shared", [] { launch(unwritten_shared<false>, 1); }},
     {"written_device", [] { launch(unwritten_device<true>, 1); }},
     {"unwritten_device", [] { launch(unwritten_device<false>, 1); }},

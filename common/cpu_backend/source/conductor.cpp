@@ -40,7 +40,8 @@ void conductor::run(grid& of) {
   while (!taking_part.empty() && !of.failed()) {
     numbers.clear();
     for (const multiprocessor* each : taking_part) numbers.push_back(each->block());
-    const std::size_t chosen = order.next(numbers);
+    std::size_t chosen = order.next(numbers);
+    if (idle_turns[chosen] != 0) chosen = order.any(numbers.size());
     multiprocessor& now = *taking_part[chosen];
     const std::uint64_t events_before = now.events();
     if (!now.take_turn()) {

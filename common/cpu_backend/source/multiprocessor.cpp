@@ -394,7 +394,11 @@ void multiprocessor::let_others_run(const place& at) {
   current_->reason = wait_reason::spinning;
   current_->waits_at = at;
   if (grid_->failed()) abandon_block();
+#ifdef CPU_BACKEND_OBSERVED
+  const std::uint64_t state = noted_state_;
+#else
   const std::uint64_t state = private_state();
+#endif
   std::uint64_t& last_state = states_at_last_turn_[current_->own.stack->index];
   repeated_turns_ = state == last_state ? repeated_turns_ + 1 : 0;
   last_state = state;
@@ -424,6 +428,16 @@ __attribute__((no_sanitize("address"))) std::uint64_t hash_of(std::uint64_t hash
 
 }  // namespace
 
+#ifdef CPU_BACKEND_OBSERVED
+void multiprocessor::note_state(const void* frame) {
+  if (fruitless_ + 1 < fruitless_limit) return;
+  constexpr std::ptrdiff_t saved_registers = 5 * sizeof(void*);
+  noted_state_ = hash_of(0, static_cast<const std::byte*>(frame) - saved_registers,
+                         current_->own.stack->bottom + current_->own.stack->bytes);
+}
+
+#else
+
 // A hash of the registers and of the stack of the thread that runs now.
 __attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
   jmp_buf registers;
@@ -434,7 +448,6 @@ __attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
                  current_->own.stack->bottom + current_->own.stack->bytes);
 }
 
-#ifndef CPU_BACKEND_OBSERVED
 // Leaves the processor to the other blocks, ever longer, so that waiting does not burn a core.
 // Not inlined: its variables must not be in the frame of let_others_run, whose state is compared.
 __attribute__((noinline)) void multiprocessor::back_off() {

@@ -84,7 +84,7 @@ bool multiprocessor::take_turn() {
 void multiprocessor::give_turn_back(bool idle) {
   resident_thread& self = *current_;
   self.index = threadIdx;
-  turn_was_idle_ = idle;
+  turn_was_idle_ = idle || repeated_turns_ > 2 * running_;
   switch_fiber(self.own, os_thread_);
   observer::thread_runs(thread_rank());
   if (grid_->failed()) abandon_block();
@@ -119,6 +119,7 @@ void multiprocessor::go_on_with_another() {
 void multiprocessor::block_barrier(place at, bool orders_memory) {
   if (!at.surely_same(barrier_place_)) come_to_another_barrier(at);
   observer::barrier_arrives(orders_memory);
+  observer::thread_pauses();  // go_on_with_another ends the pause
   wait_at_barrier(at);
   if (++arrived_ == running_ && unstarted_thread() == threads_) open_barrier();
   go_on_with_another();
@@ -192,6 +193,10 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                     const memory_semantics& how, bool changed_memory, const place& at) {
   multiprocessor* on = this_multiprocessor;
   if (!on) return;
+  if (!changed_memory) {
+    __builtin_unwind_init();
+    on->note_state(__builtin_frame_address(0));
+  }
   observer::atomic_done({static_cast<const std::byte*>(address), bytes, kind,
                          observed_scope(how.scope),
                          kind != observer::access::store && acquires(how.order),
@@ -245,9 +250,18 @@ void fence(std::memory_order order, memory_scope scope, const place& at) {
   std::atomic_thread_fence(order);
   multiprocessor* on = this_multiprocessor;
   if (!on || order == std::memory_order_relaxed || scope == memory_scope::thread) return;
+  __builtin_unwind_init();
+  on->note_state(__builtin_frame_address(0));
   observer::fenced({observed_scope(scope), order == std::memory_order_seq_cst, at});
   on->fruitless(at);
   on->switch_point(at);
+}
+
+__attribute__((noinline)) void multiprocessor::sleep(const place& at) {
+  __builtin_unwind_init();
+  fruitless_ = fruitless_limit;
+  note_state(__builtin_frame_address(0));
+  let_others_run(at);
 }
 
 // ---- The grid's barrier

@@ -49,8 +49,7 @@ schedule& schedule::current() {
 
 // Multiplies instead of dividing: the bias is below 2^-32 for any bound that occurs.
 std::uint64_t schedule::below(std::uint64_t bound) {
-  return static_cast<std::uint64_t>((static_cast<wide>(split_mix(state_)) * bound) >>
-                                    64);
+  return static_cast<std::uint64_t>((static_cast<wide>(split_mix(state_)) * bound) >> 64);
 }
 
 // Seeds 0 and 1 run the blocks in order and in reverse, without interruptions. All later ones

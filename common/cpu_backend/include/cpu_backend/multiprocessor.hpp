@@ -151,6 +151,11 @@ class multiprocessor {
     }
   }
   void let_others_run(const place& at);
+#ifdef CPU_BACKEND_OBSERVED
+  void sleep(const place& at);
+#else
+  void sleep(const place& at) { let_others_run(at); }
+#endif
 
   // Ends the block and the launch, which fails with `error`; prints what `message()` returns, with
   // the thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
@@ -197,6 +202,11 @@ class multiprocessor {
   // Called by the running thread. Starts one of the threads that have not begun, in the
   // schedule's order, and returns its rank.
   unsigned start_thread();
+  // First thing in a function that a waiting thread may call again and again, with that function's
+  // frame: remembers what the thread itself holds. (The frames of the backend and the observer
+  // below it hold the leavings of other work.) The function must have saved all registers in its
+  // frame.
+  void note_state(const void* frame);
   // Here the schedule may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.
@@ -267,8 +277,10 @@ class multiprocessor {
   void come_to_another_barrier(place at);
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
+#ifndef CPU_BACKEND_OBSERVED
   void back_off();
   std::uint64_t private_state() const;
+#endif
   void forget_block();
   bool is_first_failure(cudaError_t error);
   void report_thread(const std::string& message) const;
@@ -328,6 +340,7 @@ class multiprocessor {
   uint3 block_index_{};
   bool has_block_ = false;
   bool turn_was_idle_ = false;
+  std::uint64_t noted_state_ = 0;
   std::vector<std::uint16_t> start_order_;
   std::vector<shared_variable> shared_variables_;
 #endif

@@ -45,6 +45,8 @@ void block_pauses();
 void thread_runs(unsigned rank);
 // It waits, or has returned: until the next call of thread_runs, no thread runs.
 void thread_pauses();
+// For a signal handler: whether it is the kernel's own code that runs on this OS thread.
+bool thread_is_in_kernel();
 
 // A __shared__ variable of the running block, at its first use there. `type` is the compiler's text
 // "... [with Type = int [32]]".

@@ -25,6 +25,8 @@ class schedule {
   void order_threads(std::vector<std::uint16_t>& ranks);
   // Which of `blocks`, numbers of resident blocks, runs next: an index.
   std::size_t next(const std::vector<std::uint64_t>& blocks);
+  // Any index below `count`.
+  std::size_t any(std::size_t count) { return below(count); }
   template <class T>
   void shuffle(std::vector<T>& of) {
     for (std::size_t i = of.size(); i > 1; --i) std::swap(of[i - 1], of[below(i)]);

@@ -46,7 +46,7 @@ inline void __threadfence_block(cpu_backend::place at = CPU_BACKEND_HERE) {
 }
 
 inline void __nanosleep(unsigned, cpu_backend::place at = CPU_BACKEND_HERE) {
-  cpu_backend::in_kernel("__nanosleep()", at).let_others_run(at);
+  cpu_backend::in_kernel("__nanosleep()", at).sleep(at);
 }
 
 [[noreturn]] inline void __trap(cpu_backend::place at = CPU_BACKEND_HERE) {
