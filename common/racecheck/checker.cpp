@@ -83,11 +83,13 @@ void checker::forget_block_memory(resident_block& of) {
   for (region& each : of.shared_memory) {
     for (std::size_t i = 0; i < each.cell_count; ++i) {
       cell& old = each.cells[i];
-      locations_.give_back(old.location, &old);
+      if (old.write.marks & cell::has_location) locations_.erase(old);
+      if (old.read.marks & cell::has_reads) read_sets_.erase(old);
       if (old.write.marks & cell::is_split) {
-        split_cells_.give_back(old.more, &old);
-      } else {
-        read_sets_.give_back(old.more, &old);
+        if (split_cell* split = split_cells_.find(old)) {
+          for (cell& each : split->bytes) read_sets_.erase(each);
+        }
+        split_cells_.erase(old);
       }
     }
     shadow_memory::take_cells(each);
@@ -149,28 +151,22 @@ access_record checker::record(const thread_state& by, const access& now) const {
 
 // The cell for one byte. From then on the cell is split, and all accesses go to its bytes' cells.
 cell& checker::cell_of_byte(cell& whole, std::size_t byte) {
-  split_cell* split = nullptr;
-  if (whole.write.marks & cell::is_split) split = split_cells_.find(whole.more, &whole);
+  split_cell* split = (whole.write.marks & cell::is_split) ? split_cells_.find(whole) : nullptr;
   if (!split) {
-    const cell before = whole;
-    const std::uint32_t number = split_cells_.take(&whole);
-    split = split_cells_.find(number, &whole);
+    split = &split_cells_.at(whole);
+    const read_set* reads = (whole.read.marks & cell::has_reads) ? read_sets_.find(whole) : nullptr;
     for (cell& each : split->bytes) {
-      each.write = before.write;
-      each.read = before.read;
+      each.write = whole.write;
+      each.read = whole.read;
       each.write.marks = each.read.marks = 0;
-      if (before.read.marks & cell::has_reads) {
-        if (const read_set* reads = read_sets_.find(before.more, &whole)) {
-          each.more = read_sets_.take(&each);
-          each.read.marks = cell::has_reads;
-          read_sets_.find(each.more, &each)->reads = reads->reads;
-        }
+      if (reads) {
+        read_sets_.at(each) = *reads;
+        each.read.marks = cell::has_reads;
       }
     }
-    if (before.read.marks & cell::has_reads) read_sets_.give_back(before.more, &whole);
+    if (reads) read_sets_.erase(whole);
     whole.read.marks = 0;
-    whole.write.marks = (before.write.marks & cell::written_bytes) | cell::is_split;
-    whole.more = number;
+    whole.write.marks |= cell::is_split;
   }
   return split->bytes[byte];
 }
@@ -188,9 +184,8 @@ void checker::each_cell(region& in, const std::byte* address, std::size_t bytes,
     const unsigned mask = ((1u << here) - 1) << offset;
     if (mask == whole_cell && !(whole.write.marks & cell::is_split)) [[likely]] {
       check(now, whole, mask);
-    } else if (mask == whole_cell && !split_cells_.find(whole.more, &whole)) {
+    } else if (mask == whole_cell && !split_cells_.find(whole)) {
       whole.write.marks &= ~cell::is_split;  // an earlier launch's
-      whole.more = 0;
       check(now, whole, mask);
     } else {
       for (std::size_t byte = offset; byte < offset + here; ++byte) {
@@ -248,7 +243,7 @@ void checker::read_cell(thread_state& by, const access& now, cell& of) {
     race(by, now, describe(of.write, operation::write, scope::device), of.write.at,
          describe(by, now, operation::read, scope::device));
   }
-  if (now.checked.location != 0) [[unlikely]] {
+  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
     if (location* at = location_of(now.checked, false)) {
       check_strong_records(by, now, *at, describe(by, now, operation::read, scope::device),
                            bytes_of_cell, 0);
@@ -262,10 +257,9 @@ void checker::keep_read(thread_state& by, const access& now, cell& of) {
   read_set* reads = nullptr;
   if (last.marks & cell::has_reads) {
     if (last.at == by.now && last.thread() == by.name) return;
-    reads = read_sets_.find(of.more, &of);
+    reads = read_sets_.find(of);
   } else if (!before(by, last)) {
-    of.more = read_sets_.take(&of);
-    reads = read_sets_.find(of.more, &of);
+    reads = &read_sets_.at(of);
     reads->reads.push_back(last);
   }
   of.read = record(by, now);
@@ -290,7 +284,7 @@ void checker::keep_read(thread_state& by, const access& now, cell& of) {
 
 void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
   if (of.read.marks & cell::has_reads) {
-    if (const read_set* reads = read_sets_.find(of.more, &of)) {
+    if (const read_set* reads = read_sets_.find(of)) {
       for (const access_record& each : reads->reads) {
         if (!before(by, each)) {
           race(by, now, describe(each, operation::read, scope::device), each.at, me);
@@ -314,10 +308,10 @@ void checker::write_cell(thread_state& by, const access& now, cell& of) {
     if ((of.read.marks & cell::has_reads) || !before(by, of.read)) {
       check_reads(by, now, of, describe(by, now, operation::write, scope::device));
     }
-    if (of.read.marks & cell::has_reads) read_sets_.give_back(of.more, &of);
+    if (of.read.marks & cell::has_reads) read_sets_.erase(of);
     of.read = {};
   }
-  if (now.checked.location != 0) [[unlikely]] {
+  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
     if (location* at = location_of(now.checked, false)) {
       check_strong_records(by, now, *at, describe(by, now, operation::write, scope::device),
                            bytes_of_cell, 0);
@@ -334,13 +328,13 @@ void checker::write_cell(thread_state& by, const access& now, cell& of) {
 // ---- Atomics
 
 location* checker::location_of(cell& of, bool create) {
-  location* found = locations_.find(of.location, &of);
+  location* found = (of.write.marks & cell::has_location) ? locations_.find(of) : nullptr;
   if (!found && create) {
-    of.location = locations_.take(&of);
-    found = locations_.find(of.location, &of);
-    found->carries.location = of.location;
+    found = &locations_.at(of);
+    found->carries.location = ++locations_made_;
+    of.write.marks |= cell::has_location;
   } else if (!found) {
-    of.location = 0;
+    of.write.marks &= ~cell::has_location;  // an earlier launch's
   }
   return found;
 }
@@ -410,8 +404,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       }
       if (stores) check_reads(by, now, of, me);
     };
-    const bool split =
-        (whole.write.marks & cell::is_split) && split_cells_.find(whole.more, &whole);
+    const bool split = (whole.write.marks & cell::is_split) && split_cells_.find(whole);
     if (split || mask != whole_cell) {
       for (unsigned byte = offset; byte < offset + here; ++byte) {
         check_weak(cell_of_byte(whole, byte));
@@ -585,8 +578,10 @@ void checker::race(thread_state& by, const access& now, const party& earlier, ep
 
 void checker::check_written(thread_state& by, region& in, const std::byte* address,
                             std::size_t bytes, place_number place) {
-  bool unwritten = true;
   const std::byte* const end = address + bytes;
+  if (in.cell_at(address).write.marks >> offset_in_cell(address) & 1) [[likely]]
+    return;
+  bool unwritten = true;
   for (const std::byte* byte = address; byte < end && unwritten; ++byte) {
     const cell& whole = in.cell_at(byte);
     if (whole.write.marks >> offset_in_cell(byte) & 1) unwritten = false;

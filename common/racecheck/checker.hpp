@@ -105,9 +105,10 @@ class checker {
 
   synchronization clocks_;
   shadow_memory memory_;
-  numbered<location> locations_;
-  numbered<read_set> read_sets_;
-  numbered<split_cell> split_cells_;
+  side_table<location> locations_;
+  side_table<read_set> read_sets_;
+  side_table<split_cell> split_cells_;
+  std::uint32_t locations_made_ = 0;
   std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor
   resident_block* block_ = nullptr;
   std::unordered_map<std::uint32_t, witnesses> witnesses_;  // by block

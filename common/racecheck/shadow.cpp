@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 // The linker's names for the program's variables: initialised ones, then those that start as zero.
 extern "C" {
@@ -42,8 +43,12 @@ void shadow_memory::give_cells(region& to) {
   const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;
   to.cell_count = last - first + 1;
   if (to.cell_count <= few_cells) {
-    to.cells = static_cast<cell*>(std::calloc(to.cell_count, sizeof(cell)));
-    if (to.cells) return;
+    const std::size_t bytes = to.cell_count * sizeof(cell);
+    to.cells = static_cast<cell*>(std::aligned_alloc(alignof(cell), bytes));
+    if (to.cells) {
+      std::memset(static_cast<void*>(to.cells), 0, bytes);
+      return;
+    }
   }
   // Pages that no access touches cost nothing.
   void* memory = mmap(nullptr, to.cell_count * sizeof(cell), PROT_READ | PROT_WRITE,
@@ -52,6 +57,8 @@ void shadow_memory::give_cells(region& to) {
     std::fprintf(stderr, "racecheck: no memory to watch over %zu bytes\n", to.bytes);
     std::exit(1);
   }
+  // A thread of a grid-stride loop touches another page at each step.
+  (void)madvise(memory, to.cell_count * sizeof(cell), MADV_HUGEPAGE);
   to.cells = static_cast<cell*>(memory);
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -33,19 +32,19 @@ struct access_record {
 };
 static_assert(sizeof(access_record) == 16);
 
-// Of 4 bytes; or of one byte where 4 bytes are not always accessed together.
-struct cell {
+// Of 4 bytes; or of one byte where 4 bytes are not always accessed together. What only few cells
+// need stands elsewhere, under the cell's address; the marks say whether there is something.
+struct alignas(32) cell {
   access_record write;
-  access_record read;          // the last one
-  std::uint32_t location = 0;  // number of its location, 0: none
-  std::uint32_t more = 0;      // number of its reads or of its bytes, by the marks
+  access_record read;  // the last one
 
-  // Marks of `write`: which bytes were ever written, and whether `more` has a cell for each byte.
-  static constexpr unsigned written_bytes = 0xf, is_split = 0x10;
-  // Mark of `read`: `more` has the reads of several threads.
+  // Marks of `write`: which bytes were ever written; that there is a cell for each byte; that
+  // atomics or volatile accesses have used it.
+  static constexpr unsigned written_bytes = 0xf, is_split = 0x10, has_location = 0x20;
+  // Mark of `read`: that several threads have read.
   static constexpr unsigned has_reads = 1;
 };
-static_assert(sizeof(cell) == 40);  // 10 bytes for each byte of memory
+static_assert(sizeof(cell) == 32);  // 8 bytes for each byte of memory, in one line of the cache
 
 inline constexpr std::size_t bytes_of_cell = 4;
 
@@ -89,7 +88,6 @@ using strong_records = std::unordered_map<std::uint64_t, strong_record>;  // by 
 
 // Atomics and volatile accesses of one cell.
 struct location {
-  const cell* owner = nullptr;
   message carries;
   // By scope: a strong access at device scope never races with another one at device scope, so the
   // usual check looks at the few others only.
@@ -101,54 +99,30 @@ struct location {
 };
 
 struct read_set {
-  const cell* owner = nullptr;
   std::vector<access_record> reads;  // one thread may occur twice
   std::size_t compact_at = 64;
 };
 
 struct split_cell {
-  const cell* owner = nullptr;
   std::array<cell, bytes_of_cell> bytes;
 };
 
-// Numbered objects that cells refer to. A number is good as long as the object names that cell as
-// its owner; number 0 is none.
+// What few cells have, by the cell. A mark without an entry is of an earlier launch.
 template <class Object>
-class numbered {
+class side_table {
  public:
-  std::uint32_t take(const cell* owner) {
-    std::uint32_t number;
-    if (free_.empty()) {
-      if (objects_.empty()) objects_.emplace_back();
-      number = static_cast<std::uint32_t>(objects_.size());
-      objects_.emplace_back();
-    } else {
-      number = free_.back();
-      free_.pop_back();
-    }
-    objects_[number] = Object{};
-    objects_[number].owner = owner;
-    return number;
+  Object& at(const cell& of) { return objects_[&of]; }
+  Object* find(const cell& of) {
+    const auto found = objects_.find(&of);
+    return found == objects_.end() ? nullptr : &found->second;
   }
-  Object* find(std::uint32_t number, const cell* owner) {
-    if (number == 0 || number >= objects_.size() || objects_[number].owner != owner) return nullptr;
-    return &objects_[number];
-  }
-  void give_back(std::uint32_t number, const cell* owner) {
-    if (Object* object = find(number, owner)) {
-      *object = Object{};
-      free_.push_back(number);
-    }
-  }
+  void erase(const cell& of) { objects_.erase(&of); }
   void clear() {
-    objects_.clear();
-    free_.clear();
+    if (!objects_.empty()) objects_ = {};
   }
-  std::size_t size() const { return objects_.size() - free_.size(); }
 
  private:
-  std::deque<Object> objects_;
-  std::vector<std::uint32_t> free_;
+  std::unordered_map<const cell*, Object> objects_;
 };
 
 // All regions that the running block can reach.
