@@ -5,6 +5,7 @@
 
 #include "racecheck/checker.hpp"
 #include "racecheck/places.hpp"
+#include "racecheck/program_end.hpp"
 #include "racecheck/running_thread.hpp"
 
 namespace racecheck {
@@ -19,7 +20,10 @@ using racecheck::checker;
 using racecheck::checker_works;
 using racecheck::running_thread;
 
-void launch_begins(const launch& now) { checker::instance().launch_begins(now); }
+void launch_begins(const launch& now) {
+  racecheck::include_program_end();
+  checker::instance().launch_begins(now);
+}
 void launch_ends(bool failed) {
   running_thread = nullptr;
   checker::instance().launch_ends(failed);
