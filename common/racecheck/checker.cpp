@@ -216,14 +216,14 @@ void checker::read(thread_state& by, const std::byte* address, std::size_t bytes
   if (is_volatile) volatile_access(by, address, false);
 }
 
-void checker::write(thread_state& by, const std::byte* address, std::size_t bytes,
+bool checker::write(thread_state& by, const std::byte* address, std::size_t bytes,
                     place_number place, bool is_volatile) {
   region* in = memory_.find(address);
   if (!in) {
     if (const region* near = memory_.find_surrounding(address)) {
       if (!near->holds(address)) outside(by, address, bytes, place, operation::write);
     }
-    return;
+    return false;
   }
   ++accesses_;
   if (bytes > in->bytes - static_cast<std::size_t>(address - in->begin)) {
@@ -236,6 +236,7 @@ void checker::write(thread_state& by, const std::byte* address, std::size_t byte
               now.checked.write.marks |= mask;
             });
   if (is_volatile) volatile_access(by, address, true);
+  return true;
 }
 
 void checker::read_cell(thread_state& by, const access& now, cell& of) {

@@ -42,7 +42,8 @@ class checker {
   // ---- What the instrumentation tells: a plain access of the running thread.
   void read(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
             bool is_volatile);
-  void write(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+  // Whether it was memory that other threads can reach.
+  bool write(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
              bool is_volatile);
 
   // ---- What the report asks for.

@@ -44,8 +44,10 @@ inline void on_read(const void* address, std::size_t bytes, const void* from, bo
 inline void on_write(const void* address, std::size_t bytes, const void* from, bool is_volatile) {
   if (!running_thread) return;
   const racecheck::checker_works now;
-  checker::instance().write(now.thread(), static_cast<const std::byte*>(address), bytes,
-                            racecheck::place_of(from), is_volatile);
+  if (checker::instance().write(now.thread(), static_cast<const std::byte*>(address), bytes,
+                                racecheck::place_of(from), is_volatile)) {
+    cpu_backend::this_multiprocessor->changed_memory();
+  }
 }
 
 // A volatile access may be one look of a loop that waits.

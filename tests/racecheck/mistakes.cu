@@ -2,7 +2,7 @@
 // The mistakes that racecheck must find, and for each a correct twin that it must pass in silence.
 //   mistakes NAME        runs one
 //   mistakes             lists all names
-// A comment "NAME: first" or "NAME: second" marks the line of an access that the report must name.
+// A comment "mark: NAME" names the line of an access that the report must name.
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <cuda/atomic>
@@ -32,14 +32,12 @@ enum class tree { right, without_barrier, without_last_barrier };
 template <tree how>
 __global__ void reduction(memory of) {
   __shared__ int sums[threads];
-  sums[threadIdx.x] = of.data[threadIdx.x];  // reduction_without_barrier: first
+  sums[threadIdx.x] = of.data[threadIdx.x];  // mark: sums written
   if (how != tree::without_barrier) __syncthreads();
   for (unsigned half = threads / 2; half > 0; half /= 2) {
     if (threadIdx.x < half) {
-      const int other =
-          sums[threadIdx.x +
-               half];  // reduction_without_barrier: second; reduction_without_last_barrier: second
-      sums[threadIdx.x] += other;  // reduction_without_last_barrier: first
+      const int other = sums[threadIdx.x + half];  // mark: sums read
+      sums[threadIdx.x] += other;                  // mark: sums added
     }
     if (how != tree::without_last_barrier) __syncthreads();
   }
@@ -53,11 +51,12 @@ __global__ void warp_reduction(memory of) {
   const unsigned lane = threadIdx.x;
   if (lane >= 32) return;
   lanes[lane] = of.data[lane];
+  __syncwarp();
   for (unsigned delta = 16; delta > 0; delta /= 2) {
     if (synchronised) __syncwarp();
-    const int other = lane < delta ? lanes[lane + delta] : 0;  // lock_step_warp: second
+    const int other = lane < delta ? lanes[lane + delta] : 0;  // mark: lane read
     if (synchronised) __syncwarp();
-    if (lane < delta) lanes[lane] = lanes[lane] + other;  // lock_step_warp: first
+    if (lane < delta) lanes[lane] = lanes[lane] + other;  // mark: lane written
   }
   if (lane == 0) of.result[blockIdx.x] = sums[0];
 }
@@ -66,10 +65,10 @@ template <bool synchronised>
 __global__ void shuffle_as_barrier(memory of) {
   __shared__ int value;
   if (threadIdx.x >= 32) return;
-  if (threadIdx.x == 0) value = 7;  // shuffle_as_barrier: first
+  if (threadIdx.x == 0) value = 7;  // mark: value written
   const int lane = __shfl_sync(0xffffffffu, static_cast<int>(threadIdx.x), 0);
   if (synchronised) __syncwarp();
-  of.result[blockIdx.x * threads + threadIdx.x] = value + lane;  // shuffle_as_barrier: second
+  of.result[blockIdx.x * threads + threadIdx.x] = value + lane;  // mark: value read
 }
 
 enum class barrier_form { any, all, count };
@@ -130,15 +129,17 @@ template <guard with>
 __global__ void last_block(memory of) {
   __shared__ bool last;
   const unsigned mine = blockIdx.x * threads + threadIdx.x;
-  if (with.every_thread_writes || threadIdx.x == 0) of.data[mine] = 1;  // guard: first
+  if (with.every_thread_writes || threadIdx.x == 0) of.data[mine] = 1;  // mark: published
   if (with.early_fence) guard_fence<with>();
   if (with.barrier_before) __syncthreads();
   if (threadIdx.x == 0) {
     if (with.fence_before) guard_fence<with>();
-    const unsigned ticket =
-        with.block_ticket
-            ? atomicAdd_block(of.counter, 1)  // narrow_ticket: first; narrow_ticket: second
-            : atomicAdd(of.counter, 1);
+    unsigned ticket;
+    if (with.block_ticket) {
+      ticket = atomicAdd_block(of.counter, 1);  // mark: narrow ticket
+    } else {
+      ticket = atomicAdd(of.counter, 1);  // mark: ticket
+    }
     if (with.fence_after) guard_fence<with>();
     last = ticket == gridDim.x - 1;
   }
@@ -146,8 +147,9 @@ __global__ void last_block(memory of) {
   if (with.barrier_after ? last : threadIdx.x == 0 && last) {
     int sum = 0;
     for (unsigned block = 0; block < gridDim.x; ++block) {
-      if (with.every_thread_writes) sum += of.data[block * threads + threadIdx.x];  // guard: second
-      if (!with.every_thread_writes) sum += of.data[block * threads];  // one writer: second
+      if (with.every_thread_writes)
+        sum += of.data[block * threads + threadIdx.x];                 // mark: observed
+      if (!with.every_thread_writes) sum += of.data[block * threads];  // mark: observed alone
     }
     of.result[threadIdx.x] = sum;
     if (threadIdx.x == 0) *of.counter = 0;
@@ -166,17 +168,18 @@ enum class modern {
 template <modern how>
 __global__ void modern_guard(memory of) {
   __shared__ bool last;
-  of.data[blockIdx.x * threads + threadIdx.x] = 1;  // modern: first
+  of.data[blockIdx.x * threads + threadIdx.x] = 1;  // mark: modern published
   if (how != modern::without_barrier) __syncthreads();
   if (threadIdx.x == 0) {
     const auto order = how == modern::relaxed        ? cuda::memory_order_relaxed
                        : how == modern::release_only ? cuda::memory_order_release
                                                      : cuda::memory_order_acq_rel;
-    const unsigned ticket =
-        how == modern::block_scope
-            ? block_ref(*of.counter)
-                  .fetch_add(1, order)  // modern narrow: first; modern narrow: second
-            : device_ref(*of.counter).fetch_add(1, order);
+    unsigned ticket;
+    if (how == modern::block_scope) {
+      ticket = block_ref(*of.counter).fetch_add(1, order);  // mark: modern narrow ticket
+    } else {
+      ticket = device_ref(*of.counter).fetch_add(1, order);
+    }
     last = ticket == gridDim.x - 1;
     if (last) {
       for (unsigned block = 0; block < gridDim.x; ++block) of.result[0] += of.data[block * threads];
@@ -187,7 +190,7 @@ __global__ void modern_guard(memory of) {
   if (how == modern::without_last_barrier ? threadIdx.x == 0 && last : last) {
     int sum = 0;
     for (unsigned block = 0; block < gridDim.x; ++block) {
-      sum += of.data[block * threads + threadIdx.x];  // modern: second
+      sum += of.data[block * threads + threadIdx.x];  // mark: modern observed
     }
     of.result[threadIdx.x + 1] = sum;
   }
@@ -198,14 +201,13 @@ template <int mistake>
 __global__ void counter_without_ticket(memory of) {
   if (blockIdx.x == 0) {
     if (threadIdx.x == 0) {
-      if (mistake == 1)
-        of.result[0] = static_cast<int>(*of.counter);  // plain_read_of_counter: other
-      if (mistake == 2) *of.counter = 0;               // plain_reset_of_counter: other
+      if (mistake == 1) of.result[0] = static_cast<int>(*of.counter);  // mark: counter read
+      if (mistake == 2) *of.counter = 0;                               // mark: counter reset
       if (mistake == 0) of.result[0] = static_cast<int>(atomicAdd(of.counter, 0));
     }
     return;
   }
-  if (threadIdx.x == 0) atomicAdd(of.counter, 1);  // counter: atomic
+  if (threadIdx.x == 0) atomicAdd(of.counter, 1);  // mark: counter added
 }
 
 // ---- The work queue
@@ -216,9 +218,9 @@ template <queue how>
 __device__ int fetch(memory of) {
   __shared__ int item;
   if (how != queue::fetches_twice) __syncthreads();
-  if (threadIdx.x == 0) item = static_cast<int>(atomicAdd(of.counter, 1));  // fetch: write
+  if (threadIdx.x == 0) item = static_cast<int>(atomicAdd(of.counter, 1));  // mark: item written
   if (how != queue::without_barrier) __syncthreads();
-  return item;  // fetch: read
+  return item;  // mark: item read
 }
 
 template <queue how>
@@ -234,12 +236,12 @@ __global__ void steal(memory of) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
     if (narrow) {
-      atomicAdd_block(of.counter, 1);  // steal_at_block_scope: owner
+      atomicAdd_block(of.counter, 1);  // mark: owner takes
     } else {
       atomicAdd(of.counter, 1);
     }
   } else {
-    atomicAdd(of.counter, 1);  // steal_at_block_scope: thief
+    atomicAdd(of.counter, 1);  // mark: thief takes
   }
 }
 
@@ -253,8 +255,7 @@ __global__ void add_under_lock(memory of) {
   const bool locks = how != lock::one_side_unlocked || blockIdx.x != 0;
   if (locks) {
     if (how == lock::block_scope) {
-      while (atomicCAS_block(of.counter, 0u, 1u) !=
-             0) {  // lock_at_block_scope: first; lock_at_block_scope: second
+      while (atomicCAS_block(of.counter, 0u, 1u)) {  // mark: narrow lock
       }
     } else {
       while (atomicCAS(of.counter, 0u, 1u) != 0) {
@@ -262,11 +263,11 @@ __global__ void add_under_lock(memory of) {
     }
     if (how != lock::no_acquire) __threadfence();
   }
-  of.result[0] += 1;  // lock: first; lock: second
+  of.result[0] += 1;  // mark: under lock
   if (locks) {
     if (how != lock::no_release) __threadfence();
     if (how == lock::block_scope) {
-      atomicExch_block(of.counter, 0u);
+      atomicExch_block(of.counter, 0u);  // mark: narrow unlock
     } else {
       atomicExch(of.counter, 0u);
     }
@@ -281,8 +282,7 @@ __global__ void two_blocks_write(memory of) {
   if (atomic) {
     atomicExch(&of.result[0], static_cast<int>(blockIdx.x));
   } else {
-    of.result[0] =
-        static_cast<int>(blockIdx.x);  // two_blocks_write: first; two_blocks_write: second
+    of.result[0] = static_cast<int>(blockIdx.x);  // mark: two writes
   }
 }
 
@@ -290,9 +290,9 @@ template <bool mixed>
 __global__ void plain_and_atomic(memory of) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0 && mixed) {
-    of.result[0] += 1;  // plain_and_atomic: plain
+    of.result[0] += 1;  // mark: plain
   } else {
-    atomicAdd(&of.result[0], 1);  // plain_and_atomic: atomic
+    atomicAdd(&of.result[0], 1);  // mark: atomic
   }
 }
 
@@ -315,17 +315,17 @@ template <bool written>
 __global__ void unwritten_shared(memory of) {
   __shared__ int values[threads];
   if (written) values[threadIdx.x] = 1;
-  of.result[threadIdx.x] = values[threadIdx.x];  // unwritten_shared: second
+  of.result[threadIdx.x] = values[threadIdx.x];  // mark: unwritten shared
 }
 
 template <bool written>
 __global__ void unwritten_device(memory of) {
   if (written) of.unwritten[threadIdx.x] = 1;
-  of.result[threadIdx.x] = of.unwritten[threadIdx.x];  // unwritten_device: second
+  of.result[threadIdx.x] = of.unwritten[threadIdx.x];  // mark: unwritten device
 }
 
 __global__ void past_the_end(memory of) {
-  of.data[blocks * threads + threadIdx.x] = 1;  // past_the_end: second
+  of.data[blocks * threads + threadIdx.x] = 1;  // mark: past the end
 }
 
 __global__ void waits_for_later_block(memory of) {

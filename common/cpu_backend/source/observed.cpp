@@ -72,7 +72,7 @@ bool multiprocessor::take_turn() {
   threadIdx = current_->index;
   restore_shared_variables();
   observer::block_runs(number_);
-  turn_was_idle_ = false;
+  turn_was_idle_ = changed_memory_ = false;
   holds_block_.store(true, std::memory_order_relaxed);
   switch_fiber(os_thread_, current_->own);
   holds_block_.store(false, std::memory_order_relaxed);

@@ -140,7 +140,12 @@ class multiprocessor {
 
   // What an atomic operation or a fence reports: whether it changed memory. A thread that changes
   // nothing again and again may be waiting for another thread, and lets that one run.
-  void progressed() { fruitless_ = repeated_turns_ = 0; }
+  void progressed() {
+    fruitless_ = repeated_turns_ = 0;
+#ifdef CPU_BACKEND_OBSERVED
+    changed_memory_ = true;
+#endif
+  }
   void fruitless(const place& at) {
     ++fruitless_;
     // At one and the same place of a loop, so that its turns can be compared; unless it has moved
@@ -191,8 +196,10 @@ class multiprocessor {
   // Goes on with the resident block, or with the next of the grid, until that gives the turn back.
   // False where there is neither.
   bool take_turn();
-  // True if the last turn changed nothing and could change nothing: all its threads wait.
-  bool was_idle() const { return turn_was_idle_; }
+  // True if the last turn changed nothing and ended where all of the block's threads wait.
+  bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
+  // A plain write: others that wait may see it.
+  void changed_memory() { changed_memory_ = true; }
   bool has_block() const { return has_block_; }
   std::uint64_t block() const { return block_; }
   // After the launch; forgets the block that a failed one left.
@@ -340,6 +347,7 @@ class multiprocessor {
   uint3 block_index_{};
   bool has_block_ = false;
   bool turn_was_idle_ = false;
+  bool changed_memory_ = false;  // in this turn
   std::uint64_t noted_state_ = 0;
   std::vector<std::uint16_t> start_order_;
   std::vector<shared_variable> shared_variables_;
