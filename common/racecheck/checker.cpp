@@ -180,8 +180,8 @@ void checker::each_cell(region& in, const std::byte* address, std::size_t bytes,
     const std::size_t here =
         std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
     cell& whole = in.cell_at(address);
-    const access now{in, whole, address, place, is_volatile};
     const unsigned mask = ((1u << here) - 1) << offset;
+    const access now{in, whole, address, place, is_volatile, mask};
     if (mask == whole_cell && !(whole.write.marks & cell::is_split)) [[likely]] {
       check(now, whole, mask);
     } else if (mask == whole_cell && !split_cells_.find(whole)) {
@@ -318,7 +318,9 @@ void checker::write_cell(thread_state& by, const access& now, cell& of) {
                            bytes_of_cell, 0);
       for (auto& each : at->loads) each.clear();
       for (auto& each : at->updates) each.clear();
-      clocks_.weak_write(by, at->carries);
+      for (auto& each : at->messages) {
+        if (each) clocks_.weak_write(by, *each);
+      }
     }
   }
   const auto marks = of.write.marks;
@@ -332,7 +334,7 @@ location* checker::location_of(cell& of, bool create) {
   location* found = (of.write.marks & cell::has_location) ? locations_.find(of) : nullptr;
   if (!found && create) {
     found = &locations_.at(of);
-    found->carries.location = ++locations_made_;
+    found->number = ++locations_made_;
     of.write.marks |= cell::has_location;
   } else if (!found) {
     of.write.marks &= ~cell::has_location;  // an earlier launch's
@@ -346,6 +348,7 @@ void checker::check_strong_records(thread_state& by, const access& now, location
   const known& knows = clocks_.strict_knowledge(block_->clocks, by).now;
   const auto check = [&](const strong_records& records, scope within, operation what) {
     for (const auto& [key, each] : records) {
+      if (!(each.mask & now.mask)) continue;
       if (strong) {
         const bool same_bytes = each.bytes == bytes && each.offset == offset;
         const bool both_include = each.done.block == by.name.block ||
@@ -354,7 +357,7 @@ void checker::check_strong_records(thread_state& by, const access& now, location
       }
       if (before(by, each.done)) continue;
       if (what == operation::atomic_update &&
-          knows.has_observed({at.carries.location, each.chain, each.position})) {
+          knows.has_observed({at.carries(each.offset).location, each.chain, each.position})) {
         continue;
       }
       race(by, now, describe(each.done, what, within), each.done.at, me);
@@ -396,9 +399,9 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
     const unsigned here =
         std::min<unsigned>(bytes_of_cell - offset, static_cast<unsigned>(end - address));
     cell& whole = in->cell_at(address);
-    const access now{*in, whole, address, place, false};
-    const party me = describe(by, now, what, done.within);
     const unsigned mask = ((1u << here) - 1) << offset;
+    const access now{*in, whole, address, place, false, mask};
+    const party me = describe(by, now, what, done.within);
     const auto check_weak = [&](const cell& of) {
       if (!before(by, of.write)) {
         race(by, now, describe(of.write, operation::write, scope::device), of.write.at, me);
@@ -423,28 +426,24 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       at.has_two_sizes = true;
     }
     check_strong_records(by, now, at, me, done.bytes, offset);
+    strong_record made{record(by, now),
+                       static_cast<std::uint8_t>(done.bytes),
+                       static_cast<std::uint8_t>(offset),
+                       static_cast<std::uint8_t>(mask),
+                       0,
+                       0};
     if (address == done.address) {
+      message& carries = at.carries(offset);
       if (reads) {
-        clocks_.strong_read(block_->clocks, by, at.carries, done.within, done.acquires, stores);
+        clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
       }
       if (stores) {
-        const access_record made = record(by, now);
-        clocks_.strong_write(block_->clocks, by, at.carries, done.within, done.releases, reads);
-        at.updates[number_of(done.within)].insert_or_assign(
-            by.name.key(), strong_record{made, static_cast<std::uint8_t>(done.bytes),
-                                         static_cast<std::uint8_t>(offset), at.carries.chain,
-                                         at.carries.position});
+        clocks_.strong_write(block_->clocks, by, carries, done.within, done.releases, reads);
+        made.chain = carries.chain;
+        made.position = carries.position;
       }
-    } else if (stores) {
-      at.updates[number_of(done.within)].insert_or_assign(
-          by.name.key(), strong_record{record(by, now), static_cast<std::uint8_t>(done.bytes),
-                                       static_cast<std::uint8_t>(offset), 0, 0});
     }
-    if (!stores) {
-      at.loads[number_of(done.within)].insert_or_assign(
-          by.name.key(), strong_record{record(by, now), static_cast<std::uint8_t>(done.bytes),
-                                       static_cast<std::uint8_t>(offset), 0, 0});
-    }
+    (stores ? at.updates : at.loads)[number_of(done.within)].insert_or_assign(by.name.key(), made);
     address += here;
   }
 }
@@ -454,11 +453,11 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
 void checker::volatile_access(thread_state& by, const std::byte* address, bool stores) {
   region* in = memory_.find(address);
   cell& whole = in->cell_at(address);
-  location& at = *location_of(whole, true);
+  message& carries = location_of(whole, true)->carries(offset_in_cell(address));
   if (stores) {
-    clocks_.strong_write(block_->clocks, by, at.carries, scope::device, false, false);
+    clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
   } else {
-    clocks_.strong_read(block_->clocks, by, at.carries, scope::device, false, false);
+    clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
   }
 }
 
@@ -596,7 +595,7 @@ void checker::check_written(thread_state& by, region& in, const std::byte* addre
     in.cell_at(byte).write.marks |= 1u << offset_in_cell(byte);  // once is enough
   }
   if (by_host) return;
-  const access now{in, in.cell_at(address), address, place, false};
+  const access now{in, in.cell_at(address), address, place, false, whole_cell};
   finding found;
   found.what = mistake::unwritten_read;
   found.second = describe(by, now, operation::read, scope::device);

@@ -68,6 +68,7 @@ class checker {
     const std::byte* address;
     place_number place;
     bool is_volatile;
+    unsigned mask;  // the cell's bytes
   };
   struct witnesses {
     witness released;

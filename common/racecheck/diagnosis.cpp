@@ -46,6 +46,10 @@ missing checker::diagnose(const thread_state& by, const party& earlier, epoch ea
       return lacks;
     }
   }
+  if (!clocks_.knows_all_worlds()) {
+    lacks.unknown = true;
+    return lacks;
+  }
   if (same_block && !lacks.atomicity) {
     (same_warp(earlier, later) ? lacks.syncwarp : lacks.syncthreads) = true;
   }

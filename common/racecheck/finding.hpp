@@ -50,9 +50,11 @@ struct missing {
   bool atomicity = false;       // one access is atomic and the other is not
   bool volatile_is_no_atomic = false;
 
+  bool unknown = false;  // so many atomics that it was not worked out
+
   bool anything() const {
     return acquire || release || wider_scope || barrier_before || barrier_after || syncthreads ||
-           syncwarp || atomicity || volatile_is_no_atomic;
+           syncwarp || atomicity || volatile_is_no_atomic || unknown;
   }
   bool only_acquire() const {
     missing rest = *this;

@@ -114,6 +114,10 @@ std::string advice_of(const located_finding& located) {
   if (lacks.atomicity) {
     add("one access is atomic and the other is not: make both atomic, or order them");
   }
+  if (lacks.unknown) {
+    add("the two are not ordered; what is missing was not worked out, because the launch has too "
+        "many atomics: try it with fewer threads");
+  }
   if (!lacks.anything()) {
     add(same_block ? "no synchronisation between the two"
                    : "no synchronisation between the two blocks: nothing that one of them does "
@@ -138,6 +142,7 @@ std::vector<std::string> diagnosis_of(const finding& found) {
   if (lacks.syncthreads) names.push_back("missing __syncthreads()");
   if (lacks.volatile_is_no_atomic) names.push_back("volatile is no synchronisation");
   if (lacks.atomicity) names.push_back("plain mixed with atomic");
+  if (lacks.unknown) names.push_back("not diagnosed");
   if (names.empty()) names.push_back("no synchronisation");
   return names;
 }

@@ -81,6 +81,7 @@ struct strong_record {
   access_record done;
   std::uint8_t bytes = 0;
   std::uint8_t offset = 0;  // within the cell
+  std::uint8_t mask = 0;    // the cell's bytes that it touched
   std::uint32_t chain = 0;
   std::uint64_t position = 0;
 };
@@ -88,7 +89,15 @@ using strong_records = std::unordered_map<std::uint64_t, strong_record>;  // by 
 
 // Atomics and volatile accesses of one cell.
 struct location {
-  message carries;
+  std::uint32_t number = 0;
+  std::array<std::unique_ptr<message>, bytes_of_cell> messages;  // by the offset of the first byte
+  message& carries(unsigned offset) {
+    if (!messages[offset]) {
+      messages[offset] = std::make_unique<message>();
+      messages[offset]->location = number * bytes_of_cell + offset;
+    }
+    return *messages[offset];
+  }
   // By scope: a strong access at device scope never races with another one at device scope, so the
   // usual check looks at the few others only.
   std::array<strong_records, 2> loads;
@@ -118,7 +127,8 @@ class side_table {
   }
   void erase(const cell& of) { objects_.erase(&of); }
   void clear() {
-    if (!objects_.empty()) objects_ = {};
+    // A table that has grown large would cost its whole size at every launch.
+    if (!objects_.empty()) std::unordered_map<const cell*, Object>().swap(objects_);
   }
 
  private:

@@ -29,7 +29,7 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
   for (auto& each : of) {
     if (each.location == location) return each;
   }
-  return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr});
+  return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr, false, false});
 }
 
 }  // namespace
@@ -37,6 +37,7 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
 void synchronization::begin_launch() {
   launch_start_ = next();
   given_up_ = {};
+  operations_ = 0;
   at_grid_barrier_ = {};
   barriers_.clear();
 }
@@ -61,6 +62,14 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
 void synchronization::watch_size(unsigned in, std::size_t size) {
   constexpr std::size_t too_large = 2048;
   if (in != 0 && size > too_large) given_up_[in] = true;
+}
+
+// Nor do they outlive the first tens of thousands of operations: threads that contend for a lock
+// would pay for all worlds at every try.
+void synchronization::watch_work() {
+  constexpr std::uint64_t enough = 50'000;
+  if (++operations_ != enough) return;
+  std::fill(given_up_.begin() + 1, given_up_.end(), true);
 }
 
 const knowledge& synchronization::current(const block_state& block, const thread_state& by,
@@ -88,6 +97,7 @@ known synchronization::with_itself(const block_state& block, const thread_state&
 
 void synchronization::fence(block_state& block, thread_state& by, scope within,
                             bool sequentially_consistent) {
+  watch_work();
   for (unsigned in = 0; in < worlds.size(); ++in) {
     if (!in_use(in)) continue;
     auto& state = by.in(in);
@@ -123,6 +133,7 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
 
 void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
                                   bool acquires, bool updates) {
+  watch_work();
   for (unsigned in = 0; in < worlds.size(); ++in) {
     if (!in_use(in)) continue;
     auto& state = by.in(in);
@@ -140,27 +151,36 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
         if (!released.device.empty()) {
           state.pending_device.join(released.device);
           join(seen.device, released.device);
+          seen.device_is_joined = false;
         }
         if (const knowledge* own = released.find(block.number)) {
           state.pending_block.join(*own);
           join(seen.block, *own);
+          seen.block_is_joined = false;
         }
         state.last_seen = there.released;
       }
     }
     if (acquires || worlds[in].acquires) {
-      for (const auto& seen : state.seen) {
+      for (auto& seen : state.seen) {
         if (seen.location != at.location) continue;
-        if (seen.block) change(block, by, in).join(*seen.block);
-        if (seen.device && mine == scope::device) change(block, by, in).join(*seen.device);
+        if (seen.block && !seen.block_is_joined) {
+          change(block, by, in).join(*seen.block);
+          seen.block_is_joined = true;
+        }
+        if (seen.device && mine == scope::device && !seen.device_is_joined) {
+          change(block, by, in).join(*seen.device);
+          seen.device_is_joined = true;
+          watch_size(in, current(block, by, in).size());
+        }
       }
     }
-    watch_size(in, current(block, by, in).size());
   }
 }
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
+  watch_work();
   bool published = releases;
   for (unsigned in = 0; in < worlds.size(); ++in) {
     if (!in_use(in)) continue;

@@ -8,6 +8,7 @@
 // missing.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -63,6 +64,8 @@ struct thread_state {
     std::uint32_t location;
     shared<knowledge> device;
     shared<knowledge> block;
+    bool device_is_joined = false;  // by an acquire, since it was last added to
+    bool block_is_joined = false;
   };
   struct in_world {
     shared<knowledge> own;            // nothing: what the block has known since its last barrier
@@ -128,6 +131,10 @@ class synchronization {
     const knowledge* knows = fork ? fork : block.base[0].get();
     return knows && knows->now.order.covers(thread, at);
   }
+  // Whether the counterfactual worlds have been given up, or some of them.
+  bool knows_all_worlds() const {
+    return std::none_of(given_up_.begin(), given_up_.end(), [](bool gone) { return gone; });
+  }
   // The same in any world; for the diagnosis. False in a world that was given up.
   bool before_in(unsigned world, const block_state& block, const thread_state& by,
                  thread_name thread, epoch at) const;
@@ -144,10 +151,12 @@ class synchronization {
   known with_itself(const block_state& block, const thread_state& by, unsigned in) const;
   bool in_use(unsigned in) const { return !given_up_[in]; }
   void watch_size(unsigned in, std::size_t size);
+  void watch_work();
 
   epoch counter_ = 0;
   epoch launch_start_ = 0;
   std::array<bool, worlds.size()> given_up_{};
+  std::uint64_t operations_ = 0;  // in this launch
   std::array<knowledge, worlds.size()> at_grid_barrier_{};
   // The floors of all barriers of each block: also of those that are done.
   std::unordered_map<std::uint32_t, std::vector<epoch>> barriers_;

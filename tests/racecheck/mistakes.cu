@@ -300,6 +300,11 @@ __global__ void neighbouring_bytes(unsigned char* bytes) {
   bytes[blockIdx.x * threads + threadIdx.x] = static_cast<unsigned char>(threadIdx.x);
 }
 
+__global__ void neighbouring_atomics(unsigned short* numbers) {
+  atomicCAS(&numbers[threadIdx.x], static_cast<unsigned short>(blockIdx.x),
+            static_cast<unsigned short>(blockIdx.x + 1));
+}
+
 __global__ void grid_barrier(memory of) {
   of.data[blockIdx.x * threads + threadIdx.x] = 1;
   cooperative_groups::this_grid().sync();
@@ -471,6 +476,14 @@ const struct {
        unsigned char* bytes = nullptr;
        if (cudaMalloc(&bytes, blocks * threads) == cudaSuccess) {
          neighbouring_bytes<<<blocks, threads>>>(bytes);
+       }
+     }},
+    {"neighbouring_atomics",
+     [] {
+       unsigned short* numbers = nullptr;
+       if (cudaMalloc(&numbers, threads * sizeof *numbers) == cudaSuccess &&
+           cudaMemset(numbers, 0, threads * sizeof *numbers) == cudaSuccess) {
+         neighbouring_atomics<<<blocks, threads>>>(numbers);
        }
      }},
     {"grid_barrier",

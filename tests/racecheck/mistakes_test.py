@@ -96,6 +96,7 @@ TWINS = [
     "two_blocks_exchange",
     "all_atomic",
     "neighbouring_bytes",
+    "neighbouring_atomics",
     "grid_barrier",
     "two_launches",
     "written_shared",
