@@ -42,6 +42,8 @@ CONFIGURED = (
     "return cpu_backend_kernel(cpu_backend_pick); else return nullptr; }}, "
     "::cpu_backend::launch_configuration("
 )
+# Behind a __shared__ declaration, for the observed form of the backend.
+SHARED_VARIABLE = " ::cpu_backend::shared_variable({name}, \"{name}\");"
 DYNAMIC_SHARED_MEMORY = " = ::cpu_backend::dynamic_shared_memory<{type}>()"
 
 # The text is read as Latin-1, one character for each byte; a byte of 128 and above is part of a
@@ -133,13 +135,13 @@ class TranslationFailed(Exception):
         self.messages = messages
 
 
-def translate(text: str, input_name: str) -> str:
+def translate(text: str, input_name: str, observed: bool = False) -> str:
     """Rewrites a preprocessed translation unit and returns it.
 
-    text holds one character for each byte (Latin-1). input_name is the file named in messages
+    observed is for the backend's observed form, which racecheck uses. text holds one character for each byte (Latin-1). input_name is the file named in messages
     where the text has no line marker. Raises TranslationFailed.
     """
-    return Translation(text, input_name).result()
+    return Translation(text, input_name, observed).result()
 
 
 def masked(text: str) -> str:
@@ -313,9 +315,10 @@ class Callee:
 class Translation:
     """One translation unit on its way from text to result()."""
 
-    def __init__(self, text: str, input_name: str):
+    def __init__(self, text: str, input_name: str, observed: bool):
         self.source = text
         self.input_name = input_name
+        self.observed = observed
         self.masked = masked(text)
         self.edits: list[Edit] = []
 
@@ -588,6 +591,8 @@ class Translation:
             self.dynamic_shared_memory(declaration, scope)
         else:
             self.static_shared_memory(declaration, marker)
+            if self.observed:
+                self.announce_shared_variables(declaration, scope)
 
     def declaration_start(self, tokens: list[Token], whole: bool) -> int:
         """The position of the first word of the declaration in which the last token stands."""
@@ -665,6 +670,30 @@ class Translation:
                 self.erase(token)
         if moved:
             self.insert(declaration[0].start, moved)
+
+    def announce_shared_variables(self, declaration: list[Token], scope: str) -> None:
+        """Tells the backend each variable of the declaration, at its execution."""
+        position = declaration[0].start
+        if scope == "namespace":
+            raise NotUnderstood(
+                position, "racecheck: declare a __shared__ variable in the kernel that uses it"
+            )
+        attributes = self.attributes(declaration)
+        declarators: list[list[Token]] = [[]]
+        open_lists = 0
+        for token in declaration:
+            open_lists += {"<": 1, ">": -1}.get(token.text, 0)
+            if token.text == "," and open_lists == 0:
+                declarators.append([])
+            elif token not in attributes:
+                declarators[-1].append(token)
+        for declarator in declarators:
+            while declarator and declarator[-1].text.startswith("["):
+                declarator.pop()
+            if not declarator or not is_name(declarator[-1].text):
+                raise NotUnderstood(position, "this __shared__ declaration is not understood")
+            end = self.masked.index(";", declaration[-1].end) + 1
+            self.insert(end, SHARED_VARIABLE.format(name=declarator[-1].text))
 
     @staticmethod
     def attributes(declaration: list[Token]) -> list[Token]:
@@ -785,7 +814,12 @@ def preprocess(
 
 
 def translate_file(
-    compiler: list[str], source: str, arguments: list[str], output: str, depfile: str | None
+    compiler: list[str],
+    source: str,
+    arguments: list[str],
+    output: str,
+    depfile: str | None,
+    observed: bool,
 ) -> int:
     """Writes output and depfile, both or neither. Returns the exit status."""
     suffix = f".{os.getpid()}.temporary"
@@ -795,7 +829,8 @@ def translate_file(
         preprocessed = preprocess(compiler, source, arguments, new_depfile, output)
         if preprocessed is None:
             return 1
-        text = translate(preprocessed.decode("latin-1"), os.fsencode(source).decode("latin-1"))
+        name = os.fsencode(source).decode("latin-1")
+        text = translate(preprocessed.decode("latin-1"), name, observed)
         with open(new_output, "wb") as file:
             file.write(text.encode("latin-1"))
         if new_depfile:
@@ -824,7 +859,7 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
-        usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] SOURCE -- [ARGUMENT ...]",
+        usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] SOURCE -- [ARGUMENT ...]",
     )
     parser.add_argument(
         "--compiler",
@@ -834,6 +869,9 @@ def main() -> int:
     )
     parser.add_argument("--output", required=True, help="the file to write")
     parser.add_argument("--depfile", help="the Makefile rule to write, with the headers read")
+    parser.add_argument(
+        "--observed", action="store_true", help="for the backend's observed form (racecheck)"
+    )
     parser.add_argument("source", metavar="SOURCE", help="the CUDA C++ file")
     options = parser.parse_args(own)
     return translate_file(
@@ -842,6 +880,7 @@ def main() -> int:
         compiler_arguments,
         options.output,
         options.depfile,
+        options.observed,
     )
 
 

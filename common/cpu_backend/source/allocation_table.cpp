@@ -6,6 +6,10 @@
 
 #include <functional>
 
+#ifdef CPU_BACKEND_OBSERVED
+#include "cpu_backend/observer.hpp"
+#endif
+
 namespace cpu_backend {
 namespace {
 
@@ -31,6 +35,11 @@ bool allocation_record::surrounds(const void* address) const {
 
 void allocation_table::insert(const allocation_record& record) {
   const std::lock_guard guard(lock_);
+#ifdef CPU_BACKEND_OBSERVED
+  if (!records_.contains(begin_of(record.block))) {
+    observer::memory_appears(record.block, record.mapping, record.mapping_bytes);
+  }
+#endif
   records_.insert_or_assign(begin_of(record.block), record);
 }
 
@@ -39,6 +48,9 @@ std::optional<allocation_record> allocation_table::take_any() {
   for (auto entry = records_.begin(); entry != records_.end(); ++entry) {
     if (entry->second.origin == allocation_origin::variable) continue;
     const allocation_record record = entry->second;
+#ifdef CPU_BACKEND_OBSERVED
+    observer::memory_disappears(record.block.begin);
+#endif
     records_.erase(entry);
     return record;
   }

@@ -9,6 +9,9 @@
 #include <optional>
 
 #include "cpu_backend/context.hpp"
+#ifdef CPU_BACKEND_OBSERVED
+#include "cpu_backend/observer.hpp"
+#endif
 
 namespace cpu_backend {
 
@@ -37,6 +40,9 @@ class allocation_table {
     const auto found = records_.find(static_cast<const std::byte*>(begin));
     if (found == records_.end() || !accept(found->second)) return std::nullopt;
     const allocation_record record = found->second;
+#ifdef CPU_BACKEND_OBSERVED
+    observer::memory_disappears(record.block.begin);
+#endif
     records_.erase(found);
     return record;
   }

@@ -7,9 +7,26 @@
 #include "allocation_table.hpp"
 #include "cuda_runtime_api.h"
 #include "runtime_call.hpp"
+#ifdef CPU_BACKEND_OBSERVED
+#include "cpu_backend/observer.hpp"
+#endif
 
 namespace cpu_backend {
 namespace {
+
+void move_bytes(void* destination, const void* source, std::size_t bytes) {
+  std::memmove(destination, source, bytes);
+#ifdef CPU_BACKEND_OBSERVED
+  observer::memory_written(destination, bytes);
+#endif
+}
+
+void fill_bytes(void* destination, int value, std::size_t bytes) {
+  std::memset(destination, value, bytes);
+#ifdef CPU_BACKEND_OBSERVED
+  observer::memory_written(destination, bytes);
+#endif
+}
 
 enum class side { host, device, either };
 
@@ -61,7 +78,7 @@ cudaError_t check_copy(const void* destination, std::size_t destination_bytes, c
 cudaError_t copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
   if (const cudaError_t error = check_copy(destination, bytes, source, bytes, kind)) return error;
   // After a kernel's death what follows it in the stream does not run.
-  if (bytes != 0 && !faulted()) std::memmove(destination, source, bytes);
+  if (bytes != 0 && !faulted()) move_bytes(destination, source, bytes);
   return cudaSuccess;
 }
 
@@ -88,15 +105,15 @@ cudaError_t copy_2d(void* destination, std::size_t destination_pitch, const void
   }
   if (width == 0 || faulted()) return cudaSuccess;
   for (std::size_t row = 0; row < height; ++row) {
-    std::memmove(static_cast<std::byte*>(destination) + row * destination_pitch,
-                 static_cast<const std::byte*>(source) + row * source_pitch, width);
+    move_bytes(static_cast<std::byte*>(destination) + row * destination_pitch,
+               static_cast<const std::byte*>(source) + row * source_pitch, width);
   }
   return cudaSuccess;
 }
 
 cudaError_t fill(void* pointer, int value, std::size_t bytes) {
   if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
-  if (bytes != 0 && !faulted()) std::memset(pointer, value, bytes);
+  if (bytes != 0 && !faulted()) fill_bytes(pointer, value, bytes);
   return cudaSuccess;
 }
 
@@ -108,7 +125,7 @@ cudaError_t fill_2d(void* pointer, std::size_t pitch, int value, std::size_t wid
   if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
   if (faulted()) return cudaSuccess;
   for (std::size_t row = 0; row < height; ++row) {
-    std::memset(static_cast<std::byte*>(pointer) + row * pitch, value, width);
+    fill_bytes(static_cast<std::byte*>(pointer) + row * pitch, value, width);
   }
   return cudaSuccess;
 }

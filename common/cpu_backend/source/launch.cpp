@@ -16,6 +16,9 @@
 
 #include "cpu_backend/report.hpp"
 #include "cpu_backend/signals.hpp"
+#ifdef CPU_BACKEND_OBSERVED
+#include "conductor.hpp"
+#endif
 
 namespace cpu_backend {
 namespace {
@@ -23,10 +26,17 @@ namespace {
 using clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// An OS thread that plays one multiprocessor. It lives as long as the process.
+// What an OS thread plays: one multiprocessor, or in the observed form all of them in turn.
+#ifdef CPU_BACKEND_OBSERVED
+using player = conductor;
+#else
+using player = multiprocessor;
+#endif
+
+// An OS thread that plays multiprocessors. It lives as long as the process.
 class worker {
  public:
-  explicit worker(unsigned number) : multiprocessor_(number), thread_([this] { play(); }) {
+  explicit worker(unsigned number) : player_(number), thread_([this] { play(); }) {
     thread_.detach();
   }
 
@@ -44,12 +54,14 @@ class worker {
     return changed_.wait_for(lock, patience, [&] { return grid_ == nullptr; });
   }
 
-  multiprocessor& played() { return multiprocessor_; }
+  player& played() { return player_; }
   pthread_t handle() const { return handle_; }
 
  private:
   void play() {
-    this_multiprocessor = &multiprocessor_;
+#ifndef CPU_BACKEND_OBSERVED
+    this_multiprocessor = &player_;
+#endif
     use_signal_stack(signal_stack_);
     std::unique_lock lock(mutex_);
     handle_ = pthread_self();
@@ -57,7 +69,7 @@ class worker {
       changed_.wait(lock, [&] { return grid_ != nullptr; });
       grid* now = grid_;
       lock.unlock();
-      multiprocessor_.run(*now);
+      player_.run(*now);
       if (now->failed()) forget_frames(signal_stack_);
       lock.lock();
       grid_ = nullptr;
@@ -65,7 +77,7 @@ class worker {
     }
   }
 
-  multiprocessor multiprocessor_;
+  player player_;
   std::mutex mutex_;
   std::condition_variable changed_;
   grid* grid_ = nullptr;
@@ -99,7 +111,7 @@ class watch {
     std::uint64_t events = 0;
     bool anyone_computes = false;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
-      const multiprocessor& each = workers_[i]->played();
+      const player& each = workers_[i]->played();
       events += each.events();
       const std::uint64_t idle_turns = each.idle_turns();
       const bool idle =
@@ -162,8 +174,12 @@ class device {
  public:
   void run(grid& of) {
     const std::lock_guard one_launch_at_a_time(mutex_);
+#ifdef CPU_BACKEND_OBSERVED
+    const std::uint64_t wanted = 1;
+#else
     const std::uint64_t wanted =
         std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
+#endif
     while (workers_.size() < wanted) {
       workers_.push_back(std::make_unique<worker>(static_cast<unsigned>(workers_.size())));
     }
@@ -223,6 +239,7 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   now.blocks = configuration.blocks;
   now.threads = configuration.threads;
   now.cooperative = configuration.cooperative;
+  now.dynamic_shared_bytes = configuration.dynamic_shared_bytes;
   now.launched_at = at;
   now.run_threads = run_threads;
   now.body = body;
@@ -236,6 +253,7 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   return cudaSuccess;
 }
 
+#ifndef CPU_BACKEND_OBSERVED
 void grid_barrier(multiprocessor& of, const place& at) {
   grid& now = of.running_grid();
   std::unique_lock lock(now.barrier_mutex);
@@ -260,6 +278,7 @@ void grid_barrier(multiprocessor& of, const place& at) {
            ", but a block has ended without coming there";
   });
 }
+#endif
 
 void block_finished(grid& of) {
   if (!of.cooperative) return;

@@ -19,6 +19,10 @@
 #include "cpu_backend/context.hpp"
 #include "cpu_backend/grid.hpp"
 #include "cpu_backend/report.hpp"
+#ifdef CPU_BACKEND_OBSERVED
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/schedule.hpp"
+#endif
 
 __thread uint3 threadIdx{};
 __thread uint3 blockIdx{};
@@ -48,6 +52,7 @@ multiprocessor::multiprocessor(unsigned number) : number_(number) {
   dynamic_shared_memory_ = static_cast<std::byte*>(memory);
 }
 
+#ifndef CPU_BACKEND_OBSERVED
 void multiprocessor::run(grid& of) {
   grid_ = &of;
   blockDim = of.threads;
@@ -65,6 +70,7 @@ void multiprocessor::run(grid& of) {
   current_ = nullptr;
   grid_ = nullptr;
 }
+#endif
 
 void multiprocessor::fiber_entry() {
   fiber_has_begun();
@@ -99,10 +105,15 @@ fiber* multiprocessor::other_fiber_to_run() {
   --running_;
   if (running_ == 0) {
     block_finished(*grid_);
+#ifdef CPU_BACKEND_OBSERVED
+    observer::block_ends();
+    has_block_ = false;
+#else
     if (take_block()) {
       ++running_;
       return nullptr;
     }
+#endif
   } else {
     open_barrier_if_all_wait();
   }
@@ -115,6 +126,7 @@ fiber* multiprocessor::other_fiber_to_run() {
 
 std::uint64_t multiprocessor::launch_number() const { return grid_->number; }
 
+#ifndef CPU_BACKEND_OBSERVED
 bool multiprocessor::take_block() {
   if (grid_->failed() || !grid_->take_block(blockIdx)) return false;
   next_to_start(0);
@@ -123,6 +135,7 @@ bool multiprocessor::take_block() {
   count(events_);
   return true;
 }
+#endif
 
 namespace {
 
@@ -154,7 +167,13 @@ resident_thread* multiprocessor::new_fiber() {
 
 // The fiber to go on with: one for a thread that has not started, else the one that waits longest.
 resident_thread* multiprocessor::next_runnable() {
-  if (unstarted_thread() < threads_) {
+#ifdef CPU_BACKEND_OBSERVED
+  const bool starts_one = unstarted_thread() < threads_ &&
+                          (runnable_.empty() || schedule::current().prefers_new_thread());
+#else
+  const bool starts_one = unstarted_thread() < threads_;
+#endif
+  if (starts_one) {
     ++running_;
     return idle_fiber();
   }
@@ -198,6 +217,9 @@ void multiprocessor::wait(wait_reason reason, const place& at) {
 }
 
 void multiprocessor::returned(unsigned rank) {
+#ifdef CPU_BACKEND_OBSERVED
+  observer::thread_pauses();
+#endif
   warp& of = warps_[rank / warp_size];
   of.returned |= 1u << (rank % warp_size);
   for (std::size_t i = 0; i < of.open.size();) {
@@ -215,6 +237,13 @@ void multiprocessor::wait_at_barrier(place at) {
 }
 
 void multiprocessor::open_barrier() {
+#ifdef CPU_BACKEND_OBSERVED
+  observer::barrier_opens();
+  std::vector<resident_thread*> waiting;
+  while (!at_barrier_.empty()) waiting.push_back(at_barrier_.pop());
+  schedule::current().shuffle(waiting);
+  for (resident_thread* thread : waiting) at_barrier_.push(thread);
+#endif
   runnable_.append(at_barrier_);
   participants_of_last_barrier_ = arrived_;
   counted_at_last_barrier_ = counted_;
@@ -304,6 +333,10 @@ bool multiprocessor::complete_if_all_came(unsigned warp, warp_meeting& meeting) 
   auto& of = warps_[warp];
   if (meeting.mask & ~(meeting.arrived | of.returned)) return false;
   std::erase(of.open, &meeting);
+#ifdef CPU_BACKEND_OBSERVED
+  observer::lanes_meet(warp * warp_size, meeting.arrived,
+                       std::string_view(meeting.operation) == "__syncwarp()");
+#endif
   for (resident_thread* waiter : meeting.waiter) {
     if (waiter) runnable_.push(waiter);
   }
@@ -337,9 +370,16 @@ void multiprocessor::begin_stealing(int rank, const place& at) {
 }
 
 bool multiprocessor::steal_block(uint3& index, const place& at) {
+#ifdef CPU_BACKEND_OBSERVED
+  constexpr bool orders_memory = false;  // CUDA promises none, so programs must not rely on it
+  block_barrier(at, orders_memory);
+  if (thread_rank() == 0) stole_ = grid_->take_block(stolen_);
+  block_barrier(at, orders_memory);
+#else
   block_barrier(at);
   if (thread_rank() == 0) stole_ = grid_->take_block(stolen_);
   block_barrier(at);
+#endif
   index = stolen_;
   return stole_;
 }
@@ -354,11 +394,20 @@ void multiprocessor::let_others_run(const place& at) {
   current_->reason = wait_reason::spinning;
   current_->waits_at = at;
   if (grid_->failed()) abandon_block();
+#ifdef CPU_BACKEND_OBSERVED
+  const std::uint64_t state = noted_state_;
+#else
   const std::uint64_t state = private_state();
+#endif
   std::uint64_t& last_state = states_at_last_turn_[current_->own.stack->index];
   repeated_turns_ = state == last_state ? repeated_turns_ + 1 : 0;
   last_state = state;
+#ifdef CPU_BACKEND_OBSERVED
+  const bool idle = repeated_turns_ > 2 * running_;
+  if (idle || schedule::current().interrupts_block()) give_turn_back(idle);
+#else
   if (repeated_turns_ > 2 * running_) back_off();
+#endif
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
   runnable_.push(current_);
   wait(wait_reason::spinning, at);
@@ -378,6 +427,16 @@ __attribute__((no_sanitize("address"))) std::uint64_t hash_of(std::uint64_t hash
 }
 
 }  // namespace
+
+#ifdef CPU_BACKEND_OBSERVED
+void multiprocessor::note_state(const void* frame) {
+  if (fruitless_ + 1 < fruitless_limit) return;
+  constexpr std::ptrdiff_t saved_registers = 5 * sizeof(void*);
+  noted_state_ = hash_of(0, static_cast<const std::byte*>(frame) - saved_registers,
+                         current_->own.stack->bottom + current_->own.stack->bytes);
+}
+
+#else
 
 // A hash of the registers and of the stack of the thread that runs now.
 __attribute__((noinline)) std::uint64_t multiprocessor::private_state() const {
@@ -404,6 +463,7 @@ __attribute__((noinline)) void multiprocessor::back_off() {
       0, std::min(longest_sleep, shortest_sleep * static_cast<long>(rounds - yields + 1))};
   nanosleep(&pause, nullptr);
 }
+#endif
 
 // ---- failure
 

@@ -12,6 +12,9 @@
 #include "cpu_backend/launch.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/report.hpp"
+#ifdef CPU_BACKEND_OBSERVED
+#include "cpu_backend/observer.hpp"
+#endif
 
 namespace cpu_backend {
 namespace {
@@ -55,7 +58,13 @@ std::string describe_address(const siginfo_t& info) {
 }
 
 void end_kernel(multiprocessor& on, int signal_number, const siginfo_t& info) {
-  if (signal_number == interrupt_signal) on.abandon_running_thread();
+  if (signal_number == interrupt_signal) {
+#ifdef CPU_BACKEND_OBSERVED
+    // Whoever observes may hold a lock of the standard library just now. The next signal comes soon.
+    if (!observer::thread_is_in_kernel()) return;
+#endif
+    on.abandon_running_thread();
+  }
   if (signal_number == SIGFPE) {
     on.fail(cudaErrorLaunchFailure,
             [] { return "divided an integer by zero, or overflowed in a division"; });

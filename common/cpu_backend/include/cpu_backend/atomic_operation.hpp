@@ -9,24 +9,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "cpu_backend/memory_semantics.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 
 namespace cpu_backend {
-
-// A thread that waits reads the same value again and again, or writes what is there already. Others
-// get their turn then; a thread whose atomics change memory is left alone.
-inline void after_atomic(bool changed_memory, const place& at) {
-  multiprocessor* on = this_multiprocessor;
-  if (!on) return;
-  if (changed_memory) {
-    on->progressed();
-  } else {
-    on->fruitless(at);
-  }
-}
-
-// memory_order has the values of the compiler's own constants, in both standard libraries.
-constexpr int compiler_order(std::memory_order order) { return static_cast<int>(order); }
 
 // A failed compare-and-swap stores nothing, so it can't release.
 constexpr std::memory_order failure_order(std::memory_order order) {
@@ -81,55 +67,8 @@ T from_word(word<T> bits) {
 }
 
 template <class T>
-T atomic_load(const T* address, std::memory_order order, const place& at) {
-  const word<T> bits = __atomic_load_n(as_word(address), compiler_order(order));
-  after_atomic(false, at);
-  return from_word<T>(bits);
-}
-
-template <class T>
-void atomic_store(T* address, T value, std::memory_order order, const place& at) {
-  __atomic_store_n(as_word(address), to_word(value), compiler_order(order));
-  after_atomic(true, at);
-}
-
-template <class T>
 bool same_bits(const T& left, const T& right) {
   return std::memcmp(&left, &right, sizeof(T)) == 0;
-}
-
-template <class T>
-T atomic_exchange(T* address, T value, std::memory_order order, const place& at) {
-  const word<T> desired = to_word(value);
-  const word<T> old = __atomic_exchange_n(as_word(address), desired, compiler_order(order));
-  after_atomic(old != desired, at);
-  return from_word<T>(old);
-}
-
-// `expected` gets what was read. True if it was equal, and then `desired` was stored.
-template <class T>
-bool atomic_compare_exchange(T* address, T& expected, T desired, std::memory_order success,
-                             std::memory_order failure, const place& at) {
-  word<T> seen = to_word(expected);
-  const bool stored = __atomic_compare_exchange_n(as_word(address), &seen, to_word(desired), false,
-                                                  compiler_order(success), compiler_order(failure));
-  if (!stored) expected = from_word<T>(seen);
-  after_atomic(stored && seen != to_word(desired), at);
-  return stored;
-}
-
-// Replaces the old value by next(old) and returns the old one.
-template <class T, class Next>
-T atomic_update(T* address, std::memory_order order, const place& at, Next next) {
-  word<T> old = __atomic_load_n(as_word(address), __ATOMIC_RELAXED);
-  for (;;) {
-    const word<T> desired = to_word<T>(next(from_word<T>(old)));
-    if (__atomic_compare_exchange_n(as_word(address), &old, desired, true, compiler_order(order),
-                                    __ATOMIC_RELAXED)) {
-      after_atomic(old != desired, at);
-      return from_word<T>(old);
-    }
-  }
 }
 
 // Integers wrap around, as the standard asks of atomics.
@@ -152,16 +91,154 @@ T atomic_difference(T left, T right) {
   }
 }
 
+#ifndef CPU_BACKEND_OBSERVED
+
+// A thread that waits reads the same value again and again, or writes what is there already. Others
+// get their turn then; a thread whose atomics change memory is left alone.
+inline void after_atomic(bool changed_memory, const place& at) {
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  if (changed_memory) {
+    on->progressed();
+  } else {
+    on->fruitless(at);
+  }
+}
+
+template <class T>
+T atomic_load(const T* address, const memory_semantics& how, const place& at) {
+  const word<T> bits = __atomic_load_n(as_word(address), compiler_order(how));
+  after_atomic(false, at);
+  return from_word<T>(bits);
+}
+
+template <class T>
+void atomic_store(T* address, T value, const memory_semantics& how, const place& at) {
+  __atomic_store_n(as_word(address), to_word(value), compiler_order(how));
+  after_atomic(true, at);
+}
+
+template <class T>
+T atomic_exchange(T* address, T value, const memory_semantics& how, const place& at) {
+  const word<T> desired = to_word(value);
+  const word<T> old = __atomic_exchange_n(as_word(address), desired, compiler_order(how));
+  after_atomic(old != desired, at);
+  return from_word<T>(old);
+}
+
+// `expected` gets what was read. True if it was equal, and then `desired` was stored.
+template <class T>
+bool atomic_compare_exchange(T* address, T& expected, T desired, const memory_semantics& how,
+                             std::memory_order failure, const place& at) {
+  word<T> seen = to_word(expected);
+  const bool stored = __atomic_compare_exchange_n(as_word(address), &seen, to_word(desired), false,
+                                                  compiler_order(how), compiler_order(failure));
+  if (!stored) expected = from_word<T>(seen);
+  after_atomic(stored && seen != to_word(desired), at);
+  return stored;
+}
+
+// Replaces the old value by next(old) and returns the old one.
+template <class T, class Next>
+T atomic_update(T* address, const memory_semantics& how, const place& at, Next next) {
+  word<T> old = __atomic_load_n(as_word(address), __ATOMIC_RELAXED);
+  for (;;) {
+    const word<T> desired = to_word<T>(next(from_word<T>(old)));
+    if (__atomic_compare_exchange_n(as_word(address), &old, desired, true, compiler_order(how),
+                                    __ATOMIC_RELAXED)) {
+      after_atomic(old != desired, at);
+      return from_word<T>(old);
+    }
+  }
+}
+
 // The processor has an instruction for this one, and the courses' counters live on it.
 template <class T>
-T atomic_add(T* address, T value, std::memory_order order, const place& at) {
+T atomic_add(T* address, T value, const memory_semantics& how, const place& at) {
   if constexpr (std::is_integral_v<T>) {
-    const T old = __atomic_fetch_add(address, value, compiler_order(order));
+    const T old = __atomic_fetch_add(address, value, compiler_order(how));
     after_atomic(value != 0, at);
     return old;
   } else {
-    return atomic_update(address, order, at, [=](T old) { return old + value; });
+    return atomic_update(address, how, at, [=](T old) { return old + value; });
   }
 }
+
+#else
+
+// The observed form: memory is read and written by the backend's library, which is not
+// instrumented, and the observer is told what kind of operation it was. A failed comparison loads.
+void observe_atomic(const void* address, unsigned bytes, observer::access kind,
+                    const memory_semantics& how, bool changed_memory, const place& at);
+std::uint64_t read_memory(const void* address, unsigned bytes);
+// Stores `desired` if memory holds `expected`, in one step.
+bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::uint64_t desired);
+
+// What a sequentially consistent operation does before it; nothing for any other.
+void begin_atomic(const memory_semantics& how, const place& at);
+
+template <class T>
+T atomic_load(const T* address, const memory_semantics& how, const place& at) {
+  begin_atomic(how, at);
+  const auto bits = static_cast<word<T>>(read_memory(address, sizeof(T)));
+  observe_atomic(address, sizeof(T), observer::access::load, how, false, at);
+  return from_word<T>(bits);
+}
+
+template <class T, class Next>
+T replace_atomically(T* address, observer::access kind, const memory_semantics& how,
+                     const place& at, Next next) {
+  begin_atomic(how, at);
+  for (;;) {
+    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));
+    const word<T> desired = to_word<T>(next(from_word<T>(old)));
+    if (!replace_memory(address, sizeof(T), old, desired)) continue;
+    const bool changed = kind == observer::access::store || old != desired;
+    observe_atomic(address, sizeof(T), kind, how, changed, at);
+    return from_word<T>(old);
+  }
+}
+
+template <class T>
+void atomic_store(T* address, T value, const memory_semantics& how, const place& at) {
+  replace_atomically(address, observer::access::store, how, at, [&](T) { return value; });
+}
+
+template <class T>
+T atomic_exchange(T* address, T value, const memory_semantics& how, const place& at) {
+  return replace_atomically(address, observer::access::update, how, at, [&](T) { return value; });
+}
+
+// `expected` gets what was read. True if it was equal, and then `desired` was stored.
+template <class T>
+bool atomic_compare_exchange(T* address, T& expected, T desired, const memory_semantics& how,
+                             std::memory_order failure, const place& at) {
+  begin_atomic(how, at);
+  const word<T> wanted = to_word(expected);
+  for (;;) {
+    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));
+    if (old != wanted) {
+      observe_atomic(address, sizeof(T), observer::access::load, {failure, how.scope}, false, at);
+      expected = from_word<T>(old);
+      return false;
+    }
+    if (!replace_memory(address, sizeof(T), old, to_word(desired))) continue;
+    observe_atomic(address, sizeof(T), observer::access::update, how, old != to_word(desired), at);
+    return true;
+  }
+}
+
+// Replaces the old value by next(old) and returns the old one.
+template <class T, class Next>
+T atomic_update(T* address, const memory_semantics& how, const place& at, Next next) {
+  return replace_atomically(address, observer::access::update, how, at, next);
+}
+
+template <class T>
+T atomic_add(T* address, T value, const memory_semantics& how, const place& at) {
+  return atomic_update(address, how, at, [=](T old) { return atomic_sum(old, value); });
+}
+
+#endif
 
 }  // namespace cpu_backend

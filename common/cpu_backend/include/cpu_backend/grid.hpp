@@ -16,11 +16,17 @@ namespace cpu_backend {
 
 class multiprocessor;
 
+#ifdef CPU_BACKEND_OBSERVED
+// The block that starts as the `position`-th of the launch under the current schedule.
+std::uint64_t scheduled_block(std::uint64_t position, std::uint64_t total);
+#endif
+
 struct grid {
   std::uint64_t number = 0;  // one for each launch of the process
   dim3 blocks;
   dim3 threads;
   bool cooperative = false;
+  std::size_t dynamic_shared_bytes = 0;
   place launched_at{};
 
   // Runs threads of resident blocks as long as this launch has some to start.
@@ -50,10 +56,16 @@ struct grid {
   }
 
   bool take_block(uint3& index) {
-    const std::uint64_t block = next_block.fetch_add(1, std::memory_order_relaxed);
+    std::uint64_t block = next_block.fetch_add(1, std::memory_order_relaxed);
     if (block >= total_blocks) return false;
+#ifdef CPU_BACKEND_OBSERVED
+    block = scheduled_block(block, total_blocks);
+#endif
     index = index_of(block);
     return true;
+  }
+  std::uint64_t number_of(const uint3& index) const {
+    return (std::uint64_t{index.z} * blocks.y + index.y) * blocks.x + index.x;
   }
 
   uint3 index_of(std::uint64_t block) const {

@@ -52,6 +52,34 @@ Argument kernel_argument(Argument argument) {
   }
 }
 
+#ifdef CPU_BACKEND_OBSERVED
+// Runs threads of a block in the schedule's order, and those of later blocks.
+template <class Body>
+void run_threads(multiprocessor& on, const void* erased_body) {
+  const Body& body = *static_cast<const Body*>(erased_body);
+  const std::uint64_t launch = on.launch_number();
+  do {
+    while (on.unstarted_thread() < on.threads()) {
+      const unsigned rank = on.start_thread();
+      body();
+      on.returned(rank);
+    }
+  } while (on.find_threads(launch));
+}
+
+template <class Type>
+struct type_name {
+  static const char* of() { return __PRETTY_FUNCTION__; }
+};
+// What translate.py puts behind the declaration of a __shared__ variable.
+template <class Type>
+void shared_variable(Type& variable, const char* name) {
+  if (multiprocessor* on = this_multiprocessor) {
+    on->use_shared_variable(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable, name,
+                            type_name<Type>::of());
+  }
+}
+#else
 // Runs threads one after the other, of one block and of the next ones. Inlined with the kernel into
 // one loop, since most kernels are a few instructions a thread; and a fiber that has run out of
 // threads waits in here, where it can begin with the next at once.
@@ -88,6 +116,7 @@ void run_threads(multiprocessor& on, const void* erased_body) {
     }
   } while (on.find_threads(launch));
 }
+#endif
 
 template <class Body>
 cudaError_t launch_body(const launch_configuration& configuration, const void* kernel,

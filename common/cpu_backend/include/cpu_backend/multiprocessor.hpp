@@ -111,6 +111,9 @@ class multiprocessor {
   }
 
   // __syncthreads(): all threads of the block that have not returned.
+#ifdef CPU_BACKEND_OBSERVED
+  void block_barrier(place at, bool orders_memory = true);
+#else
   __attribute__((always_inline)) void block_barrier(place at) {
     if (!at.surely_same(barrier_place_)) come_to_another_barrier(at);
     if (++arrived_ == running_ && unstarted_thread() == threads_) {
@@ -120,6 +123,7 @@ class multiprocessor {
     wait_at_barrier(at);
     go_on_with_another();
   }
+#endif
 
   // The same, and returns how many threads came with `condition`; `participants` is how many came.
   unsigned block_barrier_count(const place& at, bool condition, unsigned* participants);
@@ -136,7 +140,12 @@ class multiprocessor {
 
   // What an atomic operation or a fence reports: whether it changed memory. A thread that changes
   // nothing again and again may be waiting for another thread, and lets that one run.
-  void progressed() { fruitless_ = repeated_turns_ = 0; }
+  void progressed() {
+    fruitless_ = repeated_turns_ = 0;
+#ifdef CPU_BACKEND_OBSERVED
+    changed_memory_ = true;
+#endif
+  }
   void fruitless(const place& at) {
     ++fruitless_;
     // At one and the same place of a loop, so that its turns can be compared; unless it has moved
@@ -147,6 +156,11 @@ class multiprocessor {
     }
   }
   void let_others_run(const place& at);
+#ifdef CPU_BACKEND_OBSERVED
+  void sleep(const place& at);
+#else
+  void sleep(const place& at) { let_others_run(at); }
+#endif
 
   // Ends the block and the launch, which fails with `error`; prints what `message()` returns, with
   // the thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
@@ -175,6 +189,38 @@ class multiprocessor {
     return calling_thread().launch_number() == launch;
   }
   std::uint64_t launch_number() const;
+
+#ifdef CPU_BACKEND_OBSERVED
+  // The observed form: one OS thread plays all multiprocessors in turn. See conductor.hpp.
+  void begin(grid& of);
+  // Goes on with the resident block, or with the next of the grid, until that gives the turn back.
+  // False where there is neither.
+  bool take_turn();
+  // True if the last turn changed nothing and ended where all of the block's threads wait.
+  bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
+  // A plain write: others that wait may see it.
+  void changed_memory() { changed_memory_ = true; }
+  bool has_block() const { return has_block_; }
+  std::uint64_t block() const { return block_; }
+  // After the launch; forgets the block that a failed one left.
+  void end();
+  std::string describe_block_that_waits() const;
+
+  // Called by the running thread. Starts one of the threads that have not begun, in the
+  // schedule's order, and returns its rank.
+  unsigned start_thread();
+  // First thing in a function that a waiting thread may call again and again, with that function's
+  // frame: remembers what the thread itself holds. (The frames of the backend and the observer
+  // below it hold the leavings of other work.) The function must have saved all registers in its
+  // frame.
+  void note_state(const void* frame);
+  // Here the schedule may let another thread of the block go on, or another block.
+  void switch_point(const place& at);
+  // Lets other blocks go on; returns when it is this one's turn again.
+  void give_turn_back(bool idle);
+  // A __shared__ variable, at each execution of its declaration.
+  void use_shared_variable(void* address, std::size_t bytes, const char* name, const char* type);
+#endif
 
   // Called from signal handlers and by the host thread that launched.
   bool holds_block() const { return holds_block_.load(std::memory_order_relaxed); }
@@ -205,6 +251,11 @@ class multiprocessor {
   // What switches is inlined into the kernel: a processor predicts that a `ret` returns to the last
   // call, and after a switch that call was another fiber's. In a function of its own, the switch
   // cost three wrong predictions for each thread, which was more than all the rest.
+#ifdef CPU_BACKEND_OBSERVED
+  void go_on_with_another();
+  void restore_shared_variables();
+  void save_shared_variables();
+#else
   __attribute__((always_inline)) void go_on_with_another() {
     resident_thread& self = *current_;
     self.index = threadIdx;
@@ -214,6 +265,7 @@ class multiprocessor {
     switch_fiber(self.own, next->own);
     threadIdx = calling_thread().current_->index;
   }
+#endif
 
   void run_fiber();
   fiber* other_fiber_to_run();
@@ -232,8 +284,10 @@ class multiprocessor {
   void come_to_another_barrier(place at);
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool complete_if_all_came(unsigned warp, warp_meeting& meeting);
+#ifndef CPU_BACKEND_OBSERVED
   void back_off();
   std::uint64_t private_state() const;
+#endif
   void forget_block();
   bool is_first_failure(cudaError_t error);
   void report_thread(const std::string& message) const;
@@ -283,6 +337,21 @@ class multiprocessor {
   warp warps_[max_threads_per_block / warp_size];
   std::deque<warp_meeting> meetings_;
   std::vector<warp_meeting*> free_meetings_;
+
+#ifdef CPU_BACKEND_OBSERVED
+  struct shared_variable {
+    void* address;
+    std::vector<std::byte> image;  // its bytes while another block is resident
+  };
+  std::uint64_t block_ = 0;  // its number in the grid
+  uint3 block_index_{};
+  bool has_block_ = false;
+  bool turn_was_idle_ = false;
+  bool changed_memory_ = false;  // in this turn
+  std::uint64_t noted_state_ = 0;
+  std::vector<std::uint16_t> start_order_;
+  std::vector<shared_variable> shared_variables_;
+#endif
 
   std::atomic<std::uint64_t> events_ = 0;
   std::atomic<std::uint64_t> idle_turns_ = 0;

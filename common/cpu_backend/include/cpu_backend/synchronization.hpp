@@ -12,6 +12,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "cpu_backend/memory_semantics.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/report.hpp"
 
@@ -35,16 +36,17 @@ inline int __syncthreads_and(int condition, cpu_backend::place at = CPU_BACKEND_
 
 // All three are sequentially consistent fences here; on one address space the scopes cost the same.
 inline void __threadfence_system(cpu_backend::place at = CPU_BACKEND_HERE) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (cpu_backend::this_multiprocessor) cpu_backend::this_multiprocessor->fruitless(at);
+  cpu_backend::fence(std::memory_order_seq_cst, cpu_backend::memory_scope::system, at);
 }
-inline void __threadfence(cpu_backend::place at = CPU_BACKEND_HERE) { __threadfence_system(at); }
+inline void __threadfence(cpu_backend::place at = CPU_BACKEND_HERE) {
+  cpu_backend::fence(std::memory_order_seq_cst, cpu_backend::memory_scope::device, at);
+}
 inline void __threadfence_block(cpu_backend::place at = CPU_BACKEND_HERE) {
-  __threadfence_system(at);
+  cpu_backend::fence(std::memory_order_seq_cst, cpu_backend::memory_scope::block, at);
 }
 
 inline void __nanosleep(unsigned, cpu_backend::place at = CPU_BACKEND_HERE) {
-  cpu_backend::in_kernel("__nanosleep()", at).let_others_run(at);
+  cpu_backend::in_kernel("__nanosleep()", at).sleep(at);
 }
 
 [[noreturn]] inline void __trap(cpu_backend::place at = CPU_BACKEND_HERE) {

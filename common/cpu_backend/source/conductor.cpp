@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "conductor.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+#include "cpu_backend/context.hpp"
+#include "cpu_backend/grid.hpp"
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/report.hpp"
+#include "cpu_backend/schedule.hpp"
+
+namespace cpu_backend {
+
+std::uint64_t scheduled_block(std::uint64_t position, std::uint64_t) {
+  return schedule::current().block_at(position);
+}
+
+void conductor::run(grid& of) {
+  schedule& order = schedule::current();
+  order.begin_launch(of.total_blocks);
+  observer::launch_begins({of.blocks, of.threads, of.launched_at});
+
+  const auto wanted =
+      std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
+  std::vector<multiprocessor*> taking_part;
+  for (unsigned i = 0; i < wanted; ++i) {
+    if (i == multiprocessors_.size()) {
+      multiprocessors_.push_back(std::make_unique<multiprocessor>(i));
+    }
+    multiprocessors_[i]->begin(of);
+    taking_part.push_back(multiprocessors_[i].get());
+  }
+
+  // Idle turns since anything last moved, for each of `taking_part`.
+  std::vector<unsigned> idle_turns(taking_part.size());
+  std::vector<std::uint64_t> numbers;
+  holds_block_.store(true, std::memory_order_relaxed);
+  while (!taking_part.empty() && !of.failed()) {
+    numbers.clear();
+    for (const multiprocessor* each : taking_part) numbers.push_back(each->block());
+    std::size_t chosen = order.next(numbers);
+    if (idle_turns[chosen] != 0) chosen = order.any(numbers.size());
+    multiprocessor& now = *taking_part[chosen];
+    const std::uint64_t events_before = now.events();
+    if (!now.take_turn()) {
+      taking_part.erase(taking_part.begin() + static_cast<std::ptrdiff_t>(chosen));
+      idle_turns.assign(taking_part.size(), 0);
+      continue;
+    }
+    if (now.events() != events_before) events_.fetch_add(1, std::memory_order_relaxed);
+    if (!now.was_idle()) {
+      std::fill(idle_turns.begin(), idle_turns.end(), 0);
+      continue;
+    }
+    ++idle_turns[chosen];
+    constexpr unsigned enough = 3;
+    if (*std::min_element(idle_turns.begin(), idle_turns.end()) >= enough) {
+      report_deadlock(of, taking_part);
+    }
+  }
+  holds_block_.store(false, std::memory_order_relaxed);
+  for (unsigned i = 0; i < wanted; ++i) multiprocessors_[i]->end();
+  this_multiprocessor = nullptr;
+  observer::launch_ends(of.failed());
+}
+
+void conductor::report_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
+  if (!of.fail_first(cudaErrorLaunchTimeout)) return;
+  std::string text =
+      "deadlock: every thread that is left waits for memory that no other thread will change";
+  const std::uint64_t started = std::min(of.next_block.load(), of.total_blocks);
+  if (started < of.total_blocks) {
+    text += "; " + std::to_string(of.total_blocks - started) +
+            " blocks have not started, because no multiprocessor is free for them";
+  }
+  text += ":\n";
+  for (const multiprocessor* each : resident) {
+    if (each->has_block()) text += each->describe_block_that_waits();
+  }
+  report(of, text);
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/schedule.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string_view>
+
+namespace cpu_backend {
+namespace {
+
+__extension__ using wide = unsigned __int128;  // for products of two 64-bit numbers
+
+// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+std::uint64_t split_mix(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15u;
+  std::uint64_t mixed = state;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+  return mixed ^ (mixed >> 31);
+}
+
+std::uint64_t read_seed() {
+  const char* const text = std::getenv("LAB_RACECHECK_SEED");
+  if (!text) return 0;
+  const std::string_view digits = text;
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
+  if (error != std::errc() || end != digits.data() + digits.size()) {
+    std::fprintf(stderr, "LAB_RACECHECK_SEED must be a whole number of 0 or more, not \"%s\".\n",
+                 text);
+    std::exit(2);
+  }
+  return seed;
+}
+
+}  // namespace
+
+std::uint64_t schedule::seed() {
+  static const std::uint64_t seed = read_seed();
+  return seed;
+}
+
+schedule& schedule::current() {
+  static schedule the_schedule;
+  return the_schedule;
+}
+
+// Multiplies instead of dividing: the bias is below 2^-32 for any bound that occurs.
+std::uint64_t schedule::below(std::uint64_t bound) {
+  return static_cast<std::uint64_t>((static_cast<wide>(split_mix(state_)) * bound) >> 64);
+}
+
+// Seeds 0 and 1 run the blocks in order and in reverse, without interruptions. All later ones
+// shuffle them, interrupt rarely or often in turn, and keep one block back, a different one from
+// seed to seed: with as many seeds as blocks, each block has been the last.
+void schedule::begin_launch(std::uint64_t blocks) {
+  state_ = seed() * 0x100000001b3u + ++launches_;
+  (void)split_mix(state_);
+  blocks_ = blocks;
+  last_block_ = blocks == 0 ? 0 : seed() % blocks;
+  order_ = seed() == 0   ? block_order::ascending
+           : seed() == 1 ? block_order::descending
+                         : block_order::shuffled;
+  constexpr unsigned how_often[] = {0, 2, 8, 32};
+  often_ = seed() < 2 ? 0 : how_often[1 + seed() % 3];
+  stride_ = 1;
+  if (order_ == block_order::shuffled && blocks > 2) {
+    do {
+      stride_ = 1 + below(blocks - 1);
+    } while (std::gcd(stride_, blocks) != 1);
+  }
+}
+
+// A permutation whose last place is last_block_'s: steps of a stride that has no divisor in common
+// with the number of blocks.
+std::uint64_t schedule::block_at(std::uint64_t position) const {
+  if (order_ == block_order::ascending) return position;
+  if (order_ == block_order::descending) return blocks_ - 1 - position;
+  const auto steps = static_cast<wide>(blocks_ - 1 - position) * stride_;
+  return static_cast<std::uint64_t>((steps + last_block_) % blocks_);
+}
+
+void schedule::order_threads(std::vector<std::uint16_t>& ranks) {
+  std::iota(ranks.begin(), ranks.end(), std::uint16_t{0});
+  if (seed() == 1) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      ranks[i] = static_cast<std::uint16_t>(ranks.size() - 1 - i);
+    }
+  } else if (seed() >= 2) {
+    shuffle(ranks);
+  }
+}
+
+std::size_t schedule::next(const std::vector<std::uint64_t>& blocks) {
+  if (blocks.size() == 1) return 0;
+  if (order_ != block_order::shuffled) return below(64) == 0 ? below(blocks.size()) : 0;
+  const std::size_t chosen = below(blocks.size());
+  const bool keeps_back = blocks[chosen] == last_block_ && below(16) != 0;
+  return keeps_back ? (chosen + 1) % blocks.size() : chosen;
+}
+
+}  // namespace cpu_backend

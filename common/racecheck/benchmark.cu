@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// What the race checker costs where there is no conflict: time for each checked access, and memory
+// for each checked byte, over the number of accesses and of threads.
+//   meson test --benchmark racecheck_benchmark -v
+#include <cuda_runtime.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+// Each thread reads and writes neighbouring elements of its own, `rounds` times.
+__global__ void own_elements(int* data, unsigned elements_a_thread, unsigned rounds) {
+  int* const mine = data + (std::size_t{blockIdx.x} * blockDim.x + threadIdx.x) * elements_a_thread;
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (unsigned i = 0; i < elements_a_thread; ++i) mine[i] = mine[i] + 1;
+  }
+}
+
+// All threads of the grid in turn, as in a grid-stride loop.
+__global__ void grid_stride(int* data, std::size_t elements) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+       i += stride)
+    data[i] = data[i] + 1;
+}
+
+__global__ void halving_tree(int* partials) {
+  __shared__ int sums[256];
+  sums[threadIdx.x] = 1;
+  __syncthreads();
+  for (unsigned half = 128; half > 0; half /= 2) {
+    if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) partials[blockIdx.x] = sums[0];
+}
+
+__global__ void tickets(unsigned* counter) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    __threadfence();
+    atomicAdd(counter, 1u);
+    __threadfence();
+  }
+  __syncthreads();
+}
+
+template <class Launch>
+double seconds(Launch launch) {
+  using clock = std::chrono::steady_clock;
+  double least = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const auto begin = clock::now();
+    launch();
+    if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1);
+    const double took = std::chrono::duration<double>(clock::now() - begin).count();
+    if (took < least) least = took;
+  }
+  return least;
+}
+
+std::size_t resident_bytes() {
+  std::size_t all = 0, resident = 0;
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) return 0;
+  std::fclose(file);
+  return resident * 4096;
+}
+
+template <class T>
+T* allocate(std::size_t elements) {
+  T* data = nullptr;
+  if (cudaMalloc(&data, elements * sizeof(T)) != cudaSuccess ||
+      cudaMemset(data, 0, elements * sizeof(T)) != cudaSuccess) {
+    std::puts("no memory");
+    std::exit(1);
+  }
+  return data;
+}
+
+}  // namespace
+
+int main() {
+  std::puts("own elements: threads, accesses, ns an access");
+  for (const unsigned threads : {1u << 10, 1u << 14, 1u << 18}) {
+    const unsigned elements = 16, rounds = 4;
+    int* data = allocate<int>(std::size_t{threads} * elements);
+    const double time =
+        seconds([&] { own_elements<<<threads / 256, 256>>>(data, elements, rounds); });
+    const double accesses = 2.0 * threads * elements * rounds;
+    std::printf("%8u %12.0f %8.1f\n", threads, accesses, time / accesses * 1e9);
+    (void)cudaFree(data);
+  }
+
+  std::puts("grid-stride, 8 blocks of 256: elements, ns an access, bytes of shadow a byte");
+  for (const std::size_t elements :
+       {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
+    int* data = allocate<int>(elements);
+    const std::size_t before = resident_bytes();
+    const double time = seconds([&] { grid_stride<<<8, 256>>>(data, elements); });
+    const auto grown = static_cast<double>(resident_bytes() - before);
+    std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
+                grown / (elements * sizeof(int)));
+    (void)cudaFree(data);
+  }
+
+  std::puts("halving tree: blocks of 256, ns a thread, of which 10 barriers");
+  for (const unsigned blocks : {8u, 64u, 1024u}) {
+    int* partials = allocate<int>(blocks);
+    const double time = seconds([&] { halving_tree<<<blocks, 256>>>(partials); });
+    std::printf("%12u %8.1f\n", blocks, time / (256.0 * blocks) * 1e9);
+    (void)cudaFree(partials);
+  }
+
+  std::puts("a ticket with two fences: blocks of 256, microseconds a block");
+  for (const unsigned blocks : {8u, 64u, 256u, 1024u}) {
+    unsigned* counter = allocate<unsigned>(1);
+    const double time = seconds([&] { tickets<<<blocks, 256>>>(counter); });
+    std::printf("%12u %8.1f\n", blocks, time / blocks * 1e6);
+    (void)cudaFree(counter);
+  }
+}

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/checker.hpp"
+
+#include <algorithm>
+
+#include "racecheck/places.hpp"
+
+namespace racecheck {
+namespace {
+
+constexpr unsigned whole_cell = 0xf;
+
+uint3 index_of(std::uint64_t number, const dim3& size) {
+  const std::uint64_t row = number / size.x;
+  return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(row % size.y),
+          static_cast<unsigned>(row / size.y)};
+}
+
+unsigned offset_in_cell(const std::byte* address) {
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % bytes_of_cell);
+}
+
+constexpr unsigned number_of(scope within) { return within == scope::device ? 0 : 1; }
+
+}  // namespace
+
+checker& checker::instance() {
+  // Never destroyed: it reports after main().
+  static checker& the_checker = *new checker;
+  return the_checker;
+}
+
+// ---- Launches and blocks
+
+void checker::launch_begins(const cpu_backend::observer::launch& now) {
+  ++launches_;
+  launch_runs_ = true;
+  grid_size_ = now.blocks;
+  block_size_ = now.threads;
+  locations_.clear();
+  read_sets_.clear();
+  split_cells_.clear();
+  witnesses_.clear();
+  clocks_.begin_launch();
+  memory_.forget_lookups();
+}
+
+void checker::launch_ends(bool failed) {
+  failed_launches_ += failed;
+  launch_runs_ = false;
+  for (auto& [number, block] : blocks_) forget_block_memory(block);
+  blocks_.clear();
+  block_ = nullptr;
+}
+
+void checker::block_begins(const cpu_backend::observer::block& begun) {
+  resident_block& block = blocks_[begun.multiprocessor];
+  forget_block_memory(block);
+  block.index = begun.index;
+  clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number),
+                      block_size_.x * block_size_.y * block_size_.z);
+  if (begun.dynamic_shared_bytes != 0) {
+    region& dynamic = block.shared_memory.emplace_back();
+    dynamic.begin = begun.dynamic_shared_memory;
+    dynamic.bytes = begun.dynamic_shared_bytes;
+    dynamic.what = region::kind::dynamic_shared;
+    dynamic.starts_unwritten = true;
+    shadow_memory::give_cells(dynamic);
+  }
+}
+
+void checker::block_ends() {
+  forget_block_memory(*block_);
+  memory_.use_shared_memory_of(nullptr);
+}
+
+void checker::block_runs(unsigned multiprocessor) {
+  block_ = &blocks_[multiprocessor];
+  memory_.use_shared_memory_of(&block_->shared_memory);
+}
+
+void checker::forget_block_memory(resident_block& of) {
+  for (region& each : of.shared_memory) {
+    for (std::size_t i = 0; i < each.cell_count; ++i) {
+      cell& old = each.cells[i];
+      if (old.write.marks & cell::has_location) locations_.erase(old);
+      if (old.read.marks & cell::has_reads) read_sets_.erase(old);
+      if (old.write.marks & cell::is_split) {
+        if (split_cell* split = split_cells_.find(old)) {
+          for (cell& each : split->bytes) read_sets_.erase(each);
+        }
+        split_cells_.erase(old);
+      }
+    }
+    shadow_memory::take_cells(each);
+  }
+  of.shared_memory.clear();
+}
+
+void checker::shared_variable_appears(const cpu_backend::observer::shared_variable& variable) {
+  region& appeared = block_->shared_memory.emplace_back();
+  appeared.begin = variable.address;
+  appeared.bytes = variable.bytes;
+  appeared.what = region::kind::shared;
+  appeared.name = variable.name;
+  appeared.type = variable.type;
+  appeared.starts_unwritten = true;
+  shadow_memory::give_cells(appeared);
+  memory_.forget_lookups();
+}
+
+// ---- Synchronisation
+
+void checker::barrier_arrives(thread_state& by, bool orders_memory) {
+  block_->clocks.arrived.push_back(by.name.rank);
+  block_->barrier_orders_memory = orders_memory;
+}
+
+void checker::barrier_opens() {
+  if (block_->barrier_orders_memory) clocks_.barrier(block_->clocks);
+  block_->clocks.arrived.clear();
+}
+
+void checker::lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory) {
+  if (orders_memory) clocks_.warp_barrier(block_->clocks, first_rank, lanes);
+}
+
+void checker::grid_barrier_arrives(thread_state& by) {
+  clocks_.grid_barrier_arrives(block_->clocks, by);
+}
+
+void checker::grid_barrier_passes(thread_state& by) {
+  clocks_.grid_barrier_passes(block_->clocks, by);
+}
+
+void checker::fenced(thread_state& by, scope within, bool sequentially_consistent) {
+  clocks_.fence(block_->clocks, by, within, sequentially_consistent);
+}
+
+// ---- Cells
+
+access_record checker::record(const thread_state& by, const access& now) const {
+  access_record made;
+  made.at = by.now;
+  made.rank = by.name.rank;
+  made.is_volatile = now.is_volatile;
+  made.block = by.name.block;
+  made.place = now.place;
+  return made;
+}
+
+// The cell for one byte. From then on the cell is split, and all accesses go to its bytes' cells.
+cell& checker::cell_of_byte(cell& whole, std::size_t byte) {
+  split_cell* split = (whole.write.marks & cell::is_split) ? split_cells_.find(whole) : nullptr;
+  if (!split) {
+    split = &split_cells_.at(whole);
+    const read_set* reads = (whole.read.marks & cell::has_reads) ? read_sets_.find(whole) : nullptr;
+    for (cell& each : split->bytes) {
+      each.write = whole.write;
+      each.read = whole.read;
+      each.write.marks = each.read.marks = 0;
+      if (reads) {
+        read_sets_.at(each) = *reads;
+        each.read.marks = cell::has_reads;
+      }
+    }
+    if (reads) read_sets_.erase(whole);
+    whole.read.marks = 0;
+    whole.write.marks |= cell::is_split;
+  }
+  return split->bytes[byte];
+}
+
+template <class Check>
+void checker::each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
+                        bool is_volatile, Check check) {
+  const std::byte* const end = address + bytes;
+  while (address < end) {
+    const std::size_t offset = offset_in_cell(address);
+    const std::size_t here =
+        std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
+    cell& whole = in.cell_at(address);
+    const unsigned mask = ((1u << here) - 1) << offset;
+    const access now{in, whole, address, place, is_volatile, mask};
+    if (mask == whole_cell && !(whole.write.marks & cell::is_split)) [[likely]] {
+      check(now, whole, mask);
+    } else if (mask == whole_cell && !split_cells_.find(whole)) {
+      whole.write.marks &= ~cell::is_split;  // an earlier launch's
+      check(now, whole, mask);
+    } else {
+      for (std::size_t byte = offset; byte < offset + here; ++byte) {
+        check(now, cell_of_byte(whole, byte), 1u << byte);
+      }
+    }
+    address += here;
+  }
+}
+
+void checker::read(thread_state& by, const std::byte* address, std::size_t bytes,
+                   place_number place, bool is_volatile) {
+  region* in = memory_.find(address);
+  if (!in) {
+    if (const region* near = memory_.find_surrounding(address)) {
+      if (!near->holds(address)) outside(by, address, bytes, place, operation::read);
+    }
+    return;
+  }
+  ++accesses_;
+  if (bytes > in->bytes - static_cast<std::size_t>(address - in->begin)) {
+    outside(by, address, bytes, place, operation::read);
+    bytes = in->bytes - static_cast<std::size_t>(address - in->begin);
+  }
+  if (in->starts_unwritten) check_written(by, *in, address, bytes, place);
+  each_cell(*in, address, bytes, place, is_volatile,
+            [&](const access& now, cell& of, unsigned) { read_cell(by, now, of); });
+  if (is_volatile) volatile_access(by, address, false);
+}
+
+bool checker::write(thread_state& by, const std::byte* address, std::size_t bytes,
+                    place_number place, bool is_volatile) {
+  region* in = memory_.find(address);
+  if (!in) {
+    if (const region* near = memory_.find_surrounding(address)) {
+      if (!near->holds(address)) outside(by, address, bytes, place, operation::write);
+    }
+    return false;
+  }
+  ++accesses_;
+  if (bytes > in->bytes - static_cast<std::size_t>(address - in->begin)) {
+    outside(by, address, bytes, place, operation::write);
+    bytes = in->bytes - static_cast<std::size_t>(address - in->begin);
+  }
+  each_cell(*in, address, bytes, place, is_volatile,
+            [&](const access& now, cell& of, unsigned mask) {
+              write_cell(by, now, of);
+              now.checked.write.marks |= mask;
+            });
+  if (is_volatile) volatile_access(by, address, true);
+  return true;
+}
+
+void checker::read_cell(thread_state& by, const access& now, cell& of) {
+  if (!before(by, of.write)) [[unlikely]] {
+    race(by, now, describe(of.write, operation::write, scope::device), of.write.at,
+         describe(by, now, operation::read, scope::device));
+  }
+  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
+    if (location* at = location_of(now.checked, false)) {
+      check_strong_records(by, now, *at, describe(by, now, operation::read, scope::device),
+                           bytes_of_cell, 0);
+    }
+  }
+  keep_read(by, now, of);
+}
+
+void checker::keep_read(thread_state& by, const access& now, cell& of) {
+  const access_record last = of.read;
+  read_set* reads = nullptr;
+  if (last.marks & cell::has_reads) {
+    if (last.at == by.now && last.thread() == by.name) return;
+    reads = read_sets_.find(of);
+  } else if (!before(by, last)) {
+    reads = &read_sets_.at(of);
+    reads->reads.push_back(last);
+  }
+  of.read = record(by, now);
+  if (!reads) return;
+  of.read.marks = cell::has_reads;
+  reads->reads.push_back(of.read);
+  if (reads->reads.size() < reads->compact_at) return;
+  // Of each thread only the last read counts: what is after that one is after the earlier ones.
+  auto& all = reads->reads;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const access_record& left, const access_record& right) {
+                     const auto left_key = left.thread().key(), right_key = right.thread().key();
+                     return left_key != right_key ? left_key < right_key : left.at > right.at;
+                   });
+  all.erase(std::unique(all.begin(), all.end(),
+                        [](const access_record& left, const access_record& right) {
+                          return left.thread() == right.thread();
+                        }),
+            all.end());
+  reads->compact_at = std::max<std::size_t>(64, 2 * all.size());
+}
+
+void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
+  if (of.read.marks & cell::has_reads) {
+    if (const read_set* reads = read_sets_.find(of)) {
+      for (const access_record& each : reads->reads) {
+        if (!before(by, each)) {
+          race(by, now, describe(each, operation::read, scope::device), each.at, me);
+        }
+      }
+      return;
+    }
+  }
+  if (!before(by, of.read)) {
+    race(by, now, describe(of.read, operation::read, scope::device), of.read.at, me);
+  }
+}
+
+// What is after this write is after all that the write itself is after, so the reads are forgotten.
+void checker::write_cell(thread_state& by, const access& now, cell& of) {
+  if (!before(by, of.write)) [[unlikely]] {
+    race(by, now, describe(of.write, operation::write, scope::device), of.write.at,
+         describe(by, now, operation::write, scope::device));
+  }
+  if (of.read.at >= clocks_.launch_start()) {
+    if ((of.read.marks & cell::has_reads) || !before(by, of.read)) {
+      check_reads(by, now, of, describe(by, now, operation::write, scope::device));
+    }
+    if (of.read.marks & cell::has_reads) read_sets_.erase(of);
+    of.read = {};
+  }
+  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
+    if (location* at = location_of(now.checked, false)) {
+      check_strong_records(by, now, *at, describe(by, now, operation::write, scope::device),
+                           bytes_of_cell, 0);
+      for (auto& each : at->loads) each.clear();
+      for (auto& each : at->updates) each.clear();
+      for (auto& each : at->messages) {
+        if (each) clocks_.weak_write(by, *each);
+      }
+    }
+  }
+  const auto marks = of.write.marks;
+  of.write = record(by, now);
+  of.write.marks = marks;
+}
+
+// ---- Atomics
+
+location* checker::location_of(cell& of, bool create) {
+  location* found = (of.write.marks & cell::has_location) ? locations_.find(of) : nullptr;
+  if (!found && create) {
+    found = &locations_.at(of);
+    found->number = ++locations_made_;
+    of.write.marks |= cell::has_location;
+  } else if (!found) {
+    of.write.marks &= ~cell::has_location;  // an earlier launch's
+  }
+  return found;
+}
+
+void checker::check_strong_records(thread_state& by, const access& now, location& at,
+                                   const party& me, unsigned bytes, unsigned offset) {
+  const bool strong = is_atomic(me.what);
+  const known& knows = clocks_.strict_knowledge(block_->clocks, by).now;
+  const auto check = [&](const strong_records& records, scope within, operation what) {
+    for (const auto& [key, each] : records) {
+      if (!(each.mask & now.mask)) continue;
+      if (strong) {
+        const bool same_bytes = each.bytes == bytes && each.offset == offset;
+        const bool both_include = each.done.block == by.name.block ||
+                                  (within == scope::device && me.within == scope::device);
+        if (same_bytes && both_include) continue;
+      }
+      if (before(by, each.done)) continue;
+      if (what == operation::atomic_update &&
+          knows.has_observed({at.carries(each.offset).location, each.chain, each.position})) {
+        continue;
+      }
+      race(by, now, describe(each.done, what, within), each.done.at, me);
+    }
+  };
+  // Two accesses of equal size at device scope never race.
+  const bool skips_device = strong && me.within == scope::device && !at.has_two_sizes;
+  for (const scope within : {scope::device, scope::block}) {
+    if (within == scope::device && skips_device) continue;
+    check(at.updates[number_of(within)], within, operation::atomic_update);
+    if (writes(me.what)) check(at.loads[number_of(within)], within, operation::atomic_load);
+  }
+}
+
+void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
+                          place_number place) {
+  region* in = memory_.find(done.address);
+  const bool reads = done.kind != cpu_backend::observer::access::store;
+  const bool stores = done.kind != cpu_backend::observer::access::load;
+  const operation what = !stores  ? operation::atomic_load
+                         : !reads ? operation::atomic_store
+                                  : operation::atomic_update;
+  if (!in) {
+    if (const region* near = memory_.find_surrounding(done.address)) {
+      if (!near->holds(done.address)) outside(by, done.address, done.bytes, place, what);
+    }
+    return;
+  }
+  ++accesses_;
+  if (reads && in->starts_unwritten) check_written(by, *in, done.address, done.bytes, place);
+  witnesses& seen = witnesses_[by.name.block];
+  if (stores) seen.released = {true, by.name.rank, place};
+  if (reads) seen.acquired = {true, by.name.rank, place};
+
+  // The race test is for each cell; what the operation carries is the first cell's.
+  const std::byte* const end = done.address + done.bytes;
+  for (const std::byte* address = done.address; address < end;) {
+    const unsigned offset = offset_in_cell(address);
+    const unsigned here =
+        std::min<unsigned>(bytes_of_cell - offset, static_cast<unsigned>(end - address));
+    cell& whole = in->cell_at(address);
+    const unsigned mask = ((1u << here) - 1) << offset;
+    const access now{*in, whole, address, place, false, mask};
+    const party me = describe(by, now, what, done.within);
+    const auto check_weak = [&](const cell& of) {
+      if (!before(by, of.write)) {
+        race(by, now, describe(of.write, operation::write, scope::device), of.write.at, me);
+      }
+      if (stores) check_reads(by, now, of, me);
+    };
+    const bool split = (whole.write.marks & cell::is_split) && split_cells_.find(whole);
+    if (split || mask != whole_cell) {
+      for (unsigned byte = offset; byte < offset + here; ++byte) {
+        check_weak(cell_of_byte(whole, byte));
+      }
+    } else {
+      check_weak(whole);
+    }
+    if (stores) whole.write.marks |= mask;
+
+    location& at = *location_of(whole, true);
+    if (at.bytes == 0) {
+      at.bytes = static_cast<std::uint8_t>(done.bytes);
+      at.offset = static_cast<std::uint8_t>(offset);
+    } else if (at.bytes != done.bytes || at.offset != offset) {
+      at.has_two_sizes = true;
+    }
+    check_strong_records(by, now, at, me, done.bytes, offset);
+    strong_record made{record(by, now),
+                       static_cast<std::uint8_t>(done.bytes),
+                       static_cast<std::uint8_t>(offset),
+                       static_cast<std::uint8_t>(mask),
+                       0,
+                       0};
+    if (address == done.address) {
+      message& carries = at.carries(offset);
+      if (reads) {
+        clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
+      }
+      if (stores) {
+        clocks_.strong_write(block_->clocks, by, carries, done.within, done.releases, reads);
+        made.chain = carries.chain;
+        made.position = carries.position;
+      }
+    }
+    (stores ? at.updates : at.loads)[number_of(done.within)].insert_or_assign(by.name.key(), made);
+    address += here;
+  }
+}
+
+// For the race test a volatile access is like any other. But it can carry synchronisation, as a
+// relaxed atomic of the whole system.
+void checker::volatile_access(thread_state& by, const std::byte* address, bool stores) {
+  region* in = memory_.find(address);
+  cell& whole = in->cell_at(address);
+  message& carries = location_of(whole, true)->carries(offset_in_cell(address));
+  if (stores) {
+    clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
+  } else {
+    clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
+  }
+}
+
+// ---- What is found
+
+party checker::describe(const access_record& of, operation what, scope within) const {
+  party made;
+  made.what = what;
+  made.within = within;
+  made.is_volatile = of.is_volatile;
+  made.thread = of.thread();
+  made.block_index = index_of(of.block, grid_size_);
+  made.thread_index = index_of(of.rank, block_size_);
+  made.place = of.place;
+  return made;
+}
+
+party checker::describe(const thread_state& by, const access& now, operation what,
+                        scope within) const {
+  return describe(record(by, now), what, within);
+}
+
+namespace {
+
+// "... [with Type = int [32]]" by g++, "... [Type = int[32]]" by clang.
+std::string element_type(std::string text) {
+  const auto equals = text.find("Type = ");
+  if (equals == std::string::npos) return "";
+  text = text.substr(equals + 7);
+  if (const auto end = text.find_first_of(";"); end != std::string::npos) text.resize(end);
+  if (!text.empty() && text.back() == ']') text.pop_back();
+  return text;
+}
+
+// The number of elements in the first dimension, and what one has in bytes.
+std::size_t elements_of(const std::string& type) {
+  const auto open = type.find('[');
+  return open == std::string::npos ? 0 : std::stoul(type.substr(open + 1));
+}
+
+std::string describe_memory(const region& in) {
+  switch (in.what) {
+    case region::kind::shared:
+    case region::kind::dynamic_shared:
+      return "shared memory";
+    case region::kind::managed:
+      return "managed memory";
+    case region::kind::pinned:
+      return "pinned host memory";
+    default:
+      return "global memory";
+  }
+}
+
+std::string describe_object(const region& in, const std::byte* address, std::size_t access_bytes) {
+  const auto offset = static_cast<std::size_t>(address - in.begin);
+  const auto bytes_text = [&](std::size_t at, std::size_t of) {
+    std::string text = "byte " + std::to_string(at) + " of " + std::to_string(of);
+    if (access_bytes > 1 && at % access_bytes == 0) {
+      text = "element " + std::to_string(at / access_bytes) + " (" + std::to_string(access_bytes) +
+             " bytes each) of " + std::to_string(of) + " bytes";
+    }
+    return text;
+  };
+  switch (in.what) {
+    case region::kind::shared: {
+      const std::string type = element_type(in.type);
+      const std::size_t elements = elements_of(type);
+      if (elements == 0) return in.name + " (" + type + ")";
+      return in.name + "[" + std::to_string(offset / (in.bytes / elements)) + "] (" + type + ")";
+    }
+    case region::kind::dynamic_shared:
+      return "the launch's dynamic shared memory, " + bytes_text(offset, in.bytes);
+    case region::kind::variable: {
+      const variable_name variable = find_variable(address);
+      if (variable.name.empty()) return "a variable of the program";
+      std::string text = variable.name;
+      if (variable.bytes > access_bytes) text += ", " + bytes_text(variable.offset, variable.bytes);
+      return text;
+    }
+    default:
+      return "allocation " + std::to_string(in.number) + ", " + bytes_text(offset, in.bytes);
+  }
+}
+
+}  // namespace
+
+void checker::race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
+                   const party& later) {
+  finding found;
+  found.first = earlier;
+  found.second = later;
+  if (const auto known = findings_.find({mistake::race, earlier.place, later.place});
+      known != findings_.end()) {
+    ++known->second.count;
+    // A barrier of the warp would not do where two threads of different warps race, too.
+    finding& first_found = known->second;
+    if (first_found.lacks.syncwarp && !same_warp(earlier, later)) {
+      first_found.first = earlier;
+      first_found.second = later;
+      first_found.object = describe_object(now.in, now.address, bytes_of_cell);
+      first_found.lacks.syncwarp = false;
+      first_found.lacks.syncthreads = true;
+    }
+    return;
+  }
+  found.memory = describe_memory(now.in);
+  found.object = describe_object(now.in, now.address, bytes_of_cell);
+  found.lacks = diagnose(by, earlier, earlier_at, later);
+  if (const auto of = witnesses_.find(earlier.thread.block); of != witnesses_.end()) {
+    found.releaser = of->second.released;
+  }
+  if (const auto of = witnesses_.find(later.thread.block); of != witnesses_.end()) {
+    found.acquirer = of->second.acquired;
+  }
+  add(std::move(found));
+}
+
+void checker::check_written(thread_state& by, region& in, const std::byte* address,
+                            std::size_t bytes, place_number place) {
+  const std::byte* const end = address + bytes;
+  if (in.cell_at(address).write.marks >> offset_in_cell(address) & 1) [[likely]]
+    return;
+  bool unwritten = true;
+  for (const std::byte* byte = address; byte < end && unwritten; ++byte) {
+    const cell& whole = in.cell_at(byte);
+    if (whole.write.marks >> offset_in_cell(byte) & 1) unwritten = false;
+  }
+  if (!unwritten) return;
+  const auto first = static_cast<std::size_t>(address - in.begin);
+  const bool by_host = std::any_of(
+      in.written_by_host.begin(), in.written_by_host.end(),
+      [&](const auto& range) { return first < range.second && first + bytes > range.first; });
+  for (const std::byte* byte = address; byte < end; ++byte) {
+    in.cell_at(byte).write.marks |= 1u << offset_in_cell(byte);  // once is enough
+  }
+  if (by_host) return;
+  const access now{in, in.cell_at(address), address, place, false, whole_cell};
+  finding found;
+  found.what = mistake::unwritten_read;
+  found.second = describe(by, now, operation::read, scope::device);
+  found.memory = describe_memory(in);
+  found.object = describe_object(in, address, std::min<std::size_t>(bytes, 8));
+  add(std::move(found));
+}
+
+void checker::outside(thread_state& by, const std::byte* address, std::size_t bytes,
+                      place_number place, operation what) {
+  ++accesses_;
+  finding found;
+  found.what = mistake::outside;
+  access_record made;
+  made.rank = by.name.rank;
+  made.block = by.name.block;
+  made.place = place;
+  found.second = describe(made, what, scope::device);
+  const region* near = memory_.find_surrounding(address);
+  if (region* in = memory_.find(address)) near = in;
+  if (!near) return;
+  found.memory = describe_memory(*near);
+  const auto offset = address - near->begin;
+  const auto size = static_cast<std::ptrdiff_t>(near->bytes);
+  found.object = (near->name.empty() ? "allocation " + std::to_string(near->number) : near->name) +
+                 " of " + std::to_string(near->bytes) + " bytes: " +
+                 (offset < 0 ? std::to_string(-offset) + " bytes before its begin"
+                             : std::to_string(offset + static_cast<std::ptrdiff_t>(bytes) - size) +
+                                   " bytes past its end");
+  add(std::move(found));
+}
+
+void checker::add(finding found) {
+  const auto [entry, is_new] =
+      findings_.try_emplace({found.what, found.first.place, found.second.place}, found);
+  if (!is_new) ++entry->second.count;
+}
+
+std::vector<finding> checker::findings() const {
+  std::vector<finding> all;
+  for (const auto& [key, each] : findings_) all.push_back(each);
+  return all;
+}
+
+}  // namespace racecheck

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// The race test: each access against what the shadow remembers, with the clocks of the launch.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu_backend/observer.hpp"
+#include "racecheck/finding.hpp"
+#include "racecheck/shadow.hpp"
+#include "racecheck/synchronization.hpp"
+
+namespace racecheck {
+
+class checker {
+ public:
+  static checker& instance();
+
+  // ---- What the backend tells.
+  void launch_begins(const cpu_backend::observer::launch& now);
+  void launch_ends(bool failed);
+  void block_begins(const cpu_backend::observer::block& begun);
+  void block_ends();
+  void block_runs(unsigned multiprocessor);
+  void block_pauses() { block_ = nullptr; }
+  // Returns whose accesses are checked from here on.
+  thread_state* thread_runs(unsigned rank) { return &block_->clocks.threads[rank]; }
+  void shared_variable_appears(const cpu_backend::observer::shared_variable& variable);
+  void barrier_arrives(thread_state& by, bool orders_memory);
+  void barrier_opens();
+  void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory);
+  void grid_barrier_arrives(thread_state& by);
+  void grid_barrier_passes(thread_state& by);
+  void fenced(thread_state& by, scope within, bool sequentially_consistent);
+  void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
+                   place_number place);
+  shadow_memory& memory() { return memory_; }
+
+  // ---- What the instrumentation tells: a plain access of the running thread.
+  void read(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+            bool is_volatile);
+  // Whether it was memory that other threads can reach.
+  bool write(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+             bool is_volatile);
+
+  // ---- What the report asks for.
+  std::vector<finding> findings() const;
+  // For tests that run many programs in one process.
+  void forget_findings() { findings_.clear(); }
+  std::uint64_t accesses() const { return accesses_; }
+  std::uint64_t launches() const { return launches_; }
+  std::uint64_t failed_launches() const { return failed_launches_; }
+  bool launch_runs() const { return launch_runs_; }
+
+ private:
+  struct resident_block {
+    block_state clocks;
+    uint3 index{};
+    std::vector<region> shared_memory;
+    bool barrier_orders_memory = true;
+  };
+  struct access {  // one cell's share of an access
+    region& in;
+    cell& checked;
+    const std::byte* address;
+    place_number place;
+    bool is_volatile;
+    unsigned mask;  // the cell's bytes
+  };
+  struct witnesses {
+    witness released;
+    witness acquired;
+  };
+
+  bool before(const thread_state& by, const access_record& other) const {
+    return clocks_.before(block_->clocks, by, other.thread(), other.at);
+  }
+  template <class Check>
+  void each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
+                 bool is_volatile, Check check);
+  void read_cell(thread_state& by, const access& now, cell& of);
+  void write_cell(thread_state& by, const access& now, cell& of);
+  void keep_read(thread_state& by, const access& now, cell& of);
+  void check_reads(thread_state& by, const access& now, const cell& of, const party& me);
+  cell& cell_of_byte(cell& whole, std::size_t byte);
+  location* location_of(cell& of, bool create);
+  void check_strong_records(thread_state& by, const access& now, location& at, const party& me,
+                            unsigned bytes, unsigned offset);
+  void volatile_access(thread_state& by, const std::byte* address, bool writes);
+  void check_written(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
+                     place_number place);
+  void outside(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+               operation what);
+
+  access_record record(const thread_state& by, const access& now) const;
+  party describe(const access_record& of, operation what, scope within) const;
+  party describe(const thread_state& by, const access& now, operation what, scope within) const;
+  void race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
+            const party& later);
+  missing diagnose(const thread_state& by, const party& earlier, epoch earlier_at,
+                   const party& later) const;
+  void add(finding found);
+  void forget_block_memory(resident_block& of);
+
+  synchronization clocks_;
+  shadow_memory memory_;
+  side_table<location> locations_;
+  side_table<read_set> read_sets_;
+  side_table<split_cell> split_cells_;
+  std::uint32_t locations_made_ = 0;
+  std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor
+  resident_block* block_ = nullptr;
+  std::unordered_map<std::uint32_t, witnesses> witnesses_;  // by block
+  dim3 grid_size_{};
+  dim3 block_size_{};
+  std::map<std::tuple<mistake, place_number, place_number>, finding> findings_;
+  std::uint64_t accesses_ = 0;
+  std::uint64_t launches_ = 0;
+  std::uint64_t failed_launches_ = 0;
+  bool launch_runs_ = false;
+};
+
+}  // namespace racecheck

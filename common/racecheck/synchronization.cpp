@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/synchronization.hpp"
+
+#include <algorithm>
+
+namespace racecheck {
+namespace {
+
+const knowledge nothing{};
+
+scope wider(scope of, unsigned in) { return worlds[in].widens ? scope::device : of; }
+
+bool morally_strong(const message& at, const thread_state& by, scope within, unsigned in) {
+  if (!at.written) return false;
+  if (at.writer == by.name) return true;
+  if (!at.strong) return false;
+  return at.writer.block == by.name.block ||
+         (wider(at.within, in) == scope::device && wider(within, in) == scope::device);
+}
+
+void join(shared<knowledge>& into, const knowledge& other) {
+  auto joined = into ? std::make_shared<knowledge>(*into) : std::make_shared<knowledge>();
+  joined->join(other);
+  into = std::move(joined);
+}
+
+thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
+                                  std::uint32_t location) {
+  for (auto& each : of) {
+    if (each.location == location) return each;
+  }
+  return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr, false, false});
+}
+
+}  // namespace
+
+void synchronization::begin_launch() {
+  launch_start_ = next();
+  given_up_ = {};
+  operations_ = 0;
+  at_grid_barrier_ = {};
+  barriers_.clear();
+}
+
+void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
+  block.number = number;
+  block.floor = 0;
+  block.base = {};
+  block.arrived.clear();
+  block.threads.resize(threads);
+  const epoch now = next();
+  for (unsigned rank = 0; rank < threads; ++rank) {
+    thread_state& thread = block.threads[rank];
+    thread.name = {number, rank};
+    thread.now = now;
+    thread.own_state = nullptr;
+  }
+}
+
+// A counterfactual world only serves the diagnosis. Where its clocks grow large (thousands of
+// threads that release to one word), it is left alone, and the diagnosis says less.
+void synchronization::watch_size(unsigned in, std::size_t size) {
+  constexpr std::size_t too_large = 2048;
+  if (in != 0 && size > too_large) given_up_[in] = true;
+}
+
+// Nor do they outlive the first tens of thousands of operations: threads that contend for a lock
+// would pay for all worlds at every try.
+void synchronization::watch_work() {
+  constexpr std::uint64_t enough = 50'000;
+  if (++operations_ != enough) return;
+  std::fill(given_up_.begin() + 1, given_up_.end(), true);
+}
+
+const knowledge& synchronization::current(const block_state& block, const thread_state& by,
+                                          unsigned in) const {
+  if (const knowledge* fork = by.fork(in)) return *fork;
+  return block.base[in] ? *block.base[in] : nothing;
+}
+
+knowledge& synchronization::change(const block_state& block, thread_state& by, unsigned in) {
+  auto& own = by.in(in).own;
+  if (!own || own.use_count() != 1) own = std::make_shared<knowledge>(current(block, by, in));
+  return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
+}
+
+known synchronization::with_itself(const block_state& block, const thread_state& by,
+                                   unsigned in) const {
+  known result = current(block, by, in).now;
+  if (block.floor != 0) result.order.add_block(block.number, block.floor);
+  result.order.add_thread(by.name, by.now);
+  // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
+  // stretch between two barriers in which it lies.
+  if (worlds[in].block_arrives) result.order.add_block(block.number, by.now);
+  return result;
+}
+
+void synchronization::fence(block_state& block, thread_state& by, scope within,
+                            bool sequentially_consistent) {
+  watch_work();
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    auto& state = by.in(in);
+    const scope at = wider(within, in);
+    if (!state.pending_block.empty()) {
+      change(block, by, in).join(state.pending_block);
+      state.pending_block = {};
+    }
+    if (at == scope::device && !state.pending_device.empty()) {
+      change(block, by, in).join(state.pending_device);
+      state.pending_device = {};
+    }
+    state.last_seen = nullptr;
+    if (sequentially_consistent) {
+      if (const fences& pending = current(block, by, in).pending; !pending.empty()) {
+        knowledge& mine = change(block, by, in);
+        if (at == scope::device) mine.now.join(mine.pending.device);
+        if (const known* own = mine.pending.find(block.number)) mine.now.join(*own);
+        mine.published.join(mine.pending);
+      }
+    }
+    const known now = with_itself(block, by, in);
+    if (sequentially_consistent) {
+      change(block, by, in).published.add(now, at, block.number);
+    }
+    const knowledge& mine = current(block, by, in);
+    auto fenced = std::make_shared<knowledge>(knowledge{now, mine.published, mine.pending});
+    watch_size(in, fenced->size());
+    (at == scope::device ? state.fenced_device : state.fenced_block) = std::move(fenced);
+  }
+  by.now = next();
+}
+
+void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
+                                  bool acquires, bool updates) {
+  watch_work();
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    auto& state = by.in(in);
+    auto& there = at.in[in];
+    const auto& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
+    if (seen_fences) change(block, by, in).pending.join(*seen_fences);
+    const scope mine = wider(within, in);
+    if (morally_strong(at, by, within, in)) {
+      if (!current(block, by, in).now.has_observed(at.last_write())) {
+        change(block, by, in).now.observe(at.last_write());
+      }
+      if (there.released && there.released != state.last_seen) {
+        const heads& released = *there.released;
+        auto& seen = entry_of(state.seen, at.location);
+        if (!released.device.empty()) {
+          state.pending_device.join(released.device);
+          join(seen.device, released.device);
+          seen.device_is_joined = false;
+        }
+        if (const knowledge* own = released.find(block.number)) {
+          state.pending_block.join(*own);
+          join(seen.block, *own);
+          seen.block_is_joined = false;
+        }
+        state.last_seen = there.released;
+      }
+    }
+    if (acquires || worlds[in].acquires) {
+      for (auto& seen : state.seen) {
+        if (seen.location != at.location) continue;
+        if (seen.block && !seen.block_is_joined) {
+          change(block, by, in).join(*seen.block);
+          seen.block_is_joined = true;
+        }
+        if (seen.device && mine == scope::device && !seen.device_is_joined) {
+          change(block, by, in).join(*seen.device);
+          seen.device_is_joined = true;
+          watch_size(in, current(block, by, in).size());
+        }
+      }
+    }
+  }
+}
+
+void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
+                                   bool releases, bool updates) {
+  watch_work();
+  bool published = releases;
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    auto& state = by.in(in);
+    auto& there = at.in[in];
+    const scope mine = wider(within, in);
+    const bool continues = updates && morally_strong(at, by, within, in);
+    const knowledge& known_now = current(block, by, in);
+
+    if (releases || worlds[in].releases) {
+      const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
+      auto& released = entry_of(state.released, at.location);
+      join(mine == scope::device ? released.device : released.block, head);
+      published = true;
+    }
+    shared<heads> previous = continues ? there.released : nullptr;
+    const thread_state::handed_on* earlier = nullptr;
+    for (const auto& each : state.released) {
+      if (each.location == at.location) earlier = &each;
+    }
+    if (state.fenced_device || state.fenced_block || earlier) {
+      auto mine_too = previous ? std::make_shared<heads>(*previous) : std::make_shared<heads>();
+      const auto add = [&](const shared<knowledge>& head, scope of) {
+        if (head) mine_too->add(*head, of, block.number);
+      };
+      add(state.fenced_device, scope::device);
+      add(state.fenced_block, scope::block);
+      if (earlier) {
+        add(earlier->device, scope::device);
+        add(earlier->block, scope::block);
+      }
+      watch_size(in, mine_too->size());
+      previous = std::move(mine_too);
+    }
+    there.released = std::move(previous);
+
+    shared<fences> chain = updates ? there.fences_of_chain : nullptr;
+    there.fences_of_write = nullptr;
+    if (!known_now.published.empty()) {
+      there.fences_of_write = std::make_shared<fences>(known_now.published);
+      if (chain) {
+        auto joined = std::make_shared<fences>(*chain);
+        joined->join(known_now.published);
+        watch_size(in, joined->size());
+        chain = std::move(joined);
+      } else {
+        chain = there.fences_of_write;
+      }
+    }
+    there.fences_of_chain = std::move(chain);
+  }
+  if (updates && morally_strong(at, by, within, 0)) {
+    ++at.position;
+  } else {
+    ++at.chain;
+    at.position = 0;
+  }
+  at.written = at.strong = true;
+  at.within = within;
+  at.writer = by.name;
+  if (published) by.now = next();
+}
+
+void synchronization::weak_write(const thread_state& by, message& at) {
+  at.written = true;
+  at.strong = false;
+  at.writer = by.name;
+  ++at.chain;
+  at.position = 0;
+  at.in = {};
+}
+
+// Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
+void synchronization::barrier(block_state& block) {
+  const epoch now = next();
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    std::vector<const knowledge*> forks;
+    for (const unsigned rank : block.arrived) {
+      if (const knowledge* fork = block.threads[rank].fork(in)) forks.push_back(fork);
+    }
+    if (forks.empty()) continue;
+    std::sort(forks.begin(), forks.end());
+    forks.erase(std::unique(forks.begin(), forks.end()), forks.end());
+    auto joined = std::make_shared<knowledge>(block.base[in] ? *block.base[in] : nothing);
+    std::vector<const clock*> orders;
+    std::vector<const clock*> published_device;
+    std::vector<const clock*> published_block;
+    for (const knowledge* each : forks) {
+      orders.push_back(&each->now.order);
+      for (const observation& seen : each->now.observed) joined->now.observe(seen);
+      // Many threads' fences meet here, each of which knew little: all at once.
+      published_device.push_back(&each->published.device.order);
+      for (const observation& seen : each->published.device.observed) {
+        joined->published.device.observe(seen);
+      }
+      for (const auto& [number, part] : each->published.of_block) {
+        if (number == block.number) {
+          published_block.push_back(&part.order);
+          for (const observation& seen : part.observed) {
+            joined->published.part(number).observe(seen);
+          }
+        } else {
+          joined->published.part(number).join(part);
+        }
+      }
+      joined->pending.join(each->pending);
+    }
+    joined->now.order.join(orders);
+    joined->published.device.order.join(published_device);
+    if (!published_block.empty()) {
+      joined->published.part(block.number).order.join(published_block);
+    }
+    watch_size(in, joined->size());
+    block.base[in] = std::move(joined);
+    for (const unsigned rank : block.arrived) {
+      if (block.threads[rank].own_state) block.threads[rank].in(in).own = nullptr;
+    }
+  }
+  block.floor = now - 1;
+  barriers_[block.number].push_back(block.floor);
+  for (const unsigned rank : block.arrived) block.threads[rank].now = now;
+}
+
+void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsigned lanes) {
+  const auto each_lane = [&](auto visit) {
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      if (lanes >> lane & 1) visit(block.threads[first_rank + lane]);
+    }
+  };
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    auto joined = std::make_shared<knowledge>();
+    each_lane([&](thread_state& lane) {
+      joined->join(current(block, lane, in));
+      joined->now.order.add_thread(lane.name, lane.now);
+    });
+    watch_size(in, joined->size());
+    each_lane([&](thread_state& lane) { lane.in(in).own = joined; });
+  }
+  const epoch now = next();
+  each_lane([&](thread_state& lane) { lane.now = now; });
+}
+
+void synchronization::grid_barrier_arrives(block_state& block, thread_state& by) {
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (!in_use(in)) continue;
+    const knowledge& mine = current(block, by, in);
+    at_grid_barrier_[in].join({with_itself(block, by, in), mine.published, mine.pending});
+  }
+  by.now = next();
+}
+
+void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {
+  for (unsigned in = 0; in < worlds.size(); ++in) {
+    if (in_use(in)) change(block, by, in).join(at_grid_barrier_[in]);
+  }
+}
+
+bool synchronization::before_in(unsigned world, const block_state& block, const thread_state& by,
+                                thread_name thread, epoch at) const {
+  if (!in_use(world)) return false;
+  const clock& order = current(block, by, world).now.order;
+  if (order.covers(thread, at)) return true;
+  if (!worlds[world].block_arrives) return false;
+  // With a barrier before the release, all that the block's other threads did since the last
+  // barrier is published, even what one of them does later in this run than the release.
+  if (order.of_thread(thread) != 0) return false;
+  epoch begin_of_stretch = launch_start_;
+  if (const auto floors = barriers_.find(thread.block); floors != barriers_.end()) {
+    const auto after = std::lower_bound(floors->second.begin(), floors->second.end(), at);
+    if (after != floors->second.begin()) begin_of_stretch = *(after - 1) + 1;
+  }
+  return order.of_block(thread.block) >= begin_of_stretch;
+}
+
+}  // namespace racecheck
