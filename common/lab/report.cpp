@@ -2,10 +2,11 @@
 #include "lab/report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
+
+#include "lab/json_text.hpp"
 
 namespace lab {
 
@@ -15,25 +16,6 @@ std::string fixed(double value, int digits) {
   std::ostringstream text;
   text << std::fixed << std::setprecision(digits) << value;
   return text.str();
-}
-
-// A JSON string literal (RFC 8259, section 7). Bytes from 0x80 on pass as they are: names here are
-// UTF-8.
-std::string quoted(const std::string& text) {
-  std::string literal = "\"";
-  for (const char character : text) {
-    if (character == '"' || character == '\\') {
-      literal += '\\';
-      literal += character;
-    } else if (static_cast<unsigned char>(character) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned char>(character));
-      literal += escape;
-    } else {
-      literal += character;
-    }
-  }
-  return literal + "\"";
 }
 
 const char* json_bool(bool value) { return value ? "true" : "false"; }
