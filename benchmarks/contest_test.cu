@@ -162,8 +162,16 @@ TEST_CASE("a reduction that is wrong for one input is wrong") {
   const auto wrong = task.on_host("wrong", role::variant, sums_off_by(1)).wrong();
   REQUIRE(wrong.has_value());
   CHECK(wrong->find("input 1: got ") == 0);
-  // One that writes nothing leaves the poison.
-  CHECK(task.on_device("idle", role::variant, [](std::size_t, double*) {}).wrong().has_value());
+  // One that writes nothing the second time leaves the poison, not the result of the first time.
+  std::size_t calls = 0;
+  const contender idle =
+      task.on_device("idle", role::variant, [&](std::size_t input, double* result) {
+        const double right = sums_off_by(0)(input);
+        if (++calls > where.inputs) return;
+        CUDA_CHECK(cudaMemcpy(result, &right, sizeof right, cudaMemcpyHostToDevice));
+      });
+  CHECK(idle.wrong() == std::nullopt);
+  CHECK(idle.wrong().has_value());
 }
 
 TEST_CASE("a copy is checked byte by byte, onto poison") {
