@@ -84,7 +84,7 @@ void add_json_row(const subject& of, std::int64_t threads, int block,
   const std::size_t last = sorted.size() - 1;
   char text[512];
   std::snprintf(text, sizeof text,
-                "{\"chapter\": \"cpu_backend\", \"task\": \"%s\", \"type\": \"int\", "
+                "{\"chapter\": \"cpu_backend\", \"task\": \"%s\", \"type\": \"\", "
                 "\"elements\": %.0f, \"threads\": %lld, \"block\": %d, \"data\": \"memory\", "
                 "\"inputs\": 1, \"name\": \"%s\", \"part\": \"%s\", \"bytes\": %llu, "
                 "\"median_ms\": %.9g, \"lower_quartile_ms\": %.9g, \"upper_quartile_ms\": %.9g, "
@@ -133,9 +133,9 @@ void add_row(std::int64_t threads, int block, const arrays& of, int runs) {
   const std::vector<subject> subjects = {
       {"vector add", "kernel", "variant", all, bytes,
        [&] { vector_add<<<blocks, block>>>(of.a, of.b, of.c, threads); }},
-      {"barriers", "nine", "variant", barrier_threads * few, 0,
+      {"a thread at a barrier", "nine_barriers", "variant", barrier_threads * few, 0,
        [&] { barriers_only<<<barrier_blocks, block>>>(of.c, few); }},
-      {"barriers", "sixty_four", "variant", barrier_threads * many, 0,
+      {"a thread at a barrier", "sixty_four_barriers", "variant", barrier_threads * many, 0,
        [&] { barriers_only<<<barrier_blocks, block>>>(of.c, many); }},
       {"vector add", "serial_loop", "peer", all, bytes,
        [&] { serial_add(of.a, of.b, of.c, threads); }}};
