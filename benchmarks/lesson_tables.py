@@ -215,8 +215,8 @@ def goals(run):
         found = {}
         for row in run["rows"]:
             same = (row["chapter"], row["task"], row["type"]) == (chapter, task, kind)
-            wanted = row["part"] == "variant" and (names is None or row["name"] in names)
-            ratio = recorded_run.ratio_to(row, other)
+            wanted = names is None or row["name"] in names
+            ratio = recorded_run.ratio_to(row, other)  # Only variants have any.
             if same and wanted and row["elements"] == elements and ratio:
                 best = found.get(row["data"])
                 if best is None or ratio["median"] < best[1]["median"]:

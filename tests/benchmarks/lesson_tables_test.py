@@ -144,12 +144,14 @@ class goals_test(unittest.TestCase):
         self.assertTrue(first.endswith("| not measured |"), first)
 
     def test_the_best_variant_counts(self):
-        run = copy.deepcopy(run_of())
-        slow = copy.deepcopy(next(row for row in run["rows"] if row["name"] == "last_block"))
-        slow["name"] = "slow_guard"
-        for ratio in slow["ratios"]:
-            ratio["median"] *= 2
-        run["rows"].insert(0, slow)
+        run = run_of()
+        best = [row for row in run["rows"] if row["name"] == "last_block"]
+        slow = copy.deepcopy(best)
+        for row in slow:
+            row["name"] = "slow_guard"
+            for ratio in row["ratios"]:
+                ratio["median"] *= 2
+        run["rows"] = slow + run["rows"]
         self.assertFalse([line for line in self.lines(run) if "slow_guard" in line])
 
 
