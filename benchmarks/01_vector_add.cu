@@ -3,13 +3,11 @@
 #include "01_vector_add/vector_add.cuh"
 
 #include <cstddef>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "add_contenders.cuh"
 #include "exact_vectors.cuh"
-#include "lab/check.cuh"
 #include "lab/device_buffer.cuh"
 #include "session.hpp"
 
@@ -17,43 +15,7 @@ namespace benchmarks {
 
 namespace {
 
-constexpr unsigned threads = 256;
-
-// Counts the elements of c that are not the one right sum of a's and b's.
-__global__ void count_wrong_sums(const float* a, const float* b, const float* c, std::size_t n,
-                                 unsigned long long* wrong) {
-  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += all) {
-    if (!(c[i] == __fadd_rn(a[i], b[i]))) atomicAdd(wrong, 1ULL);  // NaN is wrong, too.
-  }
-}
-
-using add = std::function<void(const float* a, const float* b, float* c, std::size_t n)>;
-
-contender adding(const std::string& name, role part, const exact_vectors<float>& data,
-                 lab::device_buffer<float>& c, const placement& where, const add& function) {
-  const auto run = [&data, &c, where, function](std::size_t input) {
-    const std::size_t first = where.first(input);
-    function(data.a(first), data.b(first), c.data() + first, where.elements);
-  };
-  return {.name = name,
-          .part = part,
-          .bytes = 3 * sizeof(float) * where.elements,
-          .run = run,
-          .wrong = [&data, &c, where, run]() -> std::optional<std::string> {
-            lab::device_buffer<unsigned long long> wrong(1);
-            wrong.fill_bytes(0);
-            c.fill_bytes(0xff);  // NaN.
-            for (std::size_t input = 0; input < where.inputs; ++input) run(input);
-            count_wrong_sums<<<1024, 256>>>(data.a(0), data.b(0), c.data(), where.length(),
-                                            wrong.data());
-            CUDA_CHECK(cudaGetLastError());
-            const unsigned long long count = wrong.to_host().front();
-            if (count == 0) return std::nullopt;
-            return std::to_string(count) + " of " + std::to_string(where.length()) +
-                   " elements are wrong";
-          }};
-}
+constexpr unsigned threads = threads_a_block;
 
 void vector_add(session& run) {
   const std::string task = "vector add";
@@ -65,7 +27,7 @@ void vector_add(session& run) {
 
   for (const placement& where : places) {
     const contest_description of = describe("01", task, "float", where);
-    const auto variant = [&](const char* name, const add& function) {
+    const auto variant = [&](const char* name, const add_function<float>& function) {
       return adding(name, role::variant, data, c, where, function);
     };
     std::vector<contender> contenders = {

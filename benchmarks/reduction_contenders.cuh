@@ -19,8 +19,6 @@
 
 namespace benchmarks {
 
-inline constexpr unsigned threads_a_block = 256;  // The programs' own default.
-
 // A task of one chapter on one type at one placement: reductions of `vectors` vectors.
 template <class T>
 class reduction_task {

@@ -115,7 +115,7 @@ std::vector<placement> session::placements(const std::string& chapter, const std
 
 void session::hold(const contest_description& of, std::vector<contender> contenders) {
   contenders.push_back(empty_kernel());
-  results_.add(of, hold_contest(contenders, of.inputs, rounds()));
+  results_.add(of, hold_contest(contenders, of.inputs, options_.rounds));
 }
 
 void session::add_peer(std::vector<contender>& contenders, const contest_description& of,
@@ -127,6 +127,11 @@ void session::add_peer(std::vector<contender>& contenders, const contest_descrip
   }
 }
 
+void session::add_not_run(const std::string& chapter, const std::string& task,
+                          const std::string& name, const std::string& reason) {
+  results_.add_not_run(chapter, task, name, reason);
+}
+
 void session::measure_copy() {
   constexpr std::size_t most = std::size_t{1} << 29;
   const std::uint64_t free = lab::available_memory().device;
@@ -136,8 +141,8 @@ void session::measure_copy() {
   lab::device_buffer<unsigned char> from(bytes);
   lab::device_buffer<unsigned char> to(bytes);
   from.fill_bytes(0x5a);
-  const contest_result result =
-      hold_contest({device_to_device_copy(from.data(), to.data(), bytes, bytes, 1)}, 1, rounds());
+  const contest_result result = hold_contest(
+      {device_to_device_copy(from.data(), to.data(), bytes, bytes, 1)}, 1, options_.rounds);
   if (!result.wrong.empty()) {
     throw std::runtime_error("a copy from device to device is wrong: " + result.wrong.front().what);
   }

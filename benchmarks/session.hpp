@@ -15,6 +15,8 @@
 
 namespace benchmarks {
 
+inline constexpr unsigned threads_a_block = 256;  // The chapters' programs' own default.
+
 // Where a contest's inputs lie: input i begins at element i * elements of each vector.
 struct placement {
   std::size_t elements = 0;
@@ -31,7 +33,7 @@ class session {
   session(const benchmark_options& options, const device_facts& device, results& found);
 
   const device_facts& device() const { return device_; }
-  std::uint32_t rounds() const { return options_.rounds; }
+  const benchmark_options& options() const { return options_; }
 
   // What to measure of a task that reads and writes `bytes_an_element` in each call, with vectors
   // that take `device_bytes_an_element` of device memory. Each size comes first with as many inputs
@@ -49,6 +51,10 @@ class session {
   // may throw no_such_peer.
   void add_peer(std::vector<contender>& contenders, const contest_description& of,
                 const std::string& name, const std::function<contender()>& make);
+
+  // Notes what could not be measured, and why.
+  void add_not_run(const std::string& chapter, const std::string& task, const std::string& name,
+                   const std::string& reason);
 
   // Measures the copy that all bandwidths are compared with. Errors: std::runtime_error where the
   // copy is wrong.
