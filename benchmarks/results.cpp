@@ -137,7 +137,10 @@ void results::add(const contest_description& of, const contest_result& result) {
   contests_.push_back({of, result});
   out_ << '\n'
        << of.chapter << ' ' << of.task << " of " << of.type << ", " << size_text(of.elements)
-       << " elements from " << of.data << ", inputs in turn: " << of.inputs << '\n';
+       << " elements";
+  // Pictures have no input.
+  if (of.data != "none") out_ << " from " << of.data << ", inputs in turn: " << of.inputs;
+  out_ << '\n';
   char heading[256];
   std::snprintf(heading, sizeof heading, "%-*s %11s %11s %11s %8s %8s%s  %s\n", name_width, "",
                 "median us", "quartile", "quartile", "GB/s", "of copy",

@@ -31,7 +31,8 @@ struct contest_description {
   std::string task = {};       // "sum"
   std::string type = {};       // "float"
   std::uint64_t elements = 0;  // Of each vector.
-  // Where the inputs come from: "memory", or "cache" where calls find them there.
+  // Where the inputs come from: "memory", or "cache" where calls find them there; "none" where
+  // there are none.
   std::string data = {};
   std::size_t inputs = 1;  // Taken in turn.
 };
