@@ -284,9 +284,18 @@ def main():
         "--check", action="store_true", help="change nothing; exit 1 where a table differs"
     )
     parser.add_argument(
+        "--goals", metavar="RUN", help="print what this recorded run reached, and change nothing"
+    )
+    parser.add_argument(
         "files", nargs="*", type=pathlib.Path, help="[all of the course's documents]"
     )
     arguments = parser.parse_args()
+    if arguments.goals:
+        try:
+            print(goals(recorded_run.load(arguments.goals)))
+        except run_error as error:
+            sys.exit(str(error))
+        return
     differ = []
     for file in arguments.files or documents():
         try:

@@ -214,6 +214,14 @@ class documents_test(unittest.TestCase):
             self.assertEqual(file.read_text(encoding="utf-8"), right)
             self.assertEqual(self.command("--check", file).returncode, 0)
 
+    def test_the_command_prints_the_goals(self):
+        result = self.command("--goals", RUN)
+        run = recorded_run.load(RUN)
+        self.assertEqual((result.returncode, result.stdout), (0, lesson_tables.goals(run) + "\n"))
+        result = self.command("--goals", "nothing.json")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, r"\Anothing\.json cannot be read: [^\n]+\n\Z")
+
     def test_the_command_names_the_file_with_a_mistake(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "lesson.md")
