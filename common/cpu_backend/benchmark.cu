@@ -207,7 +207,7 @@ int main(int argc, char** argv) {
   if (!quick) {
     for (int block = 1; block <= 1024; block *= 4) add_row(1 << 22, block, of, runs);
   }
-  for (std::int64_t threads = 1 << 10; threads <= most_threads; threads *= quick ? 64 : 4) {
+  for (std::int64_t threads = 1 << 10; threads <= most_threads; threads *= quick ? 32 : 4) {
     add_row(threads, 256, of, runs);
   }
   if (json_file != nullptr) write_json(json_file, runs);

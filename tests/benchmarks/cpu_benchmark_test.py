@@ -34,7 +34,7 @@ class cpu_benchmark_test(unittest.TestCase):
         self.assertEqual(found["backend"], "cpu")
         self.assertEqual(found["rounds"], 5)
         sizes = sorted({row["threads"] for row in found["rows"]})
-        self.assertEqual(sizes, [2**10, 2**16, 2**22])
+        self.assertEqual(sizes, [2**10, 2**15, 2**20])
         names = {"kernel", "serial_loop", "nine_barriers", "sixty_four_barriers"}
         for size in sizes:
             rows = {row["name"]: row for row in found["rows"] if row["threads"] == size}
