@@ -144,6 +144,10 @@ TEST_CASE("a poisoned output notices writes outside it") {
 TEST_CASE("timing takes the median of the runs that were asked for") {
   CHECK(lab::summarize({3, 1, 2}).median_ms == 2);
   CHECK(lab::summarize({4, 1, 2, 10}).median_ms == 3);
+  CHECK(lab::summarize({5, 1, 4, 2, 3}).lower_quartile_ms == 2);
+  CHECK(lab::summarize({5, 1, 4, 2, 3}).upper_quartile_ms == 4);
+  CHECK(lab::summarize({4, 1, 2, 10}).lower_quartile_ms == 1.75);
+  CHECK(lab::summarize({7}).upper_quartile_ms == 7);
   CHECK(lab::summarize({4, 1, 2, 10}).minimum_ms == 1);
   CHECK(lab::summarize({4, 1, 2, 10}).maximum_ms == 10);
   CHECK(lab::gigabytes_per_second(3'000'000'000, 1000) == 3);

@@ -36,15 +36,14 @@ int checked_run(int argc, const char* const* argv, const program_description& de
 
 }  // namespace
 
-int run_program(int argc, const char* const* argv, const program_description& description,
-                const std::function<void(const options&, report&)>& body) {
-  const auto fail = [&description](const char* sentence, exit_status status) -> int {
+int exit_status_of(const std::string& name, const std::function<int()>& body) {
+  const auto fail = [&name](const char* sentence, exit_status status) -> int {
     std::cout.flush();
-    std::cerr << description.name << ": " << sentence << '\n';
+    std::cerr << name << ": " << sentence << '\n';
     return status;
   };
   try {
-    return checked_run(argc, argv, description, body);
+    return body();
   } catch (const help_request& help) {
     std::cout << help.text;
     return exit_right;
@@ -57,6 +56,12 @@ int run_program(int argc, const char* const* argv, const program_description& de
   } catch (const std::exception& error) {
     return fail(error.what(), exit_wrong);
   }
+}
+
+int run_program(int argc, const char* const* argv, const program_description& description,
+                const std::function<void(const options&, report&)>& body) {
+  return exit_status_of(description.name,
+                        [&] { return checked_run(argc, argv, description, body); });
 }
 
 }  // namespace lab

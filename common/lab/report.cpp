@@ -9,6 +9,8 @@
 
 #include "lab/json_text.hpp"
 
+#include "lab/json_text.hpp"
+
 namespace lab {
 
 namespace {

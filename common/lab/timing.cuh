@@ -36,6 +36,26 @@ class event {
   cudaEvent_t event_ = nullptr;
 };
 
+// Takes the time of calls in a row, between two events of its own.
+class stopwatch {
+ public:
+  // The mean of `calls` (>= 1) calls of `work` in milliseconds, once the device is done with them.
+  // `work` uses the default stream. Throws whatever it throws, and cuda_error where a kernel
+  // failed.
+  template <class Work>
+  double mean_of(Work&& work, int calls) {
+    start_.record();
+    for (int call = 0; call < calls; ++call) work();
+    stop_.record();
+    stop_.wait();
+    return stop_.milliseconds_since(start_) / calls;
+  }
+
+ private:
+  event start_;
+  event stop_;
+};
+
 // Times `work`: `repeat` (>= 1) runs between two events, after `warm_up` untimed calls (the first
 // one pays for loading the kernel and for cold memory) and one that only tells how long a call is.
 // A run of short work is as many calls in a row as take half a millisecond together, and counts as
@@ -45,20 +65,14 @@ class event {
 // Throws whatever `work` throws, and cuda_error where a kernel failed.
 template <class Work>
 timing time_runs(Work&& work, int repeat, int warm_up = 2) {
-  event start;
-  event stop;
-  const auto mean_of = [&](int calls) {
-    start.record();
-    for (int call = 0; call < calls; ++call) work();
-    stop.record();
-    stop.wait();
-    return stop.milliseconds_since(start) / calls;
-  };
+  stopwatch watch;
   for (int call = 0; call < warm_up; ++call) work();
-  const int calls = calls_in_a_row(mean_of(1));
+  const int calls = calls_in_a_row(watch.mean_of(work, 1));
   std::vector<double> milliseconds;
   milliseconds.reserve(static_cast<std::size_t>(repeat));
-  for (int run = 0; run < repeat; ++run) milliseconds.push_back(mean_of(calls));
+  for (int run = 0; run < repeat; ++run) {
+    milliseconds.push_back(watch.mean_of(work, calls));
+  }
   timing result = summarize(std::move(milliseconds));
   result.calls_in_a_row = calls;
   return result;

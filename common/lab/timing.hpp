@@ -9,9 +9,12 @@
 
 namespace lab {
 
-// Milliseconds a call in `runs` runs of the same work, each of `calls_in_a_row` calls.
+// Milliseconds a call in `runs` runs of the same work, each of `calls_in_a_row` calls. Half of the
+// runs lie between the quartiles.
 struct timing {
   double median_ms = 0;
+  double lower_quartile_ms = 0;
+  double upper_quartile_ms = 0;
   double minimum_ms = 0;
   double maximum_ms = 0;
   int runs = 0;
@@ -27,15 +30,24 @@ inline int calls_in_a_row(double milliseconds) {
   return std::max(1, static_cast<int>(run_ms / milliseconds));
 }
 
-// `milliseconds` holds one entry a run and is not empty. Of an even number of runs the median is
-// the mean of the two in the middle.
+// The value below which the part `fraction`, from 0 to 1, of `sorted` lies, straight between its
+// two neighbours where it falls between them: 0.5 is the median. `sorted` ascends and is not empty.
+inline double quantile(const std::vector<double>& sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// `milliseconds` holds one entry a run and is not empty.
 inline timing summarize(std::vector<double> milliseconds) {
   std::sort(milliseconds.begin(), milliseconds.end());
-  const std::size_t runs = milliseconds.size();
-  return {.median_ms = (milliseconds[(runs - 1) / 2] + milliseconds[runs / 2]) / 2,
+  return {.median_ms = quantile(milliseconds, 0.5),
+          .lower_quartile_ms = quantile(milliseconds, 0.25),
+          .upper_quartile_ms = quantile(milliseconds, 0.75),
           .minimum_ms = milliseconds.front(),
           .maximum_ms = milliseconds.back(),
-          .runs = static_cast<int>(runs)};
+          .runs = static_cast<int>(milliseconds.size())};
 }
 
 // Decimal gigabytes (10^9 bytes) a second; 0 where no time passed.

@@ -78,7 +78,7 @@ class wrong_use(unittest.TestCase):
 
     def test_unknown_command(self):
         self.refuses("rnu", says="did you mean run")
-        self.refuses("benchmark", says="run, test, trace, doctor, setup")
+        self.refuses("grade", says="run, racecheck, test, trace, bench, plot, doctor, setup")
 
     def test_unknown_chapter(self):
         self.refuses("run", "vectr_add", says="did you mean vector_add")

@@ -144,6 +144,8 @@ class documents_test(unittest.TestCase):
                 function, arguments = lab.parsed(words[1:])
                 if function is lab.command_run and not arguments.target.endswith(".cu"):
                     lab.chosen_chapters(arguments.target)
+                elif function is lab.command_bench:
+                    lab.chosen_chapters(arguments.target)
                 elif function is lab.command_run and "/" in arguments.target:
                     self.assertTrue((ROOT / arguments.target).is_file(), "there is no such file")
                 elif function is lab.command_trace:
@@ -170,7 +172,7 @@ class documents_test(unittest.TestCase):
         programs = {f"chapters/{row.folder}/{row.program}" for row in lab.all_chapters()}
         for command in commands_of(document):
             for path in re.findall(
-                r"(?<![\w/.-])((?:chapters|common|docs|tests)/[\w/.-]+)", command
+                r"(?<![\w/.-])((?:benchmarks|chapters|common|docs|tests)/[\w/.-]+)", command
             ):
                 self.assertTrue((ROOT / path).exists(), f"there is no {path}")
             for path in re.findall(r"(?<![\w/.-])build[\w-]*/(chapters/\d\d_\w+/\w+)", command):

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The contenders of chapters 05 and 06: ways to hand out the tiles of a picture.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "05_work_queue/mandelbrot.cuh"
+#include "05_work_queue/mandelbrot_reference.hpp"
+#include "05_work_queue/process_items.cuh"
+#include "05_work_queue/render_tiles.cuh"
+#include "contest.hpp"
+#include "lab/device_buffer.cuh"
+#include "lab/reference.hpp"
+#include "session.hpp"
+
+namespace benchmarks {
+
+// A picture of 8192 * 8192 pixels in tiles of 64 * 64, or a smaller one where --largest is below
+// its number of pixels.
+inline course::picture benchmark_picture(const course::view& part,
+                                         const benchmark_options& options) {
+  constexpr std::uint32_t largest_side = 8192;
+  constexpr std::uint32_t tiles_a_side = 128;
+  constexpr std::uint32_t smallest_tile = 8;
+  constexpr std::uint32_t iterations = 2048;
+  const auto exponent = static_cast<unsigned>(std::bit_width(options.largest) - 1) / 2;
+  const std::uint32_t side = std::min(largest_side, std::uint32_t{1} << exponent);
+  return course::picture_of(part, side, std::max(side / tiles_a_side, smallest_tile), iterations);
+}
+
+// One picture: its tiles and its right counts. The reference takes the host a while.
+class tile_contest {
+ public:
+  explicit tile_contest(const course::picture& of)
+      : of_(of),
+        tiles_(course::tiles_by_row(of)),
+        device_tiles_(tiles_),
+        counts_(of.pixel_count()),
+        reference_(course::reference_counts(of)) {}
+
+  const course::picture& of() const { return of_; }
+  const std::vector<course::tile_index>& tiles() const { return tiles_; }
+  const course::tile_index* device_tiles() const { return device_tiles_.data(); }
+  unsigned one_block_a_tile() const { return static_cast<unsigned>(tiles_.size()); }
+
+  // Its elements are pixels, and it has no input.
+  contest_description describe(const std::string& chapter, const course::view& part) const {
+    return {.chapter = chapter,
+            .task = std::string("tiles, ") + part.name,
+            .type = "uint32",
+            .elements = of_.pixel_count(),
+            .data = "none",
+            .inputs = 1};
+  }
+
+  // Calls prepare() and launches a grid of `blocks` blocks, which hand out the tiles; 0: as many as
+  // are resident at once. The contest outlives the contender.
+  template <class HandOut, class Prepare>
+  contender handing_out(const std::string& name, role part, const HandOut& hand_out,
+                        unsigned blocks, Prepare prepare) {
+    const unsigned grid =
+        blocks > 0 ? blocks
+                   : course::resident_blocks_for<HandOut, course::render_tiles>(threads_a_block);
+    const auto run = [=, this] {
+      prepare();
+      course::launch_processing(hand_out, course::render_tiles{.of = of_, .counts = counts_.data()},
+                                grid, threads_a_block);
+    };
+    return {.name = name,
+            .part = part,
+            .bytes = 0,  // What it costs is computing.
+            .run = [run](std::size_t) { run(); },
+            .wrong = [run, this]() -> std::optional<std::string> {
+              counts_.fill_bytes(0xff);
+              run();
+              return lab::first_difference<std::uint32_t>(counts_.to_host(), reference_);
+            }};
+  }
+
+ private:
+  course::picture of_;
+  std::vector<course::tile_index> tiles_;
+  lab::device_buffer<course::tile_index> device_tiles_;
+  lab::device_buffer<std::uint32_t> counts_;
+  std::vector<std::uint32_t> reference_;
+};
+
+}  // namespace benchmarks
