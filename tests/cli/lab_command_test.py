@@ -77,7 +77,7 @@ class wrong_use(unittest.TestCase):
 
     def test_unknown_command(self):
         self.refuses("rnu", says="did you mean run")
-        self.refuses("benchmark", says="run, test, doctor, setup")
+        self.refuses("benchmark", says="run, racecheck, test, doctor, setup")
 
     def test_unknown_chapter(self):
         self.refuses("run", "vectr_add", says="did you mean vector_add")
