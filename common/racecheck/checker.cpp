@@ -10,6 +10,10 @@ namespace {
 
 constexpr unsigned whole_cell = 0xf;
 
+// How far past its end an access is still taken for one of the variable.
+constexpr std::size_t past_a_shared_variable = 4096;
+constexpr std::size_t most_shared_bytes = 227 * 1024;
+
 uint3 index_of(std::uint64_t number, const dim3& size) {
   const std::uint64_t row = number / size.x;
   return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(row % size.y),
@@ -65,6 +69,7 @@ void checker::block_begins(const cpu_backend::observer::block& begun) {
     dynamic.bytes = begun.dynamic_shared_bytes;
     dynamic.what = region::kind::dynamic_shared;
     dynamic.starts_unwritten = true;
+    dynamic.surrounding_bytes = most_shared_bytes - dynamic.bytes;
     shadow_memory::give_cells(dynamic);
   }
 }
@@ -105,6 +110,7 @@ void checker::shared_variable_appears(const cpu_backend::observer::shared_variab
   appeared.name = variable.name;
   appeared.type = variable.type;
   appeared.starts_unwritten = true;
+  appeared.surrounding_bytes = past_a_shared_variable;
   shadow_memory::give_cells(appeared);
   memory_.forget_lookups();
 }
@@ -620,11 +626,18 @@ void checker::outside(thread_state& by, const std::byte* address, std::size_t by
   found.memory = describe_memory(*near);
   const auto offset = address - near->begin;
   const auto size = static_cast<std::ptrdiff_t>(near->bytes);
-  found.object = (near->name.empty() ? "allocation " + std::to_string(near->number) : near->name) +
-                 " of " + std::to_string(near->bytes) + " bytes: " +
+  if (near->what == region::kind::shared) {
+    found.object = describe_object(*near, address, bytes);
+    add(std::move(found));
+    return;
+  }
+  const std::string name = near->what == region::kind::dynamic_shared
+                               ? "the launch's dynamic shared memory"
+                               : "allocation " + std::to_string(near->number);
+  const std::ptrdiff_t past_end = offset + static_cast<std::ptrdiff_t>(bytes) - size;
+  found.object = name + " of " + std::to_string(near->bytes) + " bytes: " +
                  (offset < 0 ? std::to_string(-offset) + " bytes before its begin"
-                             : std::to_string(offset + static_cast<std::ptrdiff_t>(bytes) - size) +
-                                   " bytes past its end");
+                             : std::to_string(past_end) + " bytes past its end");
   add(std::move(found));
 }
 

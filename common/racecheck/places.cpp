@@ -89,8 +89,18 @@ std::string text_of_line(const std::filesystem::path& file, unsigned line) {
   return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
+// clang sometimes names the preprocessed source; that one says in its first line what it was made
+// from: # 1 "reduce.cu"
+std::string preprocessed_from(const std::filesystem::path& file) {
+  const std::string first = text_of_line(file, 1);
+  const auto open = first.find('"');
+  if (!first.starts_with("# ") || open == std::string::npos) return "";
+  return first.substr(open + 1, first.find('"', open + 1) - open - 1);
+}
+
 source_line make_line(const std::string& file, unsigned line) {
-  const std::filesystem::path here = located(file);
+  std::filesystem::path here = located(file);
+  if (const std::string source = preprocessed_from(here); !source.empty()) here = located(source);
   source_line made;
   made.file = shown(here);
   made.line = line;

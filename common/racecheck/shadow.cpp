@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cpu_backend/multiprocessor.hpp"
+
 // The linker's names for the program's variables: initialised ones, then those that start as zero.
 extern "C" {
 extern std::byte __data_start;
@@ -140,7 +142,31 @@ void shadow_memory::add_program_variables() {
   give_cells(*program_);
 }
 
+namespace {
+
+// Of the variables that each OS thread has of its own, instrumented code uses those of the kernel's
+// __shared__ variables and these.
+bool is_built_in_variable(const std::byte* address) {
+  const auto holds = [&](const auto& variable) {
+    return static_cast<std::size_t>(address - reinterpret_cast<const std::byte*>(&variable)) <
+           sizeof variable;
+  };
+  return holds(threadIdx) || holds(blockIdx) || holds(blockDim) || holds(gridDim) ||
+         holds(cpu_backend::this_multiprocessor);
+}
+
+}  // namespace
+
 const region* shadow_memory::find_surrounding(const std::byte* address) const {
+  if (shared_) {
+    const region* before = nullptr;
+    for (const region& each : *shared_) {
+      const bool near =
+          static_cast<std::size_t>(address - each.begin) < each.bytes + each.surrounding_bytes;
+      if (near && (!before || before->begin < each.begin)) before = &each;
+    }
+    if (before && !is_built_in_variable(address)) return before;
+  }
   for (const auto& each : regions_) {
     if (each->surroundings &&
         static_cast<std::size_t>(address - each->surroundings) < each->surrounding_bytes) {

@@ -60,7 +60,7 @@ struct region {
   std::string type;
   bool starts_unwritten = false;  // reading what nothing wrote is a mistake
   std::vector<std::pair<std::size_t, std::size_t>> written_by_host;  // offsets: first, end
-  // Bytes around it that belong to nothing else.
+  // Bytes around it that belong to nothing else; of shared memory those behind it.
   const std::byte* surroundings = nullptr;
   std::size_t surrounding_bytes = 0;
   cell* cells = nullptr;

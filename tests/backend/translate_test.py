@@ -328,6 +328,37 @@ def same_but_for_blanks(text: str) -> str:
     return re.sub(" +", " ", text)
 
 
+class ObservedTest(unittest.TestCase):
+    """For racecheck, a __shared__ variable also says that it is there."""
+
+    def translated(self, declaration: str) -> str:
+        return translate(f"void k() {{ {declaration} }}", "a.cu", True)
+
+    def test_each_variable_of_a_declaration(self):
+        announced = '::cpu_backend::shared_variable({name}, "{name}");'.format
+        for declaration, names in {
+            "__cpu_backend_shared__ int a;": ["a"],
+            "__cpu_backend_shared__ int a[32][33];": ["a"],
+            "__cpu_backend_shared__ T<1, 2> a, b[3];": ["a", "b"],
+            "__cpu_backend_shared__ struct { int x; } s;": ["s"],
+            "__cpu_backend_shared__ alignas(16) float v[4];": ["v"],
+        }.items():
+            with self.subTest(declaration):
+                result = self.translated(declaration)
+                self.assertTrue(
+                    result.endswith("; " + " ".join(announced(name=name) for name in names) + " }")
+                )
+                self.assertNotIn("shared_variable", translate(f"void k() {{ {declaration} }}", "a.cu"))
+
+    def test_dynamic_shared_memory_needs_no_announcement(self):
+        result = self.translated("extern __cpu_backend_shared__ int a[];")
+        self.assertNotIn("shared_variable", result)
+
+    def test_outside_of_a_function_it_is_refused(self):
+        with self.assertRaises(TranslationFailed):
+            translate("__cpu_backend_shared__ int a;", "a.cu", True)
+
+
 class LaunchTest(unittest.TestCase):
     maxDiff = None
 

@@ -333,6 +333,20 @@ __global__ void past_the_end(memory of) {
   of.data[blocks * threads + threadIdx.x] = 1;  // mark: past the end
 }
 
+__global__ void past_the_end_of_shared(memory of) {
+  __shared__ int values[threads];
+  values[threadIdx.x + 1] = 1;  // mark: past the end of shared
+  __syncthreads();
+  of.result[threadIdx.x] = values[threads - 1];
+}
+
+__global__ void past_the_end_of_dynamic(memory of) {
+  extern __shared__ int elements[];
+  elements[threadIdx.x + 1] = 1;  // mark: past the end of dynamic
+  __syncthreads();
+  of.result[threadIdx.x] = elements[threads - 1];
+}
+
 __global__ void waits_for_later_block(memory of) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == gridDim.x - 1) {
@@ -504,6 +518,9 @@ const struct {
     {"unwritten_shared", [] { launch(unwritten_shared<false>, 1); }},
     {"written_device", [] { launch(unwritten_device<true>, 1); }},
     {"unwritten_device", [] { launch(unwritten_device<false>, 1); }},
+    {"past_the_end_of_shared", [] { launch(past_the_end_of_shared, 1); }},
+    {"past_the_end_of_dynamic",
+     [] { past_the_end_of_dynamic<<<1, threads, threads * sizeof(int)>>>(allocate()); }},
     {"past_the_end", [] { launch(past_the_end, 1); }},
 
     {"waits_for_later_block", [] { launch(waits_for_later_block, 100); }},

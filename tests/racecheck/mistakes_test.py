@@ -108,6 +108,8 @@ OTHER_FINDINGS = {
     "unwritten_shared": ("unwritten", "unwritten shared"),
     "unwritten_device": ("unwritten", "unwritten device"),
     "past_the_end": ("outside", "past the end"),
+    "past_the_end_of_shared": ("outside", "past the end of shared"),
+    "past_the_end_of_dynamic": ("outside", "past the end of dynamic"),
 }
 
 # Case: what the program must say, under every schedule but those named.
@@ -197,6 +199,8 @@ class mistakes(unittest.TestCase):
         self.assertIn(f"element {element} ", found["object"])
         _, _, report = run("fetch_twice", 0)
         self.assertEqual(report["findings"][0]["object"], "item (int)")
+        _, _, report = run("past_the_end_of_shared", 0)
+        self.assertRegex(report["findings"][0]["object"], r"^values\[128\] \(int ?\[128\]\)$")
 
     def test_every_correct_twin_is_silent_at_every_seed(self):
         for (case, seed), (code, output, report) in run_all(TWINS, SEEDS_OF_TWINS).items():
