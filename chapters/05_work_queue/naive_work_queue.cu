@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-constexpr int items = 10'000;
+constexpr int items = 1'000;
 constexpr int blocks = 64;
 constexpr int threads = 64;
 
