@@ -36,6 +36,7 @@ inline constexpr std::array worlds = {
     world{.acquires = true, .releases = true},
     world{.acquires = true, .block_arrives = true},
     world{.acquires = true, .widens = true},
+    world{.acquires = true, .releases = true, .block_arrives = true},
     world{.acquires = true, .releases = true, .widens = true, .block_arrives = true},
 };
 
