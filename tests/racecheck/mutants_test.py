@@ -21,6 +21,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -206,6 +207,25 @@ class mutants(unittest.TestCase):
             item = mutant(all_mutants()[0].path)
             item.path = stale
             self.assertIn("does not apply", judge(item, pathlib.Path(folder)))
+
+    def test_a_mutant_that_changes_nothing_survives(self):
+        with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
+            harmless = pathlib.Path(folder) / "harmless.patch"
+            item = all_mutants()[0]
+            lines = item.path.read_text(encoding="utf-8").splitlines(keepends=True)
+            # Each line that the patch takes away is put back.
+            changed = [line for line in lines if not line.startswith("+") or line[1] == "+"]
+            put_back = []
+            for line in changed:
+                put_back.append(line)
+                if line.startswith("-") and not line.startswith("---"):
+                    put_back.append("+" + line[1:])
+            text = "".join(put_back)
+            head = re.search(r"@@ -\d+,(\d+) \+\d+,(\d+) @@", text)
+            old, new = head.groups()
+            harmless.write_text(text.replace(f",{new} @@", f",{old} @@", 1), encoding="utf-8")
+            item.path = harmless
+            self.assertEqual(judge(item, pathlib.Path(folder)), "it survives")
 
 
 if __name__ == "__main__":

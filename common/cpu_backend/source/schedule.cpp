@@ -88,8 +88,30 @@ void schedule::order_threads(std::vector<std::uint16_t>& ranks) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
       ranks[i] = static_cast<std::uint16_t>(ranks.size() - 1 - i);
     }
-  } else if (seed() >= 2) {
+  } else if (seed() >= 2 && seed() % 4 == 0) {
     shuffle(ranks);
+  } else if (seed() >= 2) {
+    shuffle_by_warps(ranks);
+  }
+}
+
+// The warps in any order, and the lanes within each. Neighbouring threads mostly work on
+// neighbouring memory, and an observer that finds it in the cache is twice as fast.
+void schedule::shuffle_by_warps(std::vector<std::uint16_t>& ranks) {
+  constexpr std::size_t warp_size = 32;
+  std::vector<std::uint16_t> warps((ranks.size() + warp_size - 1) / warp_size);
+  std::iota(warps.begin(), warps.end(), std::uint16_t{0});
+  shuffle(warps);
+  std::size_t next = 0;
+  for (const std::uint16_t warp : warps) {
+    const std::size_t first = next;
+    for (std::size_t rank = warp * warp_size; rank < ranks.size() && rank < (warp + 1) * warp_size;
+         ++rank) {
+      ranks[next++] = static_cast<std::uint16_t>(rank);
+    }
+    for (std::size_t lanes = next - first; lanes > 1; --lanes) {
+      std::swap(ranks[first + lanes - 1], ranks[first + below(lanes)]);
+    }
   }
 }
 

@@ -40,6 +40,7 @@ class schedule {
   enum class block_order { ascending, descending, shuffled };
 
   std::uint64_t below(std::uint64_t bound);
+  void shuffle_by_warps(std::vector<std::uint16_t>& ranks);
 
   std::uint64_t state_ = 0;
   std::uint64_t launches_ = 0;
