@@ -60,7 +60,8 @@ std::string describe_address(const siginfo_t& info) {
 void end_kernel(multiprocessor& on, int signal_number, const siginfo_t& info) {
   if (signal_number == interrupt_signal) {
 #ifdef CPU_BACKEND_OBSERVED
-    // Whoever observes may hold a lock of the standard library just now. The next signal comes soon.
+    // Whoever observes may hold a lock of the standard library just now. The next signal comes
+    // soon.
     if (!observer::thread_is_in_kernel()) return;
 #endif
     on.abandon_running_thread();
