@@ -56,8 +56,8 @@ class stopwatch {
   event stop_;
 };
 
-// Times `work`: `repeat` (>= 1) runs between two events, after `warm_up` untimed calls (the first
-// one pays for loading the kernel and for cold memory) and one that only tells how long a call is.
+// Times `work`: `repeat` (>= 1) runs between two events, after `warm_up` (>= 1) calls, of which the
+// first pays for loading the kernel and for cold memory, and the last one tells how long a call is.
 // A run of short work is as many calls in a row as take half a millisecond together, and counts as
 // their mean: between two events around a single kernel of 3 us there are more than 5. `work` uses
 // the default stream. Host code in `work` that waits for the device is part of the time: the second
@@ -66,7 +66,7 @@ class stopwatch {
 template <class Work>
 timing time_runs(Work&& work, int repeat, int warm_up = 2) {
   stopwatch watch;
-  for (int call = 0; call < warm_up; ++call) work();
+  for (int call = 1; call < warm_up; ++call) work();
   const int calls = calls_in_a_row(watch.mean_of(work, 1));
   std::vector<double> milliseconds;
   milliseconds.reserve(static_cast<std::size_t>(repeat));

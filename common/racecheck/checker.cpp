@@ -398,6 +398,15 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
   if (stores) seen.released = {true, by.name.rank, place};
   if (reads) seen.acquired = {true, by.name.rank, place};
 
+  // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
+  const auto read_now = [&] {
+    message& carries =
+        location_of(in->cell_at(done.address), true)->carries(offset_in_cell(done.address));
+    clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
+  };
+  const bool is_after_what_it_reads = done.acquires || stores;
+  if (reads && is_after_what_it_reads) read_now();
+
   // The race test is for each cell; what the operation carries is the first cell's.
   const std::byte* const end = done.address + done.bytes;
   for (const std::byte* address = done.address; address < end;) {
@@ -439,11 +448,9 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
                        0,
                        0};
     if (address == done.address) {
-      message& carries = at.carries(offset);
-      if (reads) {
-        clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
-      }
+      if (reads && !is_after_what_it_reads) read_now();
       if (stores) {
+        message& carries = at.carries(offset);
         clocks_.strong_write(block_->clocks, by, carries, done.within, done.releases, reads);
         made.chain = carries.chain;
         made.position = carries.position;

@@ -231,6 +231,24 @@ __global__ void work(memory of) {
 }
 
 // A worker's own deque: the owner takes at block scope, thieves from other blocks at device scope.
+// A flag that is first written plainly, and then released. Whoever acquires the release is after
+// the plain write as well, and the acquire itself already is. (result[0] only tells when to look.)
+__global__ void plain_write_before_release(memory of) {
+  if (threadIdx.x != 0 || blockIdx.x > 1) return;
+  const device_ref flag(*of.counter);
+  const device_ref look(*reinterpret_cast<unsigned*>(of.result));
+  if (blockIdx.x == 0) {
+    *of.counter = 2;
+    of.data[0] = 7;
+    flag.store(1, cuda::memory_order_release);
+    look.store(1, cuda::memory_order_relaxed);
+  } else {
+    while (look.load(cuda::memory_order_relaxed) == 0) {
+    }
+    if (flag.load(cuda::memory_order_acquire) == 1) of.result[1] = of.data[0];
+  }
+}
+
 template <bool narrow>
 __global__ void steal(memory of) {
   if (threadIdx.x != 0) return;
@@ -472,6 +490,7 @@ const struct {
     {"queue", [] { launch(work<queue::right>); }},
     {"fetch_twice", [] { launch(work<queue::fetches_twice>); }},
     {"fetch_without_barrier", [] { launch(work<queue::without_barrier>); }},
+    {"plain_write_before_release", [] { launch(plain_write_before_release); }},
     {"steal_at_device_scope", [] { launch(steal<false>); }},
     {"steal_at_block_scope", [] { launch(steal<true>); }},
 

@@ -91,6 +91,7 @@ TWINS = [
     "modern_guard",
     "counter_read_atomically",
     "queue",
+    "plain_write_before_release",
     "steal_at_device_scope",
     "lock",
     "two_blocks_exchange",
@@ -187,7 +188,9 @@ class mistakes(unittest.TestCase):
                 found = at_lines[0]
                 self.assertEqual(found["diagnosis"], diagnosis)
                 self.assertTrue(found["first"]["file"].endswith("mistakes.cu"))
-                self.assertEqual(found["first"]["block"] != found["second"]["block"], between_blocks)
+                self.assertEqual(
+                    found["first"]["block"] != found["second"]["block"], between_blocks
+                )
                 if not between_blocks:
                     self.assertNotEqual(found["first"]["thread"], found["second"]["thread"])
 
@@ -227,7 +230,9 @@ class mistakes(unittest.TestCase):
                     self.assertIn(message, output)
 
     def test_a_loop_that_waits_by_volatile_reads_makes_progress(self):
-        for (_, seed), (code, output, report) in run_all(["waits_by_plain_reads"], range(20)).items():
+        for (_, seed), (code, output, report) in run_all(
+            ["waits_by_plain_reads"], range(20)
+        ).items():
             with self.subTest(seed=seed):
                 self.assertEqual(code, 1, output)
                 self.assertEqual(report["failed_launches"], 0)
