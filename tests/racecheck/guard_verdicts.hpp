@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Made by generate_guard_verdicts.py: 1 for a variant that has a race, in the order of
-// guard_variants_test.cu.
+// Made by generate_guard_verdicts.py.
 #pragma once
 
 inline constexpr char guard_verdicts[] =
