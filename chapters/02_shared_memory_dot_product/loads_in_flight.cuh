@@ -12,7 +12,8 @@ namespace course {
 // `in_flight` loads first, then as many uses. `blocks` blocks, of which the calling one is number
 // `block`, take each index once: tile t of blockDim.x * in_flight neighbours goes to block
 // t % blocks. For any thread of a one-dimensional block; no communication.
-// What load returns has a trivial default constructor.
+// What load returns has a trivial default constructor. It may be called for an index more often
+// than use is, and what it returned is then thrown away.
 template <unsigned in_flight, class Load, class Use>
 __device__ void for_each_in_flight(std::size_t count, std::size_t block, std::size_t blocks,
                                    Load load, Use use) {
@@ -27,11 +28,14 @@ __device__ void for_each_in_flight(std::size_t count, std::size_t block, std::si
 #pragma unroll
       for (unsigned k = 0; k < in_flight; ++k) use(loaded[k]);
     } else {
-      // The last tile. Its loads are under way together, too: of a small array it is all there is.
-      value loaded[in_flight] = {};
+      // The last tile: of a small array it is all there is, so its loads should be under way
+      // together, too. Past the end the last one is loaded again, because a load behind a condition
+      // may have to wait for the one before.
+      value loaded[in_flight];
 #pragma unroll
       for (unsigned k = 0; k < in_flight; ++k) {
-        if (mine + k * blockDim.x < count) loaded[k] = load(mine + k * blockDim.x);
+        const std::size_t i = mine + k * blockDim.x;
+        loaded[k] = load(i < count ? i : count - 1);
       }
 #pragma unroll
       for (unsigned k = 0; k < in_flight; ++k) {
