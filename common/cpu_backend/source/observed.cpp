@@ -143,7 +143,10 @@ void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const
     if (known.address == address) return;
   }
   shared_variables_.push_back({address, std::vector<std::byte>(bytes)});
+  // The kernel does not write this.
+  observer::thread_pauses();
   std::memset(address, unknown_byte, bytes);
+  observer::thread_runs(thread_rank());
   observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type});
 }
 
