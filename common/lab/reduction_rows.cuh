@@ -65,12 +65,12 @@ class reduction_rows {
 
   void add_timed(const std::string& name, unsigned blocks, unsigned vectors, const timing& time,
                  std::optional<std::string> wrong) {
-    results_.add({.variant = name,
-                  .blocks = blocks,
-                  .threads = chosen_.threads,
-                  .time = time,
-                  .bytes = vectors * sizeof(T) * std::uint64_t{problem_.size()},
-                  .wrong = std::move(wrong)});
+    results_.add(measurement{.variant = name,
+                             .blocks = blocks,
+                             .threads = chosen_.threads,
+                             .time = time,
+                             .bytes = vectors * sizeof(T) * std::uint64_t{problem_.size()},
+                             .wrong = std::move(wrong)});
   }
 
   const options& chosen_;

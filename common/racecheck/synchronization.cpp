@@ -67,7 +67,7 @@ void synchronization::watch_size(unsigned in, std::size_t size) {
 // Nor do they outlive the first tens of thousands of operations: threads that contend for a lock
 // would pay for all worlds at every try.
 void synchronization::watch_work() {
-  constexpr std::uint64_t enough = 50'000;
+  constexpr std::uint64_t enough = 4'000;
   if (++operations_ != enough) return;
   std::fill(given_up_.begin() + 1, given_up_.end(), true);
 }

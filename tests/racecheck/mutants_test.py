@@ -145,7 +145,7 @@ def run(program, test_case, seed):
 
 def judge(item, folder):
     """None if the mutant is rejected for the reason that it names, else what happened."""
-    copy = folder / item.path.stem
+    copy = folder / f"{item.chapter.name}-{item.path.stem}"
     shutil.copytree(ROOT / "chapters", copy / "chapters")
     applied = subprocess.run(
         ["git", "apply", "--whitespace=nowarn", str(item.path)],
