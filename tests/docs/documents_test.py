@@ -136,6 +136,11 @@ class documents_test(unittest.TestCase):
         tests = json.loads((BUILD / "meson-info/intro-tests.json").read_text(encoding="utf-8"))
         names = [test["name"] for test in tests]
         suites = {suite.split(":")[-1] for test in tests for suite in test["suite"]}
+        if not json.loads((BUILD / "single_file.json").read_text(encoding="utf-8")).get(
+            "racecheck_libraries"
+        ):  # This build has no racecheck; that of the README has.
+            names.append("mutants_test")
+            suites |= {"racecheck", "mutants"}
         for command in commands_of(document):
             words = shlex.split(command, comments=False) if command.startswith("./lab") else []
             if not words or words == ["./lab"] or "[" in command:  # the name alone, or a synopsis
