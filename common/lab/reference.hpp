@@ -16,31 +16,31 @@
 
 namespace lab {
 
-// The dot product of two vectors of integers, in 128 bits, so that no product and no sum can
-// overflow. Both have the same length. Throws std::overflow_error if the result needs more than 64.
-template <std::integral T>
-std::int64_t exact_dot(std::span<const T> a, std::span<const T> b) {
+// The sum of term(i) over i < count, in 128 bits, so that no term and no sum can overflow. Throws
+// std::overflow_error, with `name` in its sentence, if the result needs more than 64.
+template <class Term>
+std::int64_t exact_sum_of(std::size_t count, Term term, const char* name) {
   __extension__ using int128 = __int128;
   int128 sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<int128>(a[i]) * b[i];
+  for (std::size_t i = 0; i < count; ++i) sum += term(i);
   if (sum > std::numeric_limits<std::int64_t>::max() ||
       sum < std::numeric_limits<std::int64_t>::min()) {
-    throw std::overflow_error("the exact dot product does not fit in 64 bits");
+    throw std::overflow_error(std::string("the exact ") + name + " does not fit in 64 bits");
   }
   return static_cast<std::int64_t>(sum);
 }
 
-// The sum of a vector of integers, in the same way.
+// The sum of a vector of integers, and the dot product of two of the same length.
 template <std::integral T>
 std::int64_t exact_sum(std::span<const T> values) {
+  return exact_sum_of(
+      values.size(), [&](std::size_t i) { return values[i]; }, "sum");
+}
+template <std::integral T>
+std::int64_t exact_dot(std::span<const T> a, std::span<const T> b) {
   __extension__ using int128 = __int128;
-  int128 sum = 0;
-  for (const T value : values) sum += value;
-  if (sum > std::numeric_limits<std::int64_t>::max() ||
-      sum < std::numeric_limits<std::int64_t>::min()) {
-    throw std::overflow_error("the exact sum does not fit in 64 bits");
-  }
-  return static_cast<std::int64_t>(sum);
+  return exact_sum_of(
+      a.size(), [&](std::size_t i) { return static_cast<int128>(a[i]) * b[i]; }, "dot product");
 }
 
 // A sum of floating-point terms: of a_i b_i, or of a_i.
