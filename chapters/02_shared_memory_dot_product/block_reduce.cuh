@@ -13,6 +13,7 @@
 namespace course {
 
 inline constexpr unsigned warp_size = 32;
+inline constexpr unsigned whole_warp = 0xffffffff;  // the mask of all its lanes
 inline constexpr unsigned largest_block = 1024;
 inline constexpr unsigned largest_warp_count = largest_block / warp_size;
 
@@ -108,18 +109,27 @@ __device__ T shuffle_down(unsigned mask, T value, unsigned delta) {
 }
 
 // Combines `value` of lanes 0 to lanes - 1 of a warp, through registers alone. Lane 0 gets the
-// result; what the others get is not specified. Exactly these lanes call it, lanes from 1 to 32; in
-// a one-dimensional block whose warps start at multiples of 32.
+// result; what the others get is not specified. The lanes of `mask` call it, and only they: these
+// `lanes`, from 1 to 32, or the whole warp.
 template <class T, class Operation>
-__device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_size) {
+__device__ T combine_lanes(unsigned mask, T value, Operation operation, unsigned lanes) {
   const unsigned lane = threadIdx.x % warp_size;
-  const unsigned mask = 0xffffffffU >> (warp_size - lanes);
 #pragma unroll
   for (unsigned delta = warp_size / 2; delta > 0; delta /= 2) {
     const T other = shuffle_down(mask, value, delta);
     if (lane + delta < lanes) value = operation(value, other);
   }
   return value;
+}
+
+// As combine_lanes, in a one-dimensional block whose warps start at multiples of 32: exactly
+// lanes 0 to lanes - 1 call it.
+template <class T, class Operation>
+__device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_size) {
+  // The shuffle of a mask that the compiler knows is one instruction; another mask has to be
+  // compared with the lanes that really are there, at each step.
+  if (lanes == warp_size) return combine_lanes(whole_warp, value, operation, warp_size);
+  return combine_lanes(whole_warp >> (warp_size - lanes), value, operation, lanes);
 }
 
 // As block_reduce, but with warp shuffles: two barriers instead of up to eleven. `shared` is shared
@@ -134,7 +144,11 @@ __device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
   value = warp_reduce(value, operation, after_this_warp < warp_size ? after_this_warp : warp_size);
   if (lane == 0) shared[warp] = value;
   __syncthreads();
-  if (threadIdx.x < warps) value = warp_reduce(shared[threadIdx.x], operation, warps);
+  // Where there is a second warp, the first is a whole one.
+  if (warp == 0 && warps > 1) {
+    if (lane < warps) value = shared[lane];
+    value = combine_lanes(whole_warp, value, operation, warps);
+  }
   // The first warp has read `shared`: now it may be written again.
   __syncthreads();
   return value;

@@ -21,14 +21,19 @@ __device__ auto thread_share(Terms terms, std::size_t n, std::size_t block, std:
   using T = typename Terms::value_type;
   constexpr unsigned in_flight = Terms::loads_in_flight;
   T share = Operation::template identity<T>();
-  const auto combine_single = [&](std::size_t first, std::size_t last) {
-    for_each_in_flight<in_flight>(
-        last - first, block, blocks, [=](std::size_t i) { return terms[first + i]; },
-        [&](const T& term) { share = operation(share, term); });
-  };
+  const std::size_t threads = blocks * blockDim.x;
+  if (n <= threads) {
+    // At most one term a thread, as where shares are merged: nothing could be in flight beside it.
+    const std::size_t thread = block * blockDim.x + threadIdx.x;
+    return thread < n ? operation(share, terms[thread]) : share;
+  }
 
+  // How many neighbours make a packet that can be loaded at once, and the terms that are in none.
+  packet_range range = {.head = 0, .count = 0};
+  std::size_t packed = 0;
   if constexpr (fits_packets<T>) {
-    const packet_range range = terms.packets(n);
+    range = terms.packets(n);
+    packed = range.count * packet<T>::size;
     // One share for each place in a packet: four short chains of additions, not one long one.
     packet<T> shares;
     for (T& each : shares.element) each = share;
@@ -41,11 +46,12 @@ __device__ auto thread_share(Terms terms, std::size_t n, std::size_t block, std:
         });
 #pragma unroll
     for (const T& each : shares.element) share = operation(share, each);
-    combine_single(0, range.head);
-    combine_single(range.head + range.count * packet<T>::size, n);
-  } else {
-    combine_single(0, n);
   }
+  // Those before the packets and those behind them, one by one.
+  for_each_in_flight<in_flight>(
+      n - packed, block, blocks,
+      [=](std::size_t i) { return terms[i < range.head ? i : i + packed]; },
+      [&](const T& term) { share = operation(share, term); });
   return share;
 }
 

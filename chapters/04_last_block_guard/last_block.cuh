@@ -32,19 +32,19 @@ __device__ inline unsigned long long block_count() {
 // Errors: one arrival too many, which is also what most counters that were not 0 lead to, stops the
 // kernel with __trap().
 __device__ inline bool last_arrival(unsigned* counter, unsigned long long expected) {
-  __shared__ bool is_last;
-  // All threads' writes are done, for thread 0 to publish; and nobody reads is_last any more.
+  __shared__ unsigned earlier;
+  const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);
+  // All threads' writes are done, for thread 0 to publish; and nobody reads `earlier` any more.
   __syncthreads();
-  if (thread_rank() == 0) {
-    const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);
-    // Release: what this block wrote. Acquire: what all that arrived earlier wrote.
-    const unsigned earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
-    if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
-    is_last = earlier == expected - 1;
-    if (is_last) arrivals.store(0, cuda::memory_order_relaxed);  // ready for the next launch
-  }
+  // Release: what this block wrote. Acquire: what all that arrived earlier wrote.
+  if (thread_rank() == 0) earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
   // What thread 0 has acquired, all threads may read.
   __syncthreads();
+  if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
+  const bool is_last = earlier == expected - 1;
+  if (is_last && thread_rank() == 0) {
+    arrivals.store(0, cuda::memory_order_relaxed);  // ready for the next launch
+  }
   return is_last;
 }
 
