@@ -24,8 +24,7 @@ __device__ inline unsigned long long block_count() {
 // `expected`, else false. Then *counter is 0 again.
 // - Every thread of the block calls it, at the same place, with the same arguments.
 // - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
-// any
-//   number of each block.
+//   any number of each block.
 // - *counter is in global memory and was 0 at the launch. Nobody else touches it meanwhile.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block.
