@@ -17,6 +17,12 @@ namespace {
 
 constexpr unsigned threads = threads_a_block;
 
+add_function<float> sixteen_bytes_in_blocks_of(unsigned size) {
+  return [=](const float* a, const float* b, float* sum, std::size_t n) {
+    course::launch_sixteen_bytes(a, b, sum, n, course::sixteen_bytes_blocks<float>(n, size), size);
+  };
+}
+
 void vector_add(session& run) {
   const std::string task = "vector add";
   const auto multiprocessors = static_cast<unsigned>(run.device().multiprocessors);
@@ -41,11 +47,8 @@ void vector_add(session& run) {
                       a, b, sum, n, course::grid_stride_blocks(n, threads, multiprocessors),
                       threads);
                 }),
-        variant("sixteen_byte_loads",
-                [](const float* a, const float* b, float* sum, std::size_t n) {
-                  course::launch_sixteen_bytes(
-                      a, b, sum, n, course::sixteen_bytes_blocks<float>(n, threads), threads);
-                })};
+        variant("sixteen_byte_loads", sixteen_bytes_in_blocks_of(threads)),
+        variant("sixteen_byte_loads_1024_threads", sixteen_bytes_in_blocks_of(1024))};
     run.add_peer(contenders, of, "thrust_transform", [&] {
       return adding("thrust_transform", role::peer, data, c, where, thrust_transform<float>());
     });

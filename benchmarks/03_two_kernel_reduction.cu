@@ -21,7 +21,9 @@ void two_kernel_reductions(session& run) {
   const exact_vectors<float> data(longest(places), 3);
   for (const placement& where : places) {
     const contest_description sum = describe("03", "sum", "float", where);
-    std::vector<contender> sums = {two_kernel_sum("two_kernels", role::variant, data, where)};
+    std::vector<contender> sums = {
+        two_kernel_sum("two_kernels", role::variant, data, where),
+        two_kernel_sum("two_kernels_512_threads", role::variant, data, where, 512)};
     add_cub_sum(run, sums, sum, data, where);
     run.hold(sum, std::move(sums));
 

@@ -19,15 +19,15 @@ namespace {
 template <class Guard, class T, class Operation>
 contender last_block_reduction(const std::string& name, const reduction_task<T>& task,
                                Operation operation, const exact_vectors<T>& data,
-                               const placement& where) {
+                               const placement& where, unsigned threads = threads_a_block) {
   const std::size_t n = where.elements;
   const unsigned blocks = course::reduction_blocks<course::elements<T>>(
-      course::reduce_elements_in_one_kernel<Guard, T, Operation>, n, threads_a_block);
+      course::reduce_elements_in_one_kernel<Guard, T, Operation>, n, threads);
   const auto partials = working_memory<T>(blocks);
   const auto counter = std::make_shared<course::arrival_counter>();
   return task.on_device(name, role::variant, [=, &data](std::size_t input, T* result) {
     course::last_block_reduction<Guard>(data.a(where.first(input)), n, operation, partials->data(),
-                                        *counter, result, blocks, threads_a_block);
+                                        *counter, result, blocks, threads);
   });
 }
 
@@ -55,10 +55,13 @@ void last_block_reductions(session& run) {
   const exact_vectors<float> data(longest(places), 4);
   for (const placement& where : places) {
     const contest_description sum = describe("04", "sum", "float", where);
-    const auto sum_with = [&]<class Guard>(const char* name, Guard) {
-      return last_block_reduction<Guard>(name, sum_task(data, where), course::plus{}, data, where);
+    const auto sum_with = [&]<class Guard>(const char* name, Guard,
+                                           unsigned threads = threads_a_block) {
+      return last_block_reduction<Guard>(name, sum_task(data, where), course::plus{}, data, where,
+                                         threads);
     };
     std::vector<contender> sums = {sum_with("last_block", acquire_release_guard{}),
+                                   sum_with("last_block_512_threads", acquire_release_guard{}, 512),
                                    sum_with("shared_flag", course::shared_flag_guard{}),
                                    sum_with("syncthreads_or", course::syncthreads_or_guard{}),
                                    two_kernel_sum("two_kernels", role::peer, data, where)};

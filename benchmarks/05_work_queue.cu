@@ -3,12 +3,14 @@
 #include "05_work_queue/work_queue.cuh"
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "05_work_queue/hand_out.cuh"
 #include "05_work_queue/render_tiles.cuh"
+#include "one_kernel.cuh"
 #include "session.hpp"
 #include "tile_contest.cuh"
 
@@ -20,8 +22,9 @@ using course::tile_index;
 
 constexpr std::size_t tiles_of_a_fetch = 4;  // The chapter's own default of --chunk.
 
-void tiles_of(session& run, const course::view& part) {
-  tile_contest tiles(benchmark_picture(part, run.options()));
+// Each way in a kernel of its own, as the chapter's program has it.
+void tiles_of(session& run, const course::view& part, std::uint32_t tile) {
+  tile_contest tiles(benchmark_picture(part, tile, run.options()));
   const tile_index* const items = tiles.device_tiles();
   const std::size_t count = tiles.tiles().size();
   const auto nothing = [] {};
@@ -59,10 +62,56 @@ void tiles_of(session& run, const course::view& part) {
   run.hold(tiles.describe("05", part), std::move(contenders));
 }
 
+void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t tile) {
+  tile_contest tiles(benchmark_picture(part, tile, run.options()));
+  course::work_queue_memory<tile_index> memory(tiles.tiles());
+  course::work_queue_memory<tile_index> by_kernel(tiles.tiles().size());
+
+  const auto rendering = [&](const char* name, role part_of, way chosen,
+                             course::work_queue_memory<tile_index>& filled, const auto& prepare) {
+    const all_ways ways = {.tiles = tiles.device_tiles(),
+                           .count = tiles.tiles().size(),
+                           .queue = filled.queue(),
+                           .chunk = tiles_of_a_fetch};
+    return tiles.rendering(name, part_of, [=](const course::render_tiles& work) {
+      prepare();
+      launch_render_by(chosen, ways, work, threads_a_block);
+    });
+  };
+  const auto fixed = [&](const char* name, way chosen) {
+    return rendering(name, role::peer, chosen, memory, [] {});
+  };
+  const auto queue = [&](const char* name, way chosen) {
+    return rendering(name, role::variant, chosen, memory, [&memory] { memory.reset(); });
+  };
+  const auto ordered = [&](const char* name, way chosen) {
+    return rendering(name, role::variant, chosen, by_kernel,
+                     [&by_kernel, &tiles] { course::fill_expensive_first(by_kernel, tiles.of()); });
+  };
+  run.hold(
+      tiles.describe("05", part, ", one kernel"),
+      {fixed("one_block_a_tile", way::one_block_a_tile),
+       fixed("contiguous_ranges", way::contiguous_ranges), fixed("grid_stride", way::grid_stride),
+       queue("queue", way::queue), queue("queue_first_static", way::queue_first_static),
+       queue("queue_in_chunks", way::queue_in_chunks), queue("queue_ahead", way::queue_ahead),
+       queue("queue_each_warp", way::queue_each_warp), ordered("queue_expensive_first", way::queue),
+       ordered("queue_ahead_expensive_first", way::queue_ahead),
+       ordered("queue_each_warp_expensive_first", way::queue_each_warp)});
+}
+
 void work_queues(session& run) {
-  const std::span<const course::view> all(course::views);
+  constexpr std::uint32_t small = 16;
+  constexpr std::uint32_t large = 64;
+  const course::view& whole = course::views[0];
+  for (const std::uint32_t tile : {large, small}) {
+    tiles_of(run, whole, tile);
+    tiles_in_one_kernel(run, whole, tile);
+  }
   // The other views' references take the host longest.
-  for (const course::view& part : run.options().quick ? all.first(1) : all) tiles_of(run, part);
+  if (run.options().quick) return;
+  for (const course::view& part : std::span<const course::view>(course::views).subspan(1)) {
+    tiles_in_one_kernel(run, part, large);
+  }
 }
 
 const chapter_benchmark registered("05", work_queues);

@@ -58,7 +58,7 @@ void vector_adds(session& run) {
 }
 
 void tiles_of(session& run, const course::view& part) {
-  tile_contest tiles(benchmark_picture(part, run.options()));
+  tile_contest tiles(benchmark_picture(part, 64, run.options()));
   const tile_index* const items = tiles.device_tiles();
   const std::size_t count = tiles.tiles().size();
   course::work_queue_memory<tile_index> memory(tiles.tiles());

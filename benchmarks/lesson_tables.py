@@ -201,7 +201,8 @@ GOALS = [
     ("04", "sum", "float", 2**20, None, "cub_device_reduce_sum", 0.60),
     ("04", "sum", "float", 2**16, None, "cub_device_reduce_sum", 0.48),
     ("04", "sum", "float", 2**16, None, "empty_kernel", 1.10),
-    ("05", "tiles, whole", "uint32", 8192**2, None, "one_block_a_tile", 1.00),
+    ("05", "tiles of 64 x 64, whole, one kernel", "uint32", 8192**2, None, "one_block_a_tile", 1.00),
+    ("05", "tiles of 16 x 16, whole, one kernel", "uint32", 8192**2, None, "one_block_a_tile", 1.00),
     ("06", "vector add", "float", 2**29, ["add_rank_1"], "add_chapter_01", 1.00),
     (
         *("06", "vector add", "float", 2**29, ["add_rank_1_sixteen_bytes"]),

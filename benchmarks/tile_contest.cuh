@@ -21,17 +21,15 @@
 
 namespace benchmarks {
 
-// A picture of 8192 * 8192 pixels in tiles of 64 * 64, or a smaller one where --largest is below
-// its number of pixels.
-inline course::picture benchmark_picture(const course::view& part,
+// A picture of 8192 * 8192 pixels in tiles of tile * tile, or a smaller one where --largest is
+// below its number of pixels.
+inline course::picture benchmark_picture(const course::view& part, std::uint32_t tile,
                                          const benchmark_options& options) {
   constexpr std::uint32_t largest_side = 8192;
-  constexpr std::uint32_t tiles_a_side = 128;
-  constexpr std::uint32_t smallest_tile = 8;
   constexpr std::uint32_t iterations = 2048;
   const auto exponent = static_cast<unsigned>(std::bit_width(options.largest) - 1) / 2;
   const std::uint32_t side = std::min(largest_side, std::uint32_t{1} << exponent);
-  return course::picture_of(part, side, std::max(side / tiles_a_side, smallest_tile), iterations);
+  return course::picture_of(part, side, tile, iterations);
 }
 
 // One picture: its tiles and its right counts. The reference takes the host a while.
@@ -49,10 +47,12 @@ class tile_contest {
   const course::tile_index* device_tiles() const { return device_tiles_.data(); }
   unsigned one_block_a_tile() const { return static_cast<unsigned>(tiles_.size()); }
 
-  // Its elements are pixels, and it has no input.
-  contest_description describe(const std::string& chapter, const course::view& part) const {
+  // Its elements are pixels, and it has no input. `remark` ends the task's name.
+  contest_description describe(const std::string& chapter, const course::view& part,
+                               const std::string& remark = "") const {
     return {.chapter = chapter,
-            .task = std::string("tiles, ") + part.name,
+            .task = "tiles of " + std::to_string(of_.tile) + " x " + std::to_string(of_.tile) +
+                    ", " + part.name + remark,
             .type = "uint32",
             .elements = of_.pixel_count(),
             .data = "none",
@@ -67,10 +67,17 @@ class tile_contest {
     const unsigned grid =
         blocks > 0 ? blocks
                    : course::resident_blocks_for<HandOut, course::render_tiles>(threads_a_block);
-    const auto run = [=, this] {
+    return rendering(name, part, [=](const course::render_tiles& work) {
       prepare();
-      course::launch_processing(hand_out, course::render_tiles{.of = of_, .counts = counts_.data()},
-                                grid, threads_a_block);
+      course::launch_processing(hand_out, work, grid, threads_a_block);
+    });
+  }
+
+  // render(work) launches a kernel that renders all tiles.
+  template <class Render>
+  contender rendering(const std::string& name, role part, Render render) {
+    const auto run = [=, this] {
+      render(course::render_tiles{.of = of_, .counts = counts_.data()});
     };
     return {.name = name,
             .part = part,

@@ -15,21 +15,22 @@ namespace benchmarks {
 template <class T, class Operation>
 contender two_kernel_reduction(const std::string& name, role part, const reduction_task<T>& task,
                                Operation operation, const exact_vectors<T>& data,
-                               const placement& where) {
+                               const placement& where, unsigned threads = threads_a_block) {
   const std::size_t n = where.elements;
   const unsigned blocks = course::reduction_blocks<course::elements<T>>(
-      course::reduce_elements<T, Operation>, n, threads_a_block);
+      course::reduce_elements<T, Operation>, n, threads);
   const auto partials = working_memory<T>(blocks);
   return task.on_device(name, part, [=, &data](std::size_t input, T* result) {
     course::two_kernel_reduction(data.a(where.first(input)), n, operation, partials->data(), result,
-                                 blocks, threads_a_block);
+                                 blocks, threads);
   });
 }
 
 template <class T>
 contender two_kernel_sum(const std::string& name, role part, const exact_vectors<T>& data,
-                         const placement& where) {
-  return two_kernel_reduction(name, part, sum_task(data, where), course::plus{}, data, where);
+                         const placement& where, unsigned threads = threads_a_block) {
+  return two_kernel_reduction(name, part, sum_task(data, where), course::plus{}, data, where,
+                              threads);
 }
 
 template <class T>
