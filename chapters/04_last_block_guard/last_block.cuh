@@ -39,10 +39,10 @@ __device__ inline bool last_arrival(unsigned* counter, unsigned long long expect
   if (thread_rank() == 0) earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
   // What thread 0 has acquired, all threads may read.
   __syncthreads();
-  if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
   const bool is_last = earlier == expected - 1;
-  if (is_last && thread_rank() == 0) {
-    arrivals.store(0, cuda::memory_order_relaxed);  // ready for the next launch
+  if (thread_rank() == 0) {
+    if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
+    if (is_last) arrivals.store(0, cuda::memory_order_relaxed);     // ready for the next launch
   }
   return is_last;
 }
