@@ -67,15 +67,18 @@ void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t t
   course::work_queue_memory<tile_index> memory(tiles.tiles());
   course::work_queue_memory<tile_index> by_kernel(tiles.tiles().size());
 
+  const auto ways_with = [&](course::work_queue_memory<tile_index>& filled) -> all_ways {
+    return {.tiles = tiles.device_tiles(),
+            .count = tiles.tiles().size(),
+            .queue = filled.queue(),
+            .chunk = tiles_of_a_fetch};
+  };
   const auto rendering = [&](const char* name, role part_of, way chosen,
                              course::work_queue_memory<tile_index>& filled, const auto& prepare) {
-    const all_ways ways = {.tiles = tiles.device_tiles(),
-                           .count = tiles.tiles().size(),
-                           .queue = filled.queue(),
-                           .chunk = tiles_of_a_fetch};
+    const all_ways ways = ways_with(filled);
     return tiles.rendering(name, part_of, [=](const course::render_tiles& work) {
       prepare();
-      launch_render_by(chosen, ways, work, threads_a_block);
+      launch_processing_by(chosen, ways, work, threads_a_block);
     });
   };
   const auto fixed = [&](const char* name, way chosen) {

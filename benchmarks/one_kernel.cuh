@@ -36,46 +36,58 @@ struct all_ways {
   std::size_t chunk;
 };
 
-__noinline__ __device__ inline void render_out_of_line(const course::render_tiles& work,
-                                                       course::tile_index tile,
-                                                       const course::team& workers) {
+template <class Work>
+__noinline__ __device__ void work_out_of_line(const Work& work, course::tile_index tile,
+                                              const course::team& workers) {
   work(tile, workers);
 }
 
 // `chosen` is the same for all threads. The rest is as for process_items.
-static __global__ void render_by(way chosen, all_ways ways, course::render_tiles work) {
+template <class Work>
+__global__ void process_tiles_by(way chosen, all_ways ways, Work work) {
   using course::tile_index;
-  const auto render = [&](tile_index tile, const course::team& workers) {
-    render_out_of_line(work, tile, workers);
+  const auto work_on = [&](tile_index tile, const course::team& workers) {
+    work_out_of_line(work, tile, workers);
   };
   const tile_index* const tiles = ways.tiles;
   const std::size_t count = ways.count;
+  work.begin();
   switch (chosen) {
     case way::one_block_a_tile:
-      return course::one_block_each<tile_index>{tiles, count}.for_each(render);
+      course::one_block_each<tile_index>{tiles, count}.for_each(work_on);
+      break;
     case way::contiguous_ranges:
-      return course::contiguous_ranges<tile_index>{tiles, count}.for_each(render);
+      course::contiguous_ranges<tile_index>{tiles, count}.for_each(work_on);
+      break;
     case way::grid_stride:
-      return course::grid_stride<tile_index>{tiles, count}.for_each(render);
+      course::grid_stride<tile_index>{tiles, count}.for_each(work_on);
+      break;
     case way::queue:
-      return course::by_queue<tile_index>{ways.queue}.for_each(render);
+      course::by_queue<tile_index>{ways.queue}.for_each(work_on);
+      break;
     case way::queue_first_static:
-      return course::by_queue_first_static<tile_index>{ways.queue}.for_each(render);
+      course::by_queue_first_static<tile_index>{ways.queue}.for_each(work_on);
+      break;
     case way::queue_in_chunks:
-      return course::by_queue_in_chunks<tile_index>{ways.queue, ways.chunk}.for_each(render);
+      course::by_queue_in_chunks<tile_index>{ways.queue, ways.chunk}.for_each(work_on);
+      break;
     case way::queue_ahead:
-      return course::by_queue_ahead<tile_index>{ways.queue}.for_each(render);
+      course::by_queue_ahead<tile_index>{ways.queue}.for_each(work_on);
+      break;
     case way::queue_each_warp:
-      return course::by_queue_each_warp<tile_index>{ways.queue}.for_each(render);
+      course::by_queue_each_warp<tile_index>{ways.queue}.for_each(work_on);
+      break;
   }
+  work.end();
 }
 
 // Launches it in the default stream and does not wait. Errors: lab::cuda_error.
-inline void launch_render_by(way chosen, const all_ways& ways, const course::render_tiles& work,
-                             unsigned threads) {
-  const std::size_t blocks =
-      chosen == way::one_block_a_tile ? ways.count : lab::resident_blocks(render_by, threads);
-  render_by<<<static_cast<unsigned>(blocks), threads>>>(chosen, ways, work);
+template <class Work>
+void launch_processing_by(way chosen, const all_ways& ways, const Work& work, unsigned threads) {
+  const std::size_t blocks = chosen == way::one_block_a_tile
+                                 ? ways.count
+                                 : lab::resident_blocks(process_tiles_by<Work>, threads);
+  process_tiles_by<<<static_cast<unsigned>(blocks), threads>>>(chosen, ways, work);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -76,25 +76,53 @@ class tile_contest {
   // render(work) launches a kernel that renders all tiles.
   template <class Render>
   contender rendering(const std::string& name, role part, Render render) {
-    const auto run = [=, this] {
-      render(course::render_tiles{.of = of_, .counts = counts_.data()});
-    };
+    const auto run = [=, this] { render(work()); };
     return {.name = name,
             .part = part,
             .bytes = 0,  // What it costs is computing.
             .run = [run](std::size_t) { run(); },
+            .wrong = [run, this] { return wrong_counts_after(run); }};
+  }
+
+  // The same with the counts' histogram, which is set to 0 before each launch.
+  template <class Render>
+  contender rendering_with_histogram(const std::string& name, role part, Render render) {
+    const auto run = [=, this] {
+      const std::size_t bytes = course::histogram_bins * sizeof(unsigned long long);
+      CUDA_CHECK(cudaMemsetAsync(histogram_.data(), 0, bytes));
+      render(course::render_tiles_with_histogram{.render = work(), .histogram = histogram_.data()});
+    };
+    return {.name = name,
+            .part = part,
+            .bytes = 0,
+            .run = [run](std::size_t) { run(); },
             .wrong = [run, this]() -> std::optional<std::string> {
-              counts_.fill_bytes(0xff);
-              run();
-              return lab::first_difference<std::uint32_t>(counts_.to_host(), reference_);
+              if (const auto wrong = wrong_counts_after(run)) return wrong;
+              std::vector<unsigned long long> bins(course::histogram_bins, 0);
+              for (const std::uint32_t count : reference_)
+                ++bins[std::min(count, course::histogram_bins - 1)];
+              const auto wrong =
+                  lab::first_difference<unsigned long long>(histogram_.to_host(), bins);
+              if (!wrong) return std::nullopt;
+              return "histogram: " + *wrong;
             }};
   }
 
  private:
+  course::render_tiles work() { return {.of = of_, .counts = counts_.data()}; }
+
+  template <class Run>
+  std::optional<std::string> wrong_counts_after(Run run) {
+    counts_.fill_bytes(0xff);
+    run();
+    return lab::first_difference<std::uint32_t>(counts_.to_host(), reference_);
+  }
+
   course::picture of_;
   std::vector<course::tile_index> tiles_;
   lab::device_buffer<course::tile_index> device_tiles_;
   lab::device_buffer<std::uint32_t> counts_;
+  lab::device_buffer<unsigned long long> histogram_{course::histogram_bins};
   std::vector<std::uint32_t> reference_;
 };
 
