@@ -100,6 +100,20 @@ void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t t
        queue("queue_each_warp", way::queue_each_warp), ordered("queue_expensive_first", way::queue),
        ordered("queue_ahead_expensive_first", way::queue_ahead),
        ordered("queue_each_warp_expensive_first", way::queue_each_warp)});
+
+  // With a prologue and an epilogue: once a tile, or once a block that stays.
+  const auto with_histogram = [&](const char* name, role part_of, way chosen) {
+    const all_ways ways = ways_with(memory);
+    return tiles.rendering_with_histogram(
+        name, part_of, [=, &memory](const course::render_tiles_with_histogram& work) {
+          memory.reset();
+          launch_processing_by(chosen, ways, work, threads_a_block);
+        });
+  };
+  run.hold(tiles.describe("05", part, ", histogram, one kernel"),
+           {with_histogram("one_block_a_tile", role::peer, way::one_block_a_tile),
+            with_histogram("queue", role::variant, way::queue),
+            with_histogram("queue_ahead", role::variant, way::queue_ahead)});
 }
 
 void work_queues(session& run) {
