@@ -21,31 +21,24 @@ __device__ auto thread_share(Terms terms, std::size_t n, std::size_t block, std:
   using T = typename Terms::value_type;
   constexpr unsigned in_flight = Terms::loads_in_flight;
   T share = Operation::template identity<T>();
-  const std::size_t threads = blocks * blockDim.x;
-  if (n <= threads) {
-    // At most one term a thread, as where shares are merged: nothing could be in flight beside it.
-    const std::size_t thread = block * blockDim.x + threadIdx.x;
-    return thread < n ? operation(share, terms[thread]) : share;
-  }
-
   // How many neighbours make a packet that can be loaded at once, and the terms that are in none.
   packet_range range = {.head = 0, .count = 0};
   std::size_t packed = 0;
-  if constexpr (fits_packets<T>) {
+  if constexpr (Terms::in_packets) {
     range = terms.packets(n);
     packed = range.count * packet<T>::size;
-    // One share for each place in a packet: four short chains of additions, not one long one.
-    packet<T> shares;
-    for (T& each : shares.element) each = share;
+    // A share for each place in a packet: four short chains of additions, not one long one.
+    packet<T> places;
+    for (T& each : places.element) each = share;
     for_each_in_flight<in_flight>(
         range.count, block, blocks, [=](std::size_t i) { return terms.load_packet(range.head, i); },
         [&](const packet<T>& term) {
 #pragma unroll
           for (std::size_t j = 0; j < packet<T>::size; ++j)
-            shares.element[j] = operation(shares.element[j], term.element[j]);
+            places.element[j] = operation(places.element[j], term.element[j]);
         });
 #pragma unroll
-    for (const T& each : shares.element) share = operation(share, each);
+    for (const T& each : places.element) share = operation(share, each);
   }
   // Those before the packets and those behind them, one by one.
   for_each_in_flight<in_flight>(

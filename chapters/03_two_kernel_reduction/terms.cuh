@@ -18,6 +18,7 @@ inline constexpr bool fits_packets = std::is_arithmetic_v<T> && sizeof(T) <= 8;
 template <class T>
 struct elements {
   using value_type = T;
+  static constexpr bool in_packets = fits_packets<T>;
   static constexpr unsigned loads_in_flight = 4;  // of 16 bytes, where packets can hold T
 
   __device__ T operator[](std::size_t i) const { return values[i]; }
@@ -30,10 +31,24 @@ struct elements {
   const T* values;
 };
 
+// Term i is values[i], and is read by itself. For the shares that blocks have left: there is at
+// most a handful for a thread, and without packets the code that merges them is a fraction as long.
+template <class T>
+struct shares {
+  using value_type = T;
+  static constexpr bool in_packets = false;
+  static constexpr unsigned loads_in_flight = 4;
+
+  __device__ T operator[](std::size_t i) const { return values[i]; }
+
+  const T* values;
+};
+
 // Term i is a[i] * b[i].
 template <class T>
 struct products {
   using value_type = T;
+  static constexpr bool in_packets = fits_packets<T>;
   static constexpr unsigned loads_in_flight = 2;  // of each of the two arrays
 
   __device__ T operator[](std::size_t i) const { return a[i] * b[i]; }

@@ -40,6 +40,12 @@ __global__ void reduce_products(const T* a, const T* b, std::size_t n, T* result
   store_block_share(products<T>{a, b}, n, plus{}, results);
 }
 
+// *result becomes the combination of what `count` blocks have left. For a grid of one block.
+template <class T, class Operation>
+__global__ void merge_shares(const T* partials, std::size_t count, Operation operation, T* result) {
+  store_block_share(shares<T>{partials}, count, operation, result);
+}
+
 // The grid for n terms, of `kernel`: enough blocks that each thread has its loads in flight, no
 // more than the device runs at the same time, and at least one. Errors: lab::cuda_error.
 template <class Terms, class Kernel>
@@ -66,7 +72,7 @@ void two_kernel_reduction(const T* values, std::size_t n, Operation operation, T
                           cudaStream_t stream = nullptr) {
   reduce_elements<<<blocks, threads, 0, stream>>>(values, n, operation, partials);
   CUDA_CHECK(cudaGetLastError());
-  reduce_elements<<<1, threads, 0, stream>>>(partials, blocks, operation, result);
+  merge_shares<<<1, threads, 0, stream>>>(partials, blocks, operation, result);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -76,7 +82,7 @@ void two_kernel_dot(const T* a, const T* b, std::size_t n, T* partials, T* resul
                     unsigned threads, cudaStream_t stream = nullptr) {
   reduce_products<<<blocks, threads, 0, stream>>>(a, b, n, partials);
   CUDA_CHECK(cudaGetLastError());
-  reduce_elements<<<1, threads, 0, stream>>>(partials, blocks, plus{}, result);
+  merge_shares<<<1, threads, 0, stream>>>(partials, blocks, plus{}, result);
   CUDA_CHECK(cudaGetLastError());
 }
 
@@ -85,7 +91,7 @@ void two_kernel_dot(const T* a, const T* b, std::size_t n, T* partials, T* resul
 template <class Terms>
 constexpr std::uint64_t reduction_longest_chain(std::uint64_t n, std::uint64_t blocks,
                                                 unsigned threads) {
-  using partials = elements<typename Terms::value_type>;
+  using partials = shares<typename Terms::value_type>;
   return 1 + longest_chain_of_share<Terms>(n, blocks, threads) +
          longest_chain_of_share<partials>(blocks, 1, threads);
 }

@@ -72,7 +72,7 @@ __device__ void reduce_in_one_kernel(Terms terms, std::size_t n, Operation opera
   __shared__ T shared[largest_warp_count];
   const T share = block_share(terms, n, blockIdx.x, gridDim.x, operation, shared);
   merge_in_last_block<Guard>(share, partials, counter, [&](const T* all, unsigned long long count) {
-    const T total = block_share(elements<T>{all}, count, 0, 1, operation, shared);
+    const T total = block_share(shares<T>{all}, count, 0, 1, operation, shared);
     if (threadIdx.x == 0) *result = total;
   });
 }
