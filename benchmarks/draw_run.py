@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Draws a recorded run: for each chapter one SVG, with time and bandwidth over the number of elements.
 
+What was measured at one size alone has a bar for each contender instead.
+
 `./lab plot` calls this with a Python that has matplotlib.
 """
 
@@ -91,6 +93,26 @@ def draw_series(axis, series, what, chapter, task):
             )
 
 
+def has_one_size(series):
+    return len({size_of(row) for rows in series.values() for row in rows}) == 1
+
+
+def draw_bars(axis, series, chapter, task):
+    """The times of contenders at one size, the first one on top. The empty kernel's would not be seen."""
+    shown = {key: rows[0] for key, rows in series.items() if rows[0]["part"] != "floor"}
+    names = [name for name, _ in shown]
+    times = [row["median_ms"] for row in shown.values()]
+    for place, ((name, data), row) in enumerate(shown.items()):
+        colour = INK if row["part"] != "variant" else COLOURS[0]
+        (bar,) = axis.barh([place], [row["median_ms"]], height=0.7, color=colour)
+        bar.set_gid(series_id(chapter, task, name, data, TIME))
+        axis.text(row["median_ms"], place, f" {row['median_ms']:.4g}", va="center", fontsize=8)
+    axis.set_yticks(range(len(names)), names, fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xlim(0, max(times) * 1.12)
+    axis.set_xlabel("ms; grey: what the variants are compared with")
+
+
 def draw_chapter(chapter, tasks, run, path):
     import matplotlib
 
@@ -117,14 +139,20 @@ def draw_chapter(chapter, tasks, run, path):
         }
     )
     graphs = [TIME, BANDWIDTH] if run["backend"] == "cuda" else [ELEMENT]
-    figure, axes = plt.subplots(
-        len(tasks),
-        len(graphs),
-        squeeze=False,
+    figure = plt.figure(
         figsize=(WIDTH, PANEL_HEIGHT * len(tasks) + 0.3),
         layout="constrained",
     )
-    for axes_of_task, (task, series) in zip(axes, tasks.items()):
+    grid = figure.add_gridspec(len(tasks), len(graphs))
+    for place, (task, series) in enumerate(tasks.items()):
+        if run["backend"] == "cuda" and has_one_size(series):
+            axis = figure.add_subplot(grid[place, :])
+            draw_bars(axis, series, chapter, task)
+            axis.set_title(f"{task}: time, ms", loc="left", fontsize=10)
+            for side in ("top", "right"):
+                axis.spines[side].set_visible(False)
+            continue
+        axes_of_task = [figure.add_subplot(grid[place, column]) for column in range(len(graphs))]
         for axis, what in zip(axes_of_task, graphs):
             draw_series(axis, series, what, chapter, task)
             axis.set_xscale("log", base=2)

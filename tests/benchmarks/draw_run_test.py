@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures of recorded runs: that all series are in them, and readable on white and on a dark page."""
 
+import json
 import os
 import pathlib
 import re
@@ -105,6 +106,25 @@ class picture_test(unittest.TestCase):
                     if (row["name"], row["data"]) == (name, data)
                 }
                 self.assertEqual(len(re.findall("[ML]", path)), len(sizes), f"{name}, {data}")
+
+    def test_what_has_one_size_alone_has_bars(self):
+        run = json.loads(RUN.read_text(encoding="utf-8"))
+        first = run["rows"][0]
+        names = {"queue": "variant", "one_block_a_tile": "peer", "empty_kernel": "floor"}
+        run["rows"] = [
+            {**first, "chapter": "05", "task": "tiles", "type": "uint32", "data": "none"}
+            | {"bytes": 0, "name": name, "part": part, "ratios": []}
+            for name, part in names.items()
+        ]
+        tiles = self.folder / "tiles.json"
+        tiles.write_text(json.dumps(run), encoding="utf-8")
+        result = self.draw(tiles)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        root = xml.etree.ElementTree.parse(self.folder / "tiles-05.svg")
+        groups = {group.get("id") for group in root.iter(f"{SVG}g")}
+        for name, part in names.items():
+            bar = draw_run.series_id("05", "tiles of uint32", name, "none", draw_run.TIME)
+            self.assertEqual(bar in groups, part != "floor", name)
 
     def test_words(self):
         text = self.picture()
