@@ -8,14 +8,12 @@ each item. `./lab trace` calls this with a Python that has matplotlib.
 import argparse
 import collections
 import json
-import os
 import pathlib
-import re
 import sys
-import tempfile
 
-# Readable on white and on a dark page alike: the picture itself has no background.
-INK = "#7a7f86"
+import svg_picture
+from svg_picture import INK
+
 IDLE = "#7a7f8633"
 BARS = (
     "#2f81c7",
@@ -53,25 +51,9 @@ def panels_of(path):
 
 
 def draw(panels, path):
-    import matplotlib
-
-    matplotlib.use("svg")
-    import matplotlib.pyplot as plt
+    plt = svg_picture.pyplot(font_size=10)
     from matplotlib.collections import PolyCollection
 
-    plt.rcParams.update(
-        {
-            "svg.fonttype": "none",  # Text stays text: it can be searched, and scales well.
-            "svg.hashsalt": "schedules",  # The same data give the same file.
-            "font.family": "sans-serif",
-            "font.size": 10,
-            "text.color": INK,
-            "axes.edgecolor": INK,
-            "axes.labelcolor": INK,
-            "xtick.color": INK,
-            "ytick.color": INK,
-        }
-    )
     figure, axes = plt.subplots(
         len(panels),
         1,
@@ -106,18 +88,10 @@ def draw(panels, path):
             fontsize=11,
         )
         axis.axvline(each.makespan_ms, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-        for side in ("top", "right"):
-            axis.spines[side].set_visible(False)
+        svg_picture.without_frame(axis)
     axes[0, 0].set_xlim(0, 1.02 * max(each.makespan_ms for each in panels))
     axes[-1, 0].set_xlabel("milliseconds")
-    figure.savefig(path, transparent=True, dpi=200, metadata={"Date": None, "Creator": None})
-
-
-def with_license(text):
-    """The SVG with its license on the second line."""
-    line = "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->\n"
-    text = re.sub(r"[ \t]+$", "", text, flags=re.MULTILINE)
-    return text.replace("?>\n", "?>\n" + line, 1)
+    svg_picture.save(figure, path)
 
 
 def main():
@@ -128,18 +102,7 @@ def main():
     panels = [each for path in arguments.traces for each in panels_of(path)]
     if not any(each.bars for each in panels):
         sys.exit("these traces have no items, so there is nothing to draw")
-    # Whole or not at all: drawn beside the old file, and then put in its place.
-    folder = arguments.output.resolve().parent
-    handle, name = tempfile.mkstemp(suffix=".svg", dir=folder)
-    os.close(handle)
-    drawn = pathlib.Path(name)
-    try:
-        draw(panels, drawn)
-        drawn.write_text(with_license(drawn.read_text(encoding="utf-8")), encoding="utf-8")
-        drawn.chmod(0o644)
-        drawn.replace(arguments.output)
-    finally:
-        drawn.unlink(missing_ok=True)
+    draw(panels, arguments.output)
 
 
 if __name__ == "__main__":
