@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "cpu_backend/multiprocessor.hpp"
+#include "racecheck/access_log.hpp"
 #include "racecheck/checker.hpp"
 #include "racecheck/places.hpp"
-#include "racecheck/running_thread.hpp"
 
 using access_kind = cpu_backend::observer::access;
 using racecheck::scope;

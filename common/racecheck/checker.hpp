@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "cpu_backend/observer.hpp"
+#include "racecheck/access_log.hpp"
 #include "racecheck/finding.hpp"
 #include "racecheck/shadow.hpp"
 #include "racecheck/synchronization.hpp"
@@ -39,12 +41,17 @@ class checker {
                    place_number place);
   shadow_memory& memory() { return memory_; }
 
-  // ---- What the instrumentation tells: a plain access of the running thread.
-  void read(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-            bool is_volatile);
-  // Whether it was memory that other threads can reach.
-  bool write(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-             bool is_volatile);
+  // ---- What the instrumentation tells: plain accesses of the running thread.
+  // Returns whether one of them writes.
+  bool check(thread_state& by, std::span<const logged_access> logged);
+  // Volatile ones. Whether it was a write to memory that other threads can reach.
+  bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
+                       site_number site, bool writes);
+  // An access that begins in no region: whether it is next to one, which is reported.
+  bool outside_any_region(thread_state& by, const std::byte* address, std::size_t bytes,
+                          place_number place, operation what);
+  void outside(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+               operation what);
 
   // ---- What the report asks for.
   std::vector<finding> findings() const;
@@ -66,7 +73,7 @@ class checker {
     region& in;
     cell& checked;
     const std::byte* address;
-    place_number place;
+    site_number site;
     bool is_volatile;
     unsigned mask;  // the cell's bytes
   };
@@ -75,29 +82,39 @@ class checker {
     witness acquired;
   };
 
+  bool before(const thread_state& by, thread_name thread, epoch at) const {
+    return clocks_.before(block_->clocks, by, thread, at);
+  }
   bool before(const thread_state& by, const access_record& other) const {
-    return clocks_.before(block_->clocks, by, other.thread(), other.at);
+    return before(by, other.thread, other.at);
+  }
+  bool before(const thread_state& by, cell_record other) const {
+    const epoch at = other.at();
+    return at < clocks_.launch_start() || before(by, {clocks_.block_of(at), other.rank()}, at);
   }
   template <class Check>
-  void each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
-                 bool is_volatile, Check check);
+  void each_cell(const logged_access& now, bool is_volatile, Check check);
+  void read(thread_state& by, const logged_access& now, bool is_volatile);
+  void write(thread_state& by, const logged_access& now, bool is_volatile);
+  bool read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
+  bool write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   void read_cell(thread_state& by, const access& now, cell& of);
   void write_cell(thread_state& by, const access& now, cell& of);
   void keep_read(thread_state& by, const access& now, cell& of);
   void check_reads(thread_state& by, const access& now, const cell& of, const party& me);
-  cell& cell_of_byte(cell& whole, std::size_t byte);
-  location* location_of(cell& of, bool create);
+  cell& cell_of_byte(region& in, cell& whole, std::size_t byte);
+  location* location_of(region& in, cell& of, bool create);
   void check_strong_records(thread_state& by, const access& now, location& at, const party& me,
                             unsigned bytes, unsigned offset);
-  void volatile_access(thread_state& by, const std::byte* address, bool writes);
   void check_written(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
                      place_number place);
-  void outside(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-               operation what);
 
-  access_record record(const thread_state& by, const access& now) const;
+  access_record record(cell_record of) const;
   party describe(const access_record& of, operation what, scope within) const;
-  party describe(const thread_state& by, const access& now, operation what, scope within) const;
+  party describe(cell_record of, operation what) const {
+    return describe(record(of), what, scope::device);
+  }
+  party describe(const thread_state& by, const access& now, operation what) const;
   void race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
             const party& later);
   missing diagnose(const thread_state& by, const party& earlier, epoch earlier_at,

@@ -13,6 +13,7 @@
 namespace racecheck {
 
 using epoch = std::uint64_t;
+inline constexpr unsigned epoch_bits = 32;  // as many as cells have room for
 
 inline constexpr unsigned most_threads_of_block = 1024;
 inline constexpr unsigned rank_bits = 10;

@@ -3,10 +3,10 @@
 // thread whose accesses the instrumentation reports.
 #include "cpu_backend/observer.hpp"
 
+#include "racecheck/access_log.hpp"
 #include "racecheck/checker.hpp"
 #include "racecheck/places.hpp"
 #include "racecheck/program_end.hpp"
-#include "racecheck/running_thread.hpp"
 
 namespace racecheck {
 
@@ -18,6 +18,7 @@ namespace cpu_backend::observer {
 
 using racecheck::checker;
 using racecheck::checker_works;
+using racecheck::plain_accesses;
 using racecheck::running_thread;
 
 void launch_begins(const launch& now) {
@@ -25,21 +26,30 @@ void launch_begins(const launch& now) {
   checker::instance().launch_begins(now);
 }
 void launch_ends(bool failed) {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().launch_ends(failed);
 }
 void block_begins(const block& begun) { checker::instance().block_begins(begun); }
 void block_ends() {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().block_ends();
 }
 void block_runs(unsigned multiprocessor) { checker::instance().block_runs(multiprocessor); }
 void block_pauses() {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().block_pauses();
 }
-void thread_runs(unsigned rank) { running_thread = checker::instance().thread_runs(rank); }
-void thread_pauses() { running_thread = nullptr; }
+void thread_runs(unsigned rank) {
+  plain_accesses.flush();
+  running_thread = checker::instance().thread_runs(rank);
+}
+void thread_pauses() {
+  plain_accesses.flush();
+  running_thread = nullptr;
+}
 bool thread_is_in_kernel() { return running_thread != nullptr; }
 void shared_variable_appears(const shared_variable& variable) {
   const checker_works now;

@@ -2,6 +2,8 @@
 #include "racecheck/synchronization.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 
 namespace racecheck {
 namespace {
@@ -34,12 +36,22 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
 
 }  // namespace
 
-void synchronization::begin_launch() {
-  launch_start_ = next();
+bool synchronization::begin_launch() {
+  const bool starts_over = counter_ >= most_epochs_of_launch - 1;
+  if (starts_over) counter_ = 0;
+  blocks_of_epochs_.clear();
+  launch_start_ = next(0);
   given_up_ = {};
   operations_ = 0;
   at_grid_barrier_ = {};
   barriers_.clear();
+  return starts_over;
+}
+
+void synchronization::end_of_epochs() {
+  std::fprintf(stderr, "racecheck: one launch has more than %zu fences, barriers and releases\n",
+               most_epochs_of_launch);
+  std::exit(1);
 }
 
 void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
@@ -48,7 +60,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   block.base = {};
   block.arrived.clear();
   block.threads.resize(threads);
-  const epoch now = next();
+  const epoch now = next(number);
   for (unsigned rank = 0; rank < threads; ++rank) {
     thread_state& thread = block.threads[rank];
     thread.name = {number, rank};
@@ -128,7 +140,7 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
     watch_size(in, fenced->size());
     (at == scope::device ? state.fenced_device : state.fenced_block) = std::move(fenced);
   }
-  by.now = next();
+  by.now = next(block.number);
 }
 
 void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
@@ -241,7 +253,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   at.written = at.strong = true;
   at.within = within;
   at.writer = by.name;
-  if (published) by.now = next();
+  if (published) by.now = next(block.number);
 }
 
 void synchronization::weak_write(const thread_state& by, message& at) {
@@ -255,7 +267,7 @@ void synchronization::weak_write(const thread_state& by, message& at) {
 
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
 void synchronization::barrier(block_state& block) {
-  const epoch now = next();
+  const epoch now = next(block.number);
   for (unsigned in = 0; in < worlds.size(); ++in) {
     if (!in_use(in)) continue;
     std::vector<const knowledge*> forks;
@@ -321,7 +333,7 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
     watch_size(in, joined->size());
     each_lane([&](thread_state& lane) { lane.in(in).own = joined; });
   }
-  const epoch now = next();
+  const epoch now = next(block.number);
   each_lane([&](thread_state& lane) { lane.now = now; });
 }
 
@@ -331,7 +343,7 @@ void synchronization::grid_barrier_arrives(block_state& block, thread_state& by)
     const knowledge& mine = current(block, by, in);
     at_grid_barrier_[in].join({with_itself(block, by, in), mine.published, mine.pending});
   }
-  by.now = next();
+  by.now = next(block.number);
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {

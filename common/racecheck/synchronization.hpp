@@ -105,9 +105,11 @@ struct block_state {
 
 class synchronization {
  public:
-  // The first epoch of the launch: all that is older is before the kernel's start.
-  void begin_launch();
+  // The first epoch of the launch: all that is older is before the kernel's start. begin_launch()
+  // returns whether epochs start over again, so that those of earlier launches must be forgotten.
+  bool begin_launch();
   epoch launch_start() const { return launch_start_; }
+  std::uint32_t block_of(epoch at) const { return blocks_of_epochs_[at - launch_start_]; }
   void begin_block(block_state& block, std::uint32_t number, unsigned threads);
 
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
@@ -144,7 +146,14 @@ class synchronization {
   }
 
  private:
-  epoch next() { return ++counter_; }
+  // Who takes an epoch is always of one block.
+  epoch next(std::uint32_t block) {
+    if (blocks_of_epochs_.size() == most_epochs_of_launch) [[unlikely]]
+      end_of_epochs();
+    blocks_of_epochs_.push_back(block);
+    return ++counter_;
+  }
+  [[noreturn]] static void end_of_epochs();
   const knowledge& current(const block_state& block, const thread_state& by, unsigned in) const;
   // Copies what `by` shares with its block, so that it can be changed.
   knowledge& change(const block_state& block, thread_state& by, unsigned in);
@@ -156,6 +165,8 @@ class synchronization {
 
   epoch counter_ = 0;
   epoch launch_start_ = 0;
+  static constexpr std::size_t most_epochs_of_launch = std::size_t{1} << (epoch_bits - 1);
+  std::vector<std::uint32_t> blocks_of_epochs_;  // of this launch
   std::array<bool, worlds.size()> given_up_{};
   std::uint64_t operations_ = 0;  // in this launch
   std::array<knowledge, worlds.size()> at_grid_barrier_{};
