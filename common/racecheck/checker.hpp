@@ -12,6 +12,7 @@
 #include "cpu_backend/observer.hpp"
 #include "racecheck/access_log.hpp"
 #include "racecheck/finding.hpp"
+#include "racecheck/launch_clocks.hpp"
 #include "racecheck/shadow.hpp"
 #include "racecheck/synchronization.hpp"
 
@@ -118,11 +119,11 @@ class checker {
   void race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
             const party& later);
   missing diagnose(const thread_state& by, const party& earlier, epoch earlier_at,
-                   const party& later) const;
+                   const party& later);
   void add(finding found);
   void forget_block_memory(resident_block& of);
 
-  synchronization clocks_;
+  launch_clocks clocks_;
   shadow_memory memory_;
   side_table<location> locations_;
   side_table<read_set> read_sets_;

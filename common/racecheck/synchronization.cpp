@@ -2,17 +2,15 @@
 #include "racecheck/synchronization.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 namespace racecheck {
 namespace {
 
 const knowledge nothing{};
 
-scope wider(scope of, unsigned in) { return worlds[in].widens ? scope::device : of; }
+scope wider(scope of, const world& in) { return in.widens ? scope::device : of; }
 
-bool morally_strong(const message& at, const thread_state& by, scope within, unsigned in) {
+bool morally_strong(const message& at, const thread_state& by, scope within, const world& in) {
   if (!at.written) return false;
   if (at.writer == by.name) return true;
   if (!at.strong) return false;
@@ -36,28 +34,19 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
 
 }  // namespace
 
-bool synchronization::begin_launch() {
-  const bool starts_over = counter_ >= most_epochs_of_launch - 1;
-  if (starts_over) counter_ = 0;
+void synchronization::begin_launch(epoch start) {
+  counter_ = start - 1;
   blocks_of_epochs_.clear();
   launch_start_ = next(0);
-  given_up_ = {};
-  operations_ = 0;
-  at_grid_barrier_ = {};
+  std::fill(given_up_.begin(), given_up_.end(), false);
+  std::fill(at_grid_barrier_.begin(), at_grid_barrier_.end(), knowledge{});
   barriers_.clear();
-  return starts_over;
-}
-
-void synchronization::end_of_epochs() {
-  std::fprintf(stderr, "racecheck: one launch has more than %zu fences, barriers and releases\n",
-               most_epochs_of_launch);
-  std::exit(1);
 }
 
 void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
   block.number = number;
   block.floor = 0;
-  block.base = {};
+  block.base.assign(worlds_.size(), nullptr);
   block.arrived.clear();
   block.threads.resize(threads);
   const epoch now = next(number);
@@ -73,15 +62,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
 // threads that release to one word), it is left alone, and the diagnosis says less.
 void synchronization::watch_size(unsigned in, std::size_t size) {
   constexpr std::size_t too_large = 2048;
-  if (in != 0 && size > too_large) given_up_[in] = true;
-}
-
-// Nor do they outlive the first tens of thousands of operations: threads that contend for a lock
-// would pay for all worlds at every try.
-void synchronization::watch_work() {
-  constexpr std::uint64_t enough = 4'000;
-  if (++operations_ != enough) return;
-  std::fill(given_up_.begin() + 1, given_up_.end(), true);
+  if (size > too_large && worlds_[in] != world{}) given_up_[in] = true;
 }
 
 const knowledge& synchronization::current(const block_state& block, const thread_state& by,
@@ -91,7 +72,7 @@ const knowledge& synchronization::current(const block_state& block, const thread
 }
 
 knowledge& synchronization::change(const block_state& block, thread_state& by, unsigned in) {
-  auto& own = by.in(in).own;
+  auto& own = state_of(by, in).own;
   if (!own || own.use_count() != 1) own = std::make_shared<knowledge>(current(block, by, in));
   return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
 }
@@ -103,17 +84,16 @@ known synchronization::with_itself(const block_state& block, const thread_state&
   result.order.add_thread(by.name, by.now);
   // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
   // stretch between two barriers in which it lies.
-  if (worlds[in].block_arrives) result.order.add_block(block.number, by.now);
+  if (worlds_[in].block_arrives) result.order.add_block(block.number, by.now);
   return result;
 }
 
 void synchronization::fence(block_state& block, thread_state& by, scope within,
                             bool sequentially_consistent) {
-  watch_work();
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
-    const scope at = wider(within, in);
+    auto& state = state_of(by, in);
+    const scope at = wider(within, worlds_[in]);
     if (!state.pending_block.empty()) {
       change(block, by, in).join(state.pending_block);
       state.pending_block = {};
@@ -145,15 +125,15 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
 
 void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
                                   bool acquires, bool updates) {
-  watch_work();
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
+    auto& state = state_of(by, in);
+    if (at.in.empty()) at.in.resize(worlds_.size());
     auto& there = at.in[in];
     const auto& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
     if (seen_fences) change(block, by, in).pending.join(*seen_fences);
-    const scope mine = wider(within, in);
-    if (morally_strong(at, by, within, in)) {
+    const scope mine = wider(within, worlds_[in]);
+    if (morally_strong(at, by, within, worlds_[in])) {
       if (!current(block, by, in).now.has_observed(at.last_write())) {
         change(block, by, in).now.observe(at.last_write());
       }
@@ -173,7 +153,7 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
         state.last_seen = there.released;
       }
     }
-    if (acquires || worlds[in].acquires) {
+    if (acquires || worlds_[in].acquires) {
       for (auto& seen : state.seen) {
         if (seen.location != at.location) continue;
         if (seen.block && !seen.block_is_joined) {
@@ -192,21 +172,19 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
-  watch_work();
-  bool published = releases;
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
+    auto& state = state_of(by, in);
+    if (at.in.empty()) at.in.resize(worlds_.size());
     auto& there = at.in[in];
-    const scope mine = wider(within, in);
-    const bool continues = updates && morally_strong(at, by, within, in);
+    const scope mine = wider(within, worlds_[in]);
+    const bool continues = updates && morally_strong(at, by, within, worlds_[in]);
     const knowledge& known_now = current(block, by, in);
 
-    if (releases || worlds[in].releases) {
+    if (releases || worlds_[in].releases) {
       const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
       auto& released = entry_of(state.released, at.location);
       join(mine == scope::device ? released.device : released.block, head);
-      published = true;
     }
     shared<heads> previous = continues ? there.released : nullptr;
     const thread_state::handed_on* earlier = nullptr;
@@ -244,7 +222,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
     }
     there.fences_of_chain = std::move(chain);
   }
-  if (updates && morally_strong(at, by, within, 0)) {
+  if (updates && morally_strong(at, by, within, world{})) {
     ++at.position;
   } else {
     ++at.chain;
@@ -253,7 +231,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   at.written = at.strong = true;
   at.within = within;
   at.writer = by.name;
-  if (published) by.now = next(block.number);
+  by.now = next(block.number);
 }
 
 void synchronization::weak_write(const thread_state& by, message& at) {
@@ -262,13 +240,13 @@ void synchronization::weak_write(const thread_state& by, message& at) {
   at.writer = by.name;
   ++at.chain;
   at.position = 0;
-  at.in = {};
+  at.in.clear();
 }
 
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
 void synchronization::barrier(block_state& block) {
   const epoch now = next(block.number);
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     std::vector<const knowledge*> forks;
     for (const unsigned rank : block.arrived) {
@@ -309,11 +287,11 @@ void synchronization::barrier(block_state& block) {
     watch_size(in, joined->size());
     block.base[in] = std::move(joined);
     for (const unsigned rank : block.arrived) {
-      if (block.threads[rank].own_state) block.threads[rank].in(in).own = nullptr;
+      if (block.threads[rank].own_state) state_of(block.threads[rank], in).own = nullptr;
     }
   }
   block.floor = now - 1;
-  barriers_[block.number].push_back(block.floor);
+  if (worlds_.size() > 1) barriers_[block.number].push_back(block.floor);
   for (const unsigned rank : block.arrived) block.threads[rank].now = now;
 }
 
@@ -323,7 +301,7 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
       if (lanes >> lane & 1) visit(block.threads[first_rank + lane]);
     }
   };
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     auto joined = std::make_shared<knowledge>();
     each_lane([&](thread_state& lane) {
@@ -331,14 +309,14 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
       joined->now.order.add_thread(lane.name, lane.now);
     });
     watch_size(in, joined->size());
-    each_lane([&](thread_state& lane) { lane.in(in).own = joined; });
+    each_lane([&](thread_state& lane) { state_of(lane, in).own = joined; });
   }
   const epoch now = next(block.number);
   each_lane([&](thread_state& lane) { lane.now = now; });
 }
 
 void synchronization::grid_barrier_arrives(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     const knowledge& mine = current(block, by, in);
     at_grid_barrier_[in].join({with_itself(block, by, in), mine.published, mine.pending});
@@ -347,7 +325,7 @@ void synchronization::grid_barrier_arrives(block_state& block, thread_state& by)
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (in_use(in)) change(block, by, in).join(at_grid_barrier_[in]);
   }
 }
@@ -357,7 +335,7 @@ bool synchronization::before_in(unsigned world, const block_state& block, const 
   if (!in_use(world)) return false;
   const clock& order = current(block, by, world).now.order;
   if (order.covers(thread, at)) return true;
-  if (!worlds[world].block_arrives) return false;
+  if (!worlds_[world].block_arrives) return false;
   // With a barrier before the release, all that the block's other threads did since the last
   // barrier is published, even what one of them does later in this run than the release.
   if (order.of_thread(thread) != 0) return false;
