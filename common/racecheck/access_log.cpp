@@ -41,14 +41,12 @@ site_number access_log::number_of(const void* from) {
 place_number access_log::place_of(site_number number) const { return sites().places[number]; }
 
 void access_log::check() {
-  thread_state& by = *running_thread;
-  running_thread = nullptr;
+  const checker_works now;
   const unsigned count = count_;
   count_ = 0;
-  if (checker::instance().check(by, {logged_.data(), count})) {
+  if (checker::instance().check({logged_.data(), count})) {
     cpu_backend::this_multiprocessor->changed_memory();
   }
-  running_thread = &by;
 }
 
 void access_log::find(access_site& site, const std::byte* address, std::size_t bytes,

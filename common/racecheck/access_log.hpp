@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A kernel's plain accesses on their way to the race test.
 //
-// They wait in a log until the running thread does anything else (an atomic, a fence, a barrier),
-// or another one runs: until then no clock changes, so it is all the same when they are checked.
-// Meanwhile their cells come into the cache. The threads of a grid-stride loop find nearly none of
-// them there, and would wait for each.
+// They wait in a log until a thread does anything that changes clocks (an atomic, a fence, a
+// barrier that opens), or another block runs: until then it is all the same when they are checked,
+// as long as their order stays. Meanwhile their cells come into the cache. The threads of a
+// grid-stride loop find nearly none of them there, and would wait for each.
 //
 // Only the OS thread that runs the kernels uses it.
 #pragma once
@@ -19,6 +19,7 @@
 namespace racecheck {
 
 struct logged_access {
+  thread_state* by = nullptr;
   const std::byte* address = nullptr;
   region* in = nullptr;
   std::size_t bytes = 0;  // all of them in the region
@@ -39,6 +40,7 @@ class access_log {
  public:
   constexpr access_log() = default;
 
+  // Called by the running thread.
   void add(const std::byte* address, std::size_t bytes, const void* from, bool writes) {
     access_site& site = sites_[reinterpret_cast<std::uintptr_t>(from) / 2 % sites_.size()];
     const auto offset = static_cast<std::size_t>(address - site.last.begin);
@@ -50,12 +52,12 @@ class access_log {
     if (bytes > left) [[unlikely]]
       bytes = leaves_its_region(address, bytes, left, from, writes);
     __builtin_prefetch(&site.in->cell_at(address), 1);
-    logged_[count_] = {address, site.in, bytes, site.number, writes};
+    logged_[count_] = {running_thread, address, site.in, bytes, site.number, writes};
     if (++count_ == logged_.size()) [[unlikely]]
       check();
   }
 
-  // Checks all that waits. To be called while the thread that accessed still counts as running.
+  // Checks all that waits.
   void flush() {
     if (count_ != 0) check();
   }
@@ -80,22 +82,23 @@ class access_log {
 
 extern constinit access_log plain_accesses;
 
-// While the checker itself works, what it does to memory is not the thread's doing. All that the
-// thread did before is checked first.
+// While the checker itself works, what it does to memory is not the thread's doing.
 class checker_works {
  public:
-  checker_works() {
-    plain_accesses.flush();
-    thread_ = running_thread;
-    running_thread = nullptr;
-  }
+  checker_works() : thread_(running_thread) { running_thread = nullptr; }
   ~checker_works() { running_thread = thread_; }
   checker_works(const checker_works&) = delete;
   checker_works& operator=(const checker_works&) = delete;
   thread_state& thread() const { return *thread_; }
 
  private:
-  thread_state* thread_ = nullptr;
+  thread_state* const thread_;
+};
+
+// The same where clocks may change: all that threads did before is checked first.
+class checker_synchronizes : public checker_works {
+ public:
+  checker_synchronizes() { plain_accesses.flush(); }
 };
 
 }  // namespace racecheck

@@ -2,6 +2,7 @@
 #include "racecheck/checker.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "racecheck/places.hpp"
 
@@ -127,8 +128,8 @@ void checker::barrier_opens() {
   block_->clocks.arrived.clear();
 }
 
-void checker::lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory) {
-  if (orders_memory) clocks_.warp_barrier(block_->clocks, first_rank, lanes);
+void checker::lanes_meet(unsigned first_rank, unsigned lanes) {
+  clocks_.warp_barrier(block_->clocks, first_rank, lanes);
 }
 
 void checker::grid_barrier_arrives(thread_state& by) {
@@ -226,11 +227,12 @@ inline bool checker::write_whole_cell(const thread_state& by, std::uint64_t stam
   return true;
 }
 
-bool checker::check(thread_state& by, std::span<const logged_access> logged) {
+bool checker::check(std::span<const logged_access> logged) {
   accesses_ += logged.size();
-  const std::uint64_t stamp = cell_record::stamp_of(by);
   bool writes = false;
   for (const logged_access& now : logged) {
+    thread_state& by = *now.by;
+    const std::uint64_t stamp = cell_record::stamp_of(by);
     writes |= now.writes;
     const auto bits = reinterpret_cast<std::uintptr_t>(now.address) | now.bytes;
     cell* at = &now.in->cell_at(now.address);
@@ -289,7 +291,7 @@ bool checker::volatile_access(thread_state& by, const std::byte* address, std::s
     outside(by, address, bytes, plain_accesses.place_of(site), what);
     bytes = left;
   }
-  const logged_access now{address, in, bytes, site, stores};
+  const logged_access now{&by, address, in, bytes, site, stores};
   constexpr bool is_volatile = true;
   stores ? write(by, now, is_volatile) : read(by, now, is_volatile);
   message& carries = location_of(*in, in->cell_at(address), true)->carries(offset_in_cell(address));
@@ -324,42 +326,35 @@ void checker::keep_read(thread_state& by, const access& now, cell& of) {
   } else if (!before(by, last)) {
     now.in.has_marked_cells = true;
     reads = &read_sets_.at(of);
-    reads->reads.push_back(record(last));
+    reads->add(clocks_.block_of(last.at()), last);
   }
   of.read = cell_record(stamp, now.site, now.is_volatile, 0);
   if (!reads) return;
-  reads->reads.push_back(record(of.read));
+  reads->add(by.name.block, of.read);
   of.read.mark(cell::has_reads);
-  if (reads->reads.size() < reads->compact_at) return;
-  // Of each thread only the last read counts: what is after that one is after the earlier ones.
-  auto& all = reads->reads;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const access_record& left, const access_record& right) {
-                     const auto left_key = left.thread.key(), right_key = right.thread.key();
-                     return left_key != right_key ? left_key < right_key : left.at > right.at;
-                   });
-  all.erase(std::unique(all.begin(), all.end(),
-                        [](const access_record& left, const access_record& right) {
-                          return left.thread == right.thread;
-                        }),
-            all.end());
-  reads->compact_at = std::max<std::size_t>(64, 2 * all.size());
 }
 
 void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
+  const auto check = [&](const access_record& read) {
+    if (before(by, read)) return;
+    race(by, now, describe(read, operation::read, scope::device), read.at, me);
+  };
   if (of.read.has(cell::has_reads)) {
     if (const read_set* reads = read_sets_.find(of)) {
-      for (const access_record& each : reads->reads) {
-        if (!before(by, each)) {
-          race(by, now, describe(each, operation::read, scope::device), each.at, me);
+      for (const read_group& group : reads->groups()) {
+        if (by.name.block == group.block && group.at <= block_->clocks.floor) continue;
+        for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
+          const auto rank = group.first_rank() + static_cast<unsigned>(std::countr_zero(left));
+          check({group.at,
+                 {group.block, rank},
+                 plain_accesses.place_of(group.site),
+                 group.is_volatile});
         }
       }
       return;
     }
   }
-  if (!before(by, of.read)) {
-    race(by, now, describe(of.read, operation::read), of.read.at(), me);
-  }
+  if (!before(by, of.read)) check(record(of.read));
 }
 
 // What is after this write is after all that the write itself is after, so the reads are forgotten.
@@ -426,8 +421,12 @@ void checker::check_strong_records(thread_state& by, const access& now, location
   };
   // Two accesses of equal size at device scope never race.
   const bool skips_device = strong && me.within == scope::device && !at.has_two_sizes;
+  // Nor do any two of one block.
+  const bool skips_block = strong && !at.has_two_sizes &&
+                           (!at.has_block || (!at.has_two_blocks && at.block == by.name.block));
   for (const scope within : {scope::device, scope::block}) {
     if (within == scope::device && skips_device) continue;
+    if (within == scope::block && skips_block) continue;
     check(at.updates[number_of(within)], within, operation::atomic_update);
     if (writes(me.what)) check(at.loads[number_of(within)], within, operation::atomic_load);
   }
@@ -496,6 +495,11 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       at.has_two_sizes = true;
     }
     check_strong_records(by, now, at, me, done.bytes, offset);
+    if (done.within == scope::block) {
+      at.has_two_blocks |= at.has_block && at.block != by.name.block;
+      at.has_block = true;
+      at.block = by.name.block;
+    }
     strong_record made{mine,
                        static_cast<std::uint8_t>(done.bytes),
                        static_cast<std::uint8_t>(offset),

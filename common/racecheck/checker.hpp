@@ -34,7 +34,8 @@ class checker {
   void shared_variable_appears(const cpu_backend::observer::shared_variable& variable);
   void barrier_arrives(thread_state& by, bool orders_memory);
   void barrier_opens();
-  void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory);
+  // By __syncwarp().
+  void lanes_meet(unsigned first_rank, unsigned lanes);
   void grid_barrier_arrives(thread_state& by);
   void grid_barrier_passes(thread_state& by);
   void fenced(thread_state& by, scope within, bool sequentially_consistent);
@@ -42,9 +43,9 @@ class checker {
                    place_number place);
   shadow_memory& memory() { return memory_; }
 
-  // ---- What the instrumentation tells: plain accesses of the running thread.
+  // ---- What the instrumentation tells: plain accesses of the running block's threads.
   // Returns whether one of them writes.
-  bool check(thread_state& by, std::span<const logged_access> logged);
+  bool check(std::span<const logged_access> logged);
   // Volatile ones. Whether it was a write to memory that other threads can reach.
   bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
                        site_number site, bool writes);

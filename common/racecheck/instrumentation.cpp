@@ -14,7 +14,7 @@
 #include "racecheck/checker.hpp"
 
 using racecheck::checker;
-using racecheck::checker_works;
+using racecheck::checker_synchronizes;
 using racecheck::plain_accesses;
 using racecheck::running_thread;
 
@@ -26,7 +26,6 @@ __thread unsigned accesses_until_turn = accesses_between_turns;
 
 void let_others_run() {
   accesses_until_turn = accesses_between_turns;
-  plain_accesses.flush();
   if (cpu_backend::multiprocessor* on = cpu_backend::this_multiprocessor) {
     on->give_turn_back(false);
   }
@@ -53,7 +52,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
       __builtin_unwind_init();
       on->note_state(__builtin_frame_address(0));
       {
-        const checker_works now;
+        const checker_synchronizes now;
         checker::instance().volatile_access(now.thread(), static_cast<const std::byte*>(address),
                                             bytes, plain_accesses.number_of(from), false);
       }
@@ -64,7 +63,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   if (!running_thread) return;
-  const checker_works now;
+  const checker_synchronizes now;
   if (checker::instance().volatile_access(now.thread(), static_cast<const std::byte*>(address),
                                           bytes, plain_accesses.number_of(from), true)) {
     cpu_backend::this_multiprocessor->changed_memory();

@@ -83,7 +83,7 @@ class launch_clocks {
   synchronization others_{std::span(worlds).subspan(1)};
   std::vector<noted> noted_;
   std::vector<std::vector<unsigned>> arrived_;  // at those barriers to which not all came
-  std::size_t costly_ = 0;  // of `noted_`
+  std::size_t costly_ = 0;                      // of `noted_`
   bool has_too_many_ = false;
   // As far as `others_` has come: noted_[0, done_), and the blocks and places of memory there.
   std::size_t done_ = 0;

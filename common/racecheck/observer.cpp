@@ -17,6 +17,7 @@ constinit __thread thread_state* running_thread = nullptr;
 namespace cpu_backend::observer {
 
 using racecheck::checker;
+using racecheck::checker_synchronizes;
 using racecheck::checker_works;
 using racecheck::plain_accesses;
 using racecheck::running_thread;
@@ -42,17 +43,11 @@ void block_pauses() {
   running_thread = nullptr;
   checker::instance().block_pauses();
 }
-void thread_runs(unsigned rank) {
-  plain_accesses.flush();
-  running_thread = checker::instance().thread_runs(rank);
-}
-void thread_pauses() {
-  plain_accesses.flush();
-  running_thread = nullptr;
-}
+void thread_runs(unsigned rank) { running_thread = checker::instance().thread_runs(rank); }
+void thread_pauses() { running_thread = nullptr; }
 bool thread_is_in_kernel() { return running_thread != nullptr; }
 void shared_variable_appears(const shared_variable& variable) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().shared_variable_appears(variable);
 }
 void barrier_arrives(bool orders_memory) {
@@ -60,27 +55,28 @@ void barrier_arrives(bool orders_memory) {
   checker::instance().barrier_arrives(now.thread(), orders_memory);
 }
 void barrier_opens() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().barrier_opens();
 }
 void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory) {
-  const checker_works now;
-  checker::instance().lanes_meet(first_rank, lanes, orders_memory);
+  if (!orders_memory) return;
+  const checker_synchronizes now;
+  checker::instance().lanes_meet(first_rank, lanes);
 }
 void grid_barrier_arrives() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().grid_barrier_arrives(now.thread());
 }
 void grid_barrier_passes() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().grid_barrier_passes(now.thread());
 }
 void fenced(const fence& done) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().fenced(now.thread(), done.within, done.sequentially_consistent);
 }
 void atomic_done(const atomic_operation& operation) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().atomic_done(now.thread(), operation, racecheck::place_of(operation.at));
 }
 void memory_appears(const allocation& block, const std::byte* surroundings,

@@ -141,13 +141,38 @@ struct location {
   std::array<strong_records, 2> loads;
   std::array<strong_records, 2> updates;
   bool has_two_sizes = false;
+  bool has_two_blocks = false;  // at block scope
+  std::uint32_t block = 0;      // the first one at block scope, if `has_block`
+  bool has_block = false;
   std::uint8_t bytes = 0;
   std::uint8_t offset = 0;
 };
 
-struct read_set {
-  std::vector<access_record> reads;  // one thread may occur twice
-  std::size_t compact_at = 64;
+// Reads by up to 64 threads of one block, by one instruction in one epoch.
+struct read_group {
+  std::uint64_t ranks = 0;  // bit i: first_rank() + i
+  std::uint32_t at = 0;
+  std::uint32_t block = 0;
+  std::uint32_t sixty_four = 0;
+  site_number site = 0;
+  bool is_volatile = false;
+
+  std::uint32_t first_rank() const { return 64 * sixty_four; }
+  bool has_same_threads(const read_group& other) const {
+    return block == other.block && sixty_four == other.sixty_four;
+  }
+};
+static_assert(sizeof(read_group) == 24);
+
+// All reads of a cell since the last write; of one thread the last one, and maybe earlier ones.
+class read_set {
+ public:
+  void add(std::uint32_t block, cell_record read);
+  const std::vector<read_group>& groups() const { return groups_; }
+
+ private:
+  std::vector<read_group> groups_;
+  std::size_t compact_at_ = 64;
 };
 
 struct split_cell {
