@@ -53,13 +53,16 @@ void access_log::find(access_site& site, const std::byte* address, std::size_t b
                       const void* from, bool writes) {
   const checker_works now;
   shadow_memory& memory = checker::instance().memory();
-  changes_ = memory.changes_address();
   if (site.from != from) site.number = number_of(from);
   site.from = from;
-  site.changes = memory.changes();
   site.in = memory.find(address);
+  bool lasts = false;  // whichever block runs
   if (site.in) {
     site.last = {site.in->begin, site.in->bytes};
+    lasts = !site.in->is_shared_memory();
+  } else if (shadow_memory::is_built_in(address)) {
+    site.last = {address, 1};
+    lasts = true;
   } else if (checker::instance().outside_any_region(now.thread(), address, bytes,
                                                     place_of(site.number),
                                                     writes ? operation::write : operation::read)) {
@@ -67,6 +70,8 @@ void access_log::find(access_site& site, const std::byte* address, std::size_t b
   } else {
     site.last = memory.nothing_around(address);
   }
+  site.changes = lasts ? &memory.lasting_changes() : &memory.changes();
+  site.changes_then = *site.changes;
 }
 
 std::size_t access_log::leaves_its_region(const std::byte* address, std::size_t bytes,

@@ -32,7 +32,8 @@ struct access_site {
   const void* from = nullptr;  // its return address
   stretch last;                // a region, or addresses in none
   region* in = nullptr;
-  std::uint32_t changes = 0;  // the shadow memory's at that time
+  const std::uint32_t* changes = nullptr;  // the shadow memory's count on which that depends,
+  std::uint32_t changes_then = 0;          // and what it was then
   site_number number = 0;
 };
 
@@ -44,7 +45,8 @@ class access_log {
   void add(const std::byte* address, std::size_t bytes, const void* from, bool writes) {
     access_site& site = sites_[reinterpret_cast<std::uintptr_t>(from) / 2 % sites_.size()];
     const auto offset = static_cast<std::size_t>(address - site.last.begin);
-    if (site.from != from || offset >= site.last.bytes || site.changes != *changes_) [[unlikely]] {
+    if (site.from != from || offset >= site.last.bytes || site.changes_then != *site.changes)
+        [[unlikely]] {
       find(site, address, bytes, from, writes);
     }
     if (!site.in) return;
@@ -73,8 +75,6 @@ class access_log {
   std::size_t leaves_its_region(const std::byte* address, std::size_t bytes, std::size_t left,
                                 const void* from, bool writes);
 
-  static constexpr std::uint32_t never = 0;
-  const std::uint32_t* changes_ = &never;  // the shadow memory's, from the first look-up on
   unsigned count_ = 0;
   std::array<logged_access, 64> logged_{};
   std::array<access_site, 4096> sites_{};

@@ -47,7 +47,7 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   split_cells_.clear();
   witnesses_.clear();
   if (clocks_.begin_launch()) memory_.forget_accesses();
-  memory_.changed();
+  memory_.shared_memory_changed();
 }
 
 void checker::launch_ends(bool failed) {
@@ -72,6 +72,7 @@ void checker::block_begins(const cpu_backend::observer::block& begun) {
     dynamic.starts_unwritten = true;
     dynamic.surrounding_bytes = most_shared_bytes - dynamic.bytes;
     shadow_memory::give_cells(dynamic);
+    memory_.shared_memory_changed();
   }
 }
 
@@ -101,6 +102,7 @@ void checker::forget_block_memory(resident_block& of) {
     shadow_memory::take_cells(each);
   }
   of.shared_memory.clear();
+  memory_.shared_memory_changed();
 }
 
 void checker::shared_variable_appears(const cpu_backend::observer::shared_variable& variable) {
@@ -113,7 +115,7 @@ void checker::shared_variable_appears(const cpu_backend::observer::shared_variab
   appeared.starts_unwritten = true;
   appeared.surrounding_bytes = past_a_shared_variable;
   shadow_memory::give_cells(appeared);
-  memory_.changed();
+  memory_.shared_memory_changed();
 }
 
 // ---- Synchronisation

@@ -130,6 +130,7 @@ void shadow_memory::add_allocation(const cpu_backend::allocation& block,
       std::lower_bound(regions_.begin(), regions_.end(), added->begin, begins_before);
   regions_.insert(place, std::move(added));
   ++changes_;
+  ++shared_changes_;
 }
 
 void shadow_memory::remove_allocation(const void* begin) {
@@ -139,6 +140,7 @@ void shadow_memory::remove_allocation(const void* begin) {
   take_cells(**found);
   regions_.erase(found);
   ++changes_;
+  ++shared_changes_;
 }
 
 void shadow_memory::written_by_host(const void* begin, std::size_t bytes) {
@@ -180,11 +182,9 @@ void shadow_memory::add_program_variables() {
   give_cells(*program_);
 }
 
-namespace {
-
 // Of the variables that each OS thread has of its own, instrumented code uses those of the kernel's
 // __shared__ variables and these.
-bool is_built_in_variable(const std::byte* address) {
+bool shadow_memory::is_built_in(const std::byte* address) {
   const auto holds = [&](const auto& variable) {
     return static_cast<std::size_t>(address - reinterpret_cast<const std::byte*>(&variable)) <
            sizeof variable;
@@ -192,8 +192,6 @@ bool is_built_in_variable(const std::byte* address) {
   return holds(threadIdx) || holds(blockIdx) || holds(blockDim) || holds(gridDim) ||
          holds(cpu_backend::this_multiprocessor);
 }
-
-}  // namespace
 
 const region* shadow_memory::find_surrounding(const std::byte* address) const {
   if (shared_) {
@@ -203,7 +201,7 @@ const region* shadow_memory::find_surrounding(const std::byte* address) const {
           static_cast<std::size_t>(address - each.begin) < each.bytes + each.surrounding_bytes;
       if (near && (!before || before->begin < each.begin)) before = &each;
     }
-    if (before && !is_built_in_variable(address)) return before;
+    if (before && !is_built_in(address)) return before;
   }
   for (const auto& each : regions_) {
     if (each->surroundings &&
@@ -233,7 +231,7 @@ stretch shadow_memory::nothing_around(const std::byte* address) const {
   }
   leave_out(&__data_start, static_cast<std::size_t>(&_end - &__data_start));
   // One of the built-in variables can lie in what belongs to a shared one: no more than itself.
-  if (!end || is_built_in_variable(address)) return {address, 1};
+  if (!end || is_built_in(address)) return {address, 1};
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 

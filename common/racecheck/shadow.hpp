@@ -216,15 +216,18 @@ class shadow_memory {
   static void give_cells(region& to);
   static void take_cells(region& from);
 
+  // nullptr: of no block.
   void use_shared_memory_of(std::vector<region>* of_block) {
+    if (shared_ == of_block) return;
     shared_ = of_block;
-    ++changes_;
+    ++shared_changes_;
   }
-  // Shared memory of the running block has come up.
-  void changed() { ++changes_; }
-  // Grows when other regions can be reached than before.
-  std::uint32_t changes() const { return changes_; }
-  const std::uint32_t* changes_address() const { return &changes_; }
+  // Shared memory of the running block has come up, or is gone.
+  void shared_memory_changed() { ++shared_changes_; }
+  // These grow when other regions can be reached than before: of any kind, or not of shared memory.
+  // They stay where they are.
+  const std::uint32_t& changes() const { return shared_changes_; }
+  const std::uint32_t& lasting_changes() const { return changes_; }
   // Forgets all accesses, but not what was written.
   void forget_accesses();
 
@@ -232,6 +235,8 @@ class shadow_memory {
   region* find(const std::byte* address);
   // Addresses around `address`, which lies in no region, that are in none, nor next to one.
   stretch nothing_around(const std::byte* address) const;
+  // Whether threadIdx or the like lies there, which is never in a region.
+  static bool is_built_in(const std::byte* address);
   // The allocation next to whose end or begin `address` lies, in bytes that belong to nothing.
   const region* find_surrounding(const std::byte* address) const;
 
@@ -243,6 +248,7 @@ class shadow_memory {
   std::unique_ptr<region> program_;  // variables of the program itself: __device__ ones
   unsigned allocations_ = 0;
   std::uint32_t changes_ = 1;
+  std::uint32_t shared_changes_ = 1;
 };
 
 }  // namespace racecheck
