@@ -415,7 +415,8 @@ void checker::check_strong_records(thread_state& by, const access& now, location
       }
       if (before(by, each.done)) continue;
       if (what == operation::atomic_update &&
-          knows.has_observed({at.carries(each.offset).location, each.chain, each.position})) {
+          knows.observed.has_observed(
+              {at.carries(each.offset).location, each.chain, each.position})) {
         continue;
       }
       race(by, now, describe(each.done, what, within), each.done.at, me);

@@ -32,6 +32,26 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
   return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr, false, false});
 }
 
+// Many threads' fences meet at a barrier of `block`, each of which knew little: all at once.
+void join_all(fences& into, const std::vector<const fences*>& of_threads, std::uint32_t block) {
+  std::vector<const clock*> device;
+  std::vector<const clock*> own;
+  for (const fences* each : of_threads) {
+    device.push_back(&each->device.order);
+    into.device.observed.join(each->device.observed);
+    for (const auto& [number, part] : each->of_block) {
+      if (number != block) {
+        into.part(number).join(part);
+      } else if (!into.part(number).contains(part)) {
+        own.push_back(&part.get().order);
+        into.part(number).change().observed.join(part.get().observed);
+      }
+    }
+  }
+  into.device.order.join(device);
+  if (!own.empty()) into.part(block).change().order.join(own);
+}
+
 }  // namespace
 
 void synchronization::begin_launch(epoch start) {
@@ -104,16 +124,17 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
     }
     state.last_seen = nullptr;
     if (sequentially_consistent) {
-      if (const fences& pending = current(block, by, in).pending; !pending.empty()) {
+      if (!current(block, by, in).pending.empty()) {
         knowledge& mine = change(block, by, in);
-        if (at == scope::device) mine.now.join(mine.pending.device);
-        if (const known* own = mine.pending.find(block.number)) mine.now.join(*own);
+        const fences& pending = mine.pending.get();
+        if (at == scope::device) mine.now.join(pending.device);
+        if (const auto* own = pending.find(block.number)) mine.now.join(own->get());
         mine.published.join(mine.pending);
       }
     }
     const known now = with_itself(block, by, in);
     if (sequentially_consistent) {
-      change(block, by, in).published.add(now, at, block.number);
+      change(block, by, in).published.change().add(now, at, block.number);
     }
     const knowledge& mine = current(block, by, in);
     auto fenced = std::make_shared<knowledge>(knowledge{now, mine.published, mine.pending});
@@ -130,12 +151,14 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
     auto& state = state_of(by, in);
     if (at.in.empty()) at.in.resize(worlds_.size());
     auto& there = at.in[in];
-    const auto& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
-    if (seen_fences) change(block, by, in).pending.join(*seen_fences);
+    const sharing<fences>& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
+    if (!current(block, by, in).pending.contains(seen_fences)) {
+      change(block, by, in).pending.join(seen_fences);
+    }
     const scope mine = wider(within, worlds_[in]);
     if (morally_strong(at, by, within, worlds_[in])) {
-      if (!current(block, by, in).now.has_observed(at.last_write())) {
-        change(block, by, in).now.observe(at.last_write());
+      if (!current(block, by, in).now.observed.has_observed(at.last_write())) {
+        change(block, by, in).now.observed.observe(at.last_write());
       }
       if (there.released && there.released != state.last_seen) {
         const heads& released = *there.released;
@@ -145,9 +168,9 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
           join(seen.device, released.device);
           seen.device_is_joined = false;
         }
-        if (const knowledge* own = released.find(block.number)) {
-          state.pending_block.join(*own);
-          join(seen.block, *own);
+        if (const auto* own = released.find(block.number)) {
+          state.pending_block.join(own->get());
+          join(seen.block, own->get());
           seen.block_is_joined = false;
         }
         state.last_seen = there.released;
@@ -207,20 +230,10 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
     }
     there.released = std::move(previous);
 
-    shared<fences> chain = updates ? there.fences_of_chain : nullptr;
-    there.fences_of_write = nullptr;
-    if (!known_now.published.empty()) {
-      there.fences_of_write = std::make_shared<fences>(known_now.published);
-      if (chain) {
-        auto joined = std::make_shared<fences>(*chain);
-        joined->join(known_now.published);
-        watch_size(in, joined->size());
-        chain = std::move(joined);
-      } else {
-        chain = there.fences_of_write;
-      }
-    }
-    there.fences_of_chain = std::move(chain);
+    there.fences_of_write = known_now.published;
+    if (!updates) there.fences_of_chain = {};
+    there.fences_of_chain.join(known_now.published);
+    watch_size(in, there.fences_of_chain.size());
   }
   if (updates && morally_strong(at, by, within, world{})) {
     ++at.position;
@@ -257,33 +270,18 @@ void synchronization::barrier(block_state& block) {
     forks.erase(std::unique(forks.begin(), forks.end()), forks.end());
     auto joined = std::make_shared<knowledge>(block.base[in] ? *block.base[in] : nothing);
     std::vector<const clock*> orders;
-    std::vector<const clock*> published_device;
-    std::vector<const clock*> published_block;
+    std::vector<const fences*> published;
     for (const knowledge* each : forks) {
       orders.push_back(&each->now.order);
-      for (const observation& seen : each->now.observed) joined->now.observe(seen);
-      // Many threads' fences meet here, each of which knew little: all at once.
-      published_device.push_back(&each->published.device.order);
-      for (const observation& seen : each->published.device.observed) {
-        joined->published.device.observe(seen);
-      }
-      for (const auto& [number, part] : each->published.of_block) {
-        if (number == block.number) {
-          published_block.push_back(&part.order);
-          for (const observation& seen : part.observed) {
-            joined->published.part(number).observe(seen);
-          }
-        } else {
-          joined->published.part(number).join(part);
-        }
+      joined->now.observed.join(each->now.observed);
+      if (!each->published.empty() && !joined->published.contains(each->published)) {
+        published.push_back(&each->published.get());
       }
       joined->pending.join(each->pending);
     }
     joined->now.order.join(orders);
-    joined->published.device.order.join(published_device);
-    if (!published_block.empty()) {
-      joined->published.part(block.number).order.join(published_block);
-    }
+    if (!published.empty()) join_all(joined->published.change(), published, block.number);
+    joined->now.observed.settle();
     watch_size(in, joined->size());
     block.base[in] = std::move(joined);
     for (const unsigned rank : block.arrived) {

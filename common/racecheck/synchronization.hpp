@@ -48,8 +48,8 @@ inline constexpr std::array worlds = {
 struct message {
   struct in_world {
     shared<heads> released;
-    shared<fences> fences_of_write;  // those before the last write
-    shared<fences> fences_of_chain;  // and before the chain of read-modify-writes that it ends
+    sharing<fences> fences_of_write;  // those before the last write
+    sharing<fences> fences_of_chain;  // and before the chain of read-modify-writes that it ends
   };
   std::uint32_t location = 0;
   bool written = false;  // in this launch
