@@ -27,6 +27,21 @@ __global__ void grid_stride(int* data, std::size_t elements) {
     data[i] = data[i] + 1;
 }
 
+// Every thread reads all elements.
+__global__ void read_by_all(const int* data, std::size_t elements, int* sums) {
+  int sum = 0;
+  for (std::size_t i = 0; i < elements; ++i) sum += data[i];
+  sums[std::size_t{blockIdx.x} * blockDim.x + threadIdx.x] = sum;
+}
+
+// Each element is updated by one atomic, of the grid's threads in turn.
+__global__ void update_atomically(unsigned* data, std::size_t elements) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+       i += stride)
+    atomicAdd(data + i, 1u);
+}
+
 __global__ void halving_tree(int* partials) {
   __shared__ int sums[256];
   sums[threadIdx.x] = 1;
@@ -104,6 +119,32 @@ int main() {
     const auto grown = static_cast<double>(resident_bytes() - before);
     std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
                 grown / (elements * sizeof(int)));
+    (void)cudaFree(data);
+  }
+
+  std::puts(
+      "all read by every thread of blocks of 256: blocks, ns an access, bytes of shadow a byte");
+  for (const unsigned blocks : {1u, 8u, 64u}) {
+    constexpr std::size_t elements = 1 << 12;
+    int* data = allocate<int>(elements);
+    int* sums = allocate<int>(std::size_t{blocks} * 256);
+    const std::size_t before = resident_bytes();
+    const double time = seconds([&] { read_by_all<<<blocks, 256>>>(data, elements, sums); });
+    const auto grown = static_cast<double>(resident_bytes() - before);
+    std::printf("%12u %8.1f %8.1f\n", blocks, time / (256.0 * blocks * elements) * 1e9,
+                grown / (elements * sizeof(int)));
+    (void)cudaFree(sums);
+    (void)cudaFree(data);
+  }
+
+  std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
+  for (const std::size_t elements : {std::size_t{1} << 12, std::size_t{1} << 16}) {
+    unsigned* data = allocate<unsigned>(elements);
+    const std::size_t before = resident_bytes();
+    const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
+    const auto grown = static_cast<double>(resident_bytes() - before);
+    std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
+                grown / (elements * sizeof(unsigned)));
     (void)cudaFree(data);
   }
 

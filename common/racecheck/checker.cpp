@@ -238,7 +238,7 @@ bool checker::check(std::span<const logged_access> logged) {
     writes |= now.writes;
     const auto bits = reinterpret_cast<std::uintptr_t>(now.address) | now.bytes;
     cell* at = &now.in->cell_at(now.address);
-    bool done = bits % bytes_of_cell == 0;
+    bool done = bits % bytes_of_cell == 0 && now.in->is_in_one_row(now.address, now.bytes);
     const cell* const end = at + now.bytes / bytes_of_cell;
     if (now.writes) {
       for (; done && at != end; ++at) done = write_whole_cell(by, stamp, now.site, *at);

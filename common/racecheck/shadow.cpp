@@ -82,7 +82,7 @@ void read_set::add(std::uint32_t block, cell_record read) {
 void shadow_memory::give_cells(region& to) {
   const auto first = reinterpret_cast<std::uintptr_t>(to.begin) / bytes_of_cell;
   const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;
-  to.cell_count = last - first + 1;
+  to.cell_count = region::place_of(last - first) + 1;
   if (to.cell_count <= few_cells) {
     const std::size_t bytes = to.cell_count * sizeof(cell);
     to.cells = static_cast<cell*>(std::aligned_alloc(alignof(cell), bytes));

@@ -108,9 +108,22 @@ struct region {
     return static_cast<std::size_t>(address - begin) < bytes;
   }
   bool is_shared_memory() const { return what == kind::shared || what == kind::dynamic_shared; }
-  cell& cell_at(const std::byte* address) const {
+  std::size_t index_of(const std::byte* address) const {
     const auto aligned = reinterpret_cast<std::uintptr_t>(begin) / bytes_of_cell;
-    return cells[reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell - aligned];
+    return reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell - aligned;
+  }
+  // A line of the cache is left out after each row, and one more after each 32 rows. Without them
+  // the cells that a grid-stride loop comes to, whose distance is often a large power of two, would
+  // all share a few places of the cache.
+  static constexpr std::size_t cells_of_row = 256;
+  static std::size_t place_of(std::size_t index) {
+    constexpr std::size_t cells_of_line = 64 / sizeof(cell);
+    return index + (index / cells_of_row + index / (32 * cells_of_row)) * cells_of_line;
+  }
+  cell& cell_at(const std::byte* address) const { return cells[place_of(index_of(address))]; }
+  // Whether the cells of `bytes` (>= 1) bytes at `address` lie one behind the other.
+  bool is_in_one_row(const std::byte* address, std::size_t size) const {
+    return index_of(address) / cells_of_row == index_of(address + size - 1) / cells_of_row;
   }
 };
 
