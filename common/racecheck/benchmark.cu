@@ -77,12 +77,12 @@ double seconds(Launch launch) {
   return least;
 }
 
-std::size_t resident_bytes() {
+double resident_bytes() {
   std::size_t all = 0, resident = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) return 0;
   std::fclose(file);
-  return resident * 4096;
+  return 4096.0 * static_cast<double>(resident);
 }
 
 template <class T>
@@ -114,11 +114,22 @@ int main() {
   for (const std::size_t elements :
        {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
     int* data = allocate<int>(elements);
-    const std::size_t before = resident_bytes();
+    const double before = resident_bytes();
     const double time = seconds([&] { grid_stride<<<8, 256>>>(data, elements); });
-    const auto grown = static_cast<double>(resident_bytes() - before);
+    const double grown = resident_bytes() - before;
     std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
                 grown / (elements * sizeof(int)));
+    (void)cudaFree(data);
+  }
+
+  std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
+  for (const std::size_t elements : {std::size_t{1} << 14, std::size_t{1} << 18}) {
+    unsigned* data = allocate<unsigned>(elements);
+    const double before = resident_bytes();
+    const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
+    const double grown = resident_bytes() - before;
+    std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
+                grown / (elements * sizeof(unsigned)));
     (void)cudaFree(data);
   }
 
@@ -128,23 +139,12 @@ int main() {
     constexpr std::size_t elements = 1 << 12;
     int* data = allocate<int>(elements);
     int* sums = allocate<int>(std::size_t{blocks} * 256);
-    const std::size_t before = resident_bytes();
+    const double before = resident_bytes();
     const double time = seconds([&] { read_by_all<<<blocks, 256>>>(data, elements, sums); });
-    const auto grown = static_cast<double>(resident_bytes() - before);
+    const double grown = resident_bytes() - before;
     std::printf("%12u %8.1f %8.1f\n", blocks, time / (256.0 * blocks * elements) * 1e9,
                 grown / (elements * sizeof(int)));
     (void)cudaFree(sums);
-    (void)cudaFree(data);
-  }
-
-  std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
-  for (const std::size_t elements : {std::size_t{1} << 12, std::size_t{1} << 16}) {
-    unsigned* data = allocate<unsigned>(elements);
-    const std::size_t before = resident_bytes();
-    const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
-    const auto grown = static_cast<double>(resident_bytes() - before);
-    std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
-                grown / (elements * sizeof(unsigned)));
     (void)cudaFree(data);
   }
 
