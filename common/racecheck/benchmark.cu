@@ -3,6 +3,7 @@
 // for each checked byte, over the number of accesses and of threads.
 //   meson test --benchmark racecheck_benchmark -v
 #include <cuda_runtime.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <cstddef>
@@ -78,11 +79,21 @@ double seconds(Launch launch) {
 }
 
 double resident_bytes() {
+  malloc_trim(0);  // What is free already must not serve for what is counted.
   std::size_t all = 0, resident = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) return 0;
   std::fclose(file);
   return 4096.0 * static_cast<double>(resident);
+}
+
+__global__ void do_nothing() {}
+
+// What the checker remembers of a launch goes at the begin of the next one.
+double resident_bytes_before() {
+  do_nothing<<<1, 1>>>();
+  if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1);
+  return resident_bytes();
 }
 
 template <class T>
@@ -114,7 +125,7 @@ int main() {
   for (const std::size_t elements :
        {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
     int* data = allocate<int>(elements);
-    const double before = resident_bytes();
+    const double before = resident_bytes_before();
     const double time = seconds([&] { grid_stride<<<8, 256>>>(data, elements); });
     const double grown = resident_bytes() - before;
     std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
@@ -125,7 +136,7 @@ int main() {
   std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
   for (const std::size_t elements : {std::size_t{1} << 14, std::size_t{1} << 18}) {
     unsigned* data = allocate<unsigned>(elements);
-    const double before = resident_bytes();
+    const double before = resident_bytes_before();
     const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
     const double grown = resident_bytes() - before;
     std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
@@ -139,7 +150,7 @@ int main() {
     constexpr std::size_t elements = 1 << 12;
     int* data = allocate<int>(elements);
     int* sums = allocate<int>(std::size_t{blocks} * 256);
-    const double before = resident_bytes();
+    const double before = resident_bytes_before();
     const double time = seconds([&] { read_by_all<<<blocks, 256>>>(data, elements, sums); });
     const double grown = resident_bytes() - before;
     std::printf("%12u %8.1f %8.1f\n", blocks, time / (256.0 * blocks * elements) * 1e9,

@@ -43,10 +43,11 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   grid_size_ = now.blocks;
   block_size_ = now.threads;
   locations_.clear();
-  read_sets_.clear();
   split_cells_.clear();
   witnesses_.clear();
-  if (clocks_.begin_launch()) memory_.forget_accesses();
+  const bool epochs_start_over = clocks_.begin_launch();
+  const bool sets_start_over = read_sets_.begin_launch();
+  if (epochs_start_over || sets_start_over) memory_.forget_accesses();
   memory_.shared_memory_changed();
 }
 
@@ -91,10 +92,10 @@ void checker::forget_block_memory(resident_block& of) {
     for (std::size_t i = 0; each.has_marked_cells && i < each.cell_count; ++i) {
       cell& old = each.cells[i];
       if (old.write.has(cell::has_location)) locations_.erase(old);
-      if (old.read.has(cell::has_reads)) read_sets_.erase(old);
+      drop_reads(old);
       if (old.write.has(cell::is_split)) {
         if (split_cell* split = split_cells_.find(old)) {
-          for (cell& each : split->bytes) read_sets_.erase(each);
+          for (cell& each : split->bytes) drop_reads(each);
         }
         split_cells_.erase(old);
       }
@@ -161,18 +162,16 @@ cell& checker::cell_of_byte(region& in, cell& whole, std::size_t byte) {
   if (!split) {
     in.has_marked_cells = true;
     split = &split_cells_.at(whole);
-    const read_set* reads = whole.read.has(cell::has_reads) ? read_sets_.find(whole) : nullptr;
+    if (has_reads(whole)) {
+      read_sets_.share(whole.read_set(), bytes_of_cell - 1);
+    } else if (whole.read.has(cell::has_reads)) {
+      whole.read = {};
+    }
     for (cell& each : split->bytes) {
       each = whole;
       each.write.unmark(each.write.marks());
-      each.read.unmark(each.read.marks());
-      if (reads) {
-        read_sets_.at(each) = *reads;
-        each.read.mark(cell::has_reads);
-      }
     }
-    if (reads) read_sets_.erase(whole);
-    whole.read.unmark(whole.read.marks());
+    whole.read = {};
     whole.write.mark(cell::is_split);
   }
   return split->bytes[byte];
@@ -318,22 +317,24 @@ void checker::read_cell(thread_state& by, const access& now, cell& of) {
   keep_read(by, now, of);
 }
 
+void checker::drop_reads(cell& of) {
+  if (has_reads(of)) read_sets_.drop(of.read_set());
+  of.read = {};
+}
+
 void checker::keep_read(thread_state& by, const access& now, cell& of) {
   const std::uint64_t stamp = cell_record::stamp_of(by);
-  const cell_record last = of.read;
-  read_set* reads = nullptr;
-  if (last.has(cell::has_reads)) {
-    if (last.has_stamp(stamp)) return;
-    reads = read_sets_.find(of);
-  } else if (!before(by, last)) {
+  const cell_record made(stamp, now.site, now.is_volatile, 0);
+  if (has_reads(of)) {
+    if (read_sets_.last(of.read_set()).has_stamp(stamp)) return;
+    of.read = cell::reads_of_set(read_sets_.add(of.read_set(), by.name.block, made));
+  } else if (of.read.has(cell::has_reads) || before(by, of.read)) {
+    of.read = made;
+  } else {
     now.in.has_marked_cells = true;
-    reads = &read_sets_.at(of);
-    reads->add(clocks_.block_of(last.at()), last);
+    of.read = cell::reads_of_set(
+        read_sets_.make(clocks_.block_of(of.read.at()), of.read, by.name.block, made));
   }
-  of.read = cell_record(stamp, now.site, now.is_volatile, 0);
-  if (!reads) return;
-  reads->add(by.name.block, of.read);
-  of.read.mark(cell::has_reads);
 }
 
 void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
@@ -341,22 +342,20 @@ void checker::check_reads(thread_state& by, const access& now, const cell& of, c
     if (before(by, read)) return;
     race(by, now, describe(read, operation::read, scope::device), read.at, me);
   };
-  if (of.read.has(cell::has_reads)) {
-    if (const read_set* reads = read_sets_.find(of)) {
-      for (const read_group& group : reads->groups()) {
-        if (by.name.block == group.block && group.at <= block_->clocks.floor) continue;
-        for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
-          const auto rank = group.first_rank() + static_cast<unsigned>(std::countr_zero(left));
-          check({group.at,
-                 {group.block, rank},
-                 plain_accesses.place_of(group.site),
-                 group.is_volatile});
-        }
+  if (has_reads(of)) {
+    for (const read_group& group : read_sets_.groups(of.read_set())) {
+      if (by.name.block == group.block && group.at <= block_->clocks.floor) continue;
+      for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
+        const auto rank = group.first_rank() + static_cast<unsigned>(std::countr_zero(left));
+        check({group.at,
+               {group.block, rank},
+               plain_accesses.place_of(group.site),
+               group.is_volatile});
       }
-      return;
     }
+  } else if (!of.read.has(cell::has_reads) && !before(by, of.read)) {
+    check(record(of.read));
   }
-  if (!before(by, of.read)) check(record(of.read));
 }
 
 // What is after this write is after all that the write itself is after, so the reads are forgotten.
@@ -365,13 +364,10 @@ void checker::write_cell(thread_state& by, const access& now, cell& of) {
     race(by, now, describe(of.write, operation::write), of.write.at(),
          describe(by, now, operation::write));
   }
-  if (of.read.at() >= clocks_.launch_start()) {
-    if (of.read.has(cell::has_reads) || !before(by, of.read)) {
-      check_reads(by, now, of, describe(by, now, operation::write));
-    }
-    if (of.read.has(cell::has_reads)) read_sets_.erase(of);
-    of.read = {};
+  if (of.read.has(cell::has_reads) || !before(by, of.read)) {
+    check_reads(by, now, of, describe(by, now, operation::write));
   }
+  drop_reads(of);
   if (now.checked.write.has(cell::has_location)) [[unlikely]] {
     if (location* at = location_of(now.in, now.checked, false)) {
       check_strong_records(by, now, *at, describe(by, now, operation::write), bytes_of_cell, 0);

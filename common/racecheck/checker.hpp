@@ -13,6 +13,7 @@
 #include "racecheck/access_log.hpp"
 #include "racecheck/finding.hpp"
 #include "racecheck/launch_clocks.hpp"
+#include "racecheck/read_sets.hpp"
 #include "racecheck/shadow.hpp"
 #include "racecheck/synchronization.hpp"
 
@@ -102,6 +103,10 @@ class checker {
   bool write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   void read_cell(thread_state& by, const access& now, cell& of);
   void write_cell(thread_state& by, const access& now, cell& of);
+  bool has_reads(const cell& of) const {
+    return of.read.has(cell::has_reads) && read_sets_.has(of.read_set());
+  }
+  void drop_reads(cell& of);
   void keep_read(thread_state& by, const access& now, cell& of);
   void check_reads(thread_state& by, const access& now, const cell& of, const party& me);
   cell& cell_of_byte(region& in, cell& whole, std::size_t byte);
@@ -127,7 +132,7 @@ class checker {
   launch_clocks clocks_;
   shadow_memory memory_;
   side_table<location> locations_;
-  side_table<read_set> read_sets_;
+  read_sets read_sets_;
   side_table<split_cell> split_cells_;
   std::uint32_t locations_made_ = 0;
   std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor

@@ -40,45 +40,6 @@ region::kind kind_of(cpu_backend::memory_kind kind) {
 
 }  // namespace
 
-void read_set::add(std::uint32_t block, cell_record read) {
-  const read_group made{std::uint64_t{1} << read.rank() % 64,
-                        static_cast<std::uint32_t>(read.at()),
-                        block,
-                        read.rank() / 64,
-                        read.site(),
-                        read.is_volatile()};
-  // Of the threads of a block most read one after the other.
-  constexpr std::size_t groups_of_block = most_threads_of_block / 64;
-  const std::size_t few = std::min(groups_.size(), groups_of_block);
-  for (auto known = groups_.rbegin(); known != groups_.rbegin() + few; ++known) {
-    if (!known->has_same_threads(made)) continue;
-    if (known->at != made.at || known->site != made.site ||
-        known->is_volatile != made.is_volatile) {
-      break;
-    }
-    known->ranks |= made.ranks;
-    return;
-  }
-  groups_.push_back(made);
-  if (groups_.size() < compact_at_) return;
-  // Of each thread only the last read counts: what is after that one is after the earlier ones.
-  const auto key = [](const read_group& of) {
-    return std::uint64_t{of.block} << 32 | of.sixty_four;
-  };
-  std::stable_sort(
-      groups_.begin(), groups_.end(),
-      [&](const read_group& left, const read_group& right) { return key(left) < key(right); });
-  std::uint64_t later = 0;
-  for (auto each = groups_.rbegin(); each != groups_.rend(); ++each) {
-    if (each != groups_.rbegin() && !each->has_same_threads(*(each - 1))) later = 0;
-    const std::uint64_t ranks = each->ranks;
-    each->ranks &= ~later;
-    later |= ranks;
-  }
-  std::erase_if(groups_, [](const read_group& each) { return each.ranks == 0; });
-  compact_at_ = std::max<std::size_t>(64, 2 * groups_.size());
-}
-
 void shadow_memory::give_cells(region& to) {
   const auto first = reinterpret_cast<std::uintptr_t>(to.begin) / bytes_of_cell;
   const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;

@@ -47,6 +47,8 @@ class cell_record {
       : bits_(stamp | std::uint64_t{site} << site_shift | std::uint64_t{is_volatile} << mark_bits |
               marks) {}
 
+  bool operator==(const cell_record&) const = default;
+
   epoch at() const { return bits_ >> at_shift; }
   std::uint32_t rank() const { return (bits_ >> rank_shift) & (most_threads_of_block - 1); }
   site_number site() const { return (bits_ >> site_shift) & most_sites; }
@@ -78,8 +80,13 @@ struct alignas(16) cell {
   // Marks of `write`: which bytes were ever written; that there is a cell for each byte; that
   // atomics or volatile accesses have used it.
   static constexpr unsigned written_bytes = 0xf, is_split = 0x10, has_location = 0x20;
-  // Mark of `read`: that several threads have read.
+  // Mark of `read`: that several threads have read. Then it is not the last one's record, but has
+  // the number of a set of reads in the place of the epoch: see read_sets.hpp.
   static constexpr unsigned has_reads = 1;
+  static cell_record reads_of_set(std::uint32_t set) {
+    return {std::uint64_t{set} << (64 - epoch_bits), 0, false, has_reads};
+  }
+  std::uint32_t read_set() const { return static_cast<std::uint32_t>(read.at()); }
 };
 static_assert(sizeof(cell) == 16);  // 4 bytes for each byte of memory
 
@@ -159,33 +166,6 @@ struct location {
   bool has_block = false;
   std::uint8_t bytes = 0;
   std::uint8_t offset = 0;
-};
-
-// Reads by up to 64 threads of one block, by one instruction in one epoch.
-struct read_group {
-  std::uint64_t ranks = 0;  // bit i: first_rank() + i
-  std::uint32_t at = 0;
-  std::uint32_t block = 0;
-  std::uint32_t sixty_four = 0;
-  site_number site = 0;
-  bool is_volatile = false;
-
-  std::uint32_t first_rank() const { return 64 * sixty_four; }
-  bool has_same_threads(const read_group& other) const {
-    return block == other.block && sixty_four == other.sixty_four;
-  }
-};
-static_assert(sizeof(read_group) == 24);
-
-// All reads of a cell since the last write; of one thread the last one, and maybe earlier ones.
-class read_set {
- public:
-  void add(std::uint32_t block, cell_record read);
-  const std::vector<read_group>& groups() const { return groups_; }
-
- private:
-  std::vector<read_group> groups_;
-  std::size_t compact_at_ = 64;
 };
 
 struct split_cell {
