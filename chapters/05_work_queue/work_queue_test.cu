@@ -175,7 +175,7 @@ TEST_CASE("each item is claimed once by all threads of blocks of every size") {
 }
 
 TEST_CASE("each of ten million items is claimed once") {
-  const std::size_t count = lab::brief_tests() ? 20'000 : 10'000'000;
+  const std::size_t count = lab::brief_tests() ? 100'000 : 10'000'000;
   for (const way which : all_ways) {
     CAPTURE(which);
     REQUIRE(wrong_claims<count_leaders>(which, count, 500, 32, 1) == std::nullopt);
@@ -284,7 +284,7 @@ __global__ void append_numbers(course::work_queue<numbered> queue, std::uint32_t
 
 TEST_CASE("a queue that another kernel fills has each item once") {
   // Enough for the appends of different blocks to meet.
-  const unsigned blocks = lab::brief_tests() ? 2 : 400;
+  const unsigned blocks = lab::brief_tests() ? 20 : 400;
   constexpr unsigned threads = 64;
   const unsigned count = 2 * blocks * threads * 10;
   items_on_device items(count);

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "cpu_backend/multiprocessor.hpp"
+#include "racecheck/access_log.hpp"
 #include "racecheck/checker.hpp"
 #include "racecheck/places.hpp"
-#include "racecheck/running_thread.hpp"
 
 using access_kind = cpu_backend::observer::access;
 using racecheck::scope;
@@ -23,7 +23,7 @@ void done(const volatile void* address, unsigned bytes, access_kind kind, int wi
           const void* from) {
   if (!racecheck::running_thread) return;
   {
-    const racecheck::checker_works now;
+    const racecheck::checker_synchronizes now;
     racecheck::checker& checker = racecheck::checker::instance();
     if (with == seq_cst) checker.fenced(now.thread(), scope::device, true);
     cpu_backend::observer::atomic_operation operation;
@@ -55,7 +55,7 @@ extern "C" {
 void __tsan_atomic_thread_fence(int with) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!racecheck::running_thread || with == relaxed) return;
-  const racecheck::checker_works now;
+  const racecheck::checker_synchronizes now;
   racecheck::checker::instance().fenced(now.thread(), scope::device, with == seq_cst);
 }
 void __tsan_atomic_signal_fence(int) {}

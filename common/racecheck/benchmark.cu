@@ -3,6 +3,7 @@
 // for each checked byte, over the number of accesses and of threads.
 //   meson test --benchmark racecheck_benchmark -v
 #include <cuda_runtime.h>
+#include <malloc.h>
 
 #include <chrono>
 #include <cstddef>
@@ -25,6 +26,21 @@ __global__ void grid_stride(int* data, std::size_t elements) {
   for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
        i += stride)
     data[i] = data[i] + 1;
+}
+
+// Every thread reads all elements.
+__global__ void read_by_all(const int* data, std::size_t elements, int* sums) {
+  int sum = 0;
+  for (std::size_t i = 0; i < elements; ++i) sum += data[i];
+  sums[std::size_t{blockIdx.x} * blockDim.x + threadIdx.x] = sum;
+}
+
+// Each element is updated by one atomic, of the grid's threads in turn.
+__global__ void update_atomically(unsigned* data, std::size_t elements) {
+  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < elements;
+       i += stride)
+    atomicAdd(data + i, 1u);
 }
 
 __global__ void halving_tree(int* partials) {
@@ -62,12 +78,22 @@ double seconds(Launch launch) {
   return least;
 }
 
-std::size_t resident_bytes() {
+double resident_bytes() {
+  malloc_trim(0);  // What is free already must not serve for what is counted.
   std::size_t all = 0, resident = 0;
   std::FILE* file = std::fopen("/proc/self/statm", "r");
   if (!file || std::fscanf(file, "%zu %zu", &all, &resident) != 2) return 0;
   std::fclose(file);
-  return resident * 4096;
+  return 4096.0 * static_cast<double>(resident);
+}
+
+__global__ void do_nothing() {}
+
+// What the checker remembers of a launch goes at the begin of the next one.
+double resident_bytes_before() {
+  do_nothing<<<1, 1>>>();
+  if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1);
+  return resident_bytes();
 }
 
 template <class T>
@@ -99,11 +125,37 @@ int main() {
   for (const std::size_t elements :
        {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
     int* data = allocate<int>(elements);
-    const std::size_t before = resident_bytes();
+    const double before = resident_bytes_before();
     const double time = seconds([&] { grid_stride<<<8, 256>>>(data, elements); });
-    const auto grown = static_cast<double>(resident_bytes() - before);
+    const double grown = resident_bytes() - before;
     std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
                 grown / (elements * sizeof(int)));
+    (void)cudaFree(data);
+  }
+
+  std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
+  for (const std::size_t elements : {std::size_t{1} << 14, std::size_t{1} << 18}) {
+    unsigned* data = allocate<unsigned>(elements);
+    const double before = resident_bytes_before();
+    const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
+    const double grown = resident_bytes() - before;
+    std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
+                grown / (elements * sizeof(unsigned)));
+    (void)cudaFree(data);
+  }
+
+  std::puts(
+      "all read by every thread of blocks of 256: blocks, ns an access, bytes of shadow a byte");
+  for (const unsigned blocks : {1u, 8u, 64u}) {
+    constexpr std::size_t elements = 1 << 12;
+    int* data = allocate<int>(elements);
+    int* sums = allocate<int>(std::size_t{blocks} * 256);
+    const double before = resident_bytes_before();
+    const double time = seconds([&] { read_by_all<<<blocks, 256>>>(data, elements, sums); });
+    const double grown = resident_bytes() - before;
+    std::printf("%12u %8.1f %8.1f\n", blocks, time / (256.0 * blocks * elements) * 1e9,
+                grown / (elements * sizeof(int)));
+    (void)cudaFree(sums);
     (void)cudaFree(data);
   }
 

@@ -2,6 +2,7 @@
 #include "racecheck/checker.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "racecheck/places.hpp"
 
@@ -42,11 +43,12 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   grid_size_ = now.blocks;
   block_size_ = now.threads;
   locations_.clear();
-  read_sets_.clear();
   split_cells_.clear();
   witnesses_.clear();
-  clocks_.begin_launch();
-  memory_.forget_lookups();
+  const bool epochs_start_over = clocks_.begin_launch();
+  const bool sets_start_over = read_sets_.begin_launch();
+  if (epochs_start_over || sets_start_over) memory_.forget_accesses();
+  memory_.shared_memory_changed();
 }
 
 void checker::launch_ends(bool failed) {
@@ -71,6 +73,7 @@ void checker::block_begins(const cpu_backend::observer::block& begun) {
     dynamic.starts_unwritten = true;
     dynamic.surrounding_bytes = most_shared_bytes - dynamic.bytes;
     shadow_memory::give_cells(dynamic);
+    memory_.shared_memory_changed();
   }
 }
 
@@ -86,13 +89,13 @@ void checker::block_runs(unsigned multiprocessor) {
 
 void checker::forget_block_memory(resident_block& of) {
   for (region& each : of.shared_memory) {
-    for (std::size_t i = 0; i < each.cell_count; ++i) {
+    for (std::size_t i = 0; each.has_marked_cells && i < each.cell_count; ++i) {
       cell& old = each.cells[i];
-      if (old.write.marks & cell::has_location) locations_.erase(old);
-      if (old.read.marks & cell::has_reads) read_sets_.erase(old);
-      if (old.write.marks & cell::is_split) {
+      if (old.write.has(cell::has_location)) locations_.erase(old);
+      drop_reads(old);
+      if (old.write.has(cell::is_split)) {
         if (split_cell* split = split_cells_.find(old)) {
-          for (cell& each : split->bytes) read_sets_.erase(each);
+          for (cell& each : split->bytes) drop_reads(each);
         }
         split_cells_.erase(old);
       }
@@ -100,6 +103,7 @@ void checker::forget_block_memory(resident_block& of) {
     shadow_memory::take_cells(each);
   }
   of.shared_memory.clear();
+  memory_.shared_memory_changed();
 }
 
 void checker::shared_variable_appears(const cpu_backend::observer::shared_variable& variable) {
@@ -112,7 +116,7 @@ void checker::shared_variable_appears(const cpu_backend::observer::shared_variab
   appeared.starts_unwritten = true;
   appeared.surrounding_bytes = past_a_shared_variable;
   shadow_memory::give_cells(appeared);
-  memory_.forget_lookups();
+  memory_.shared_memory_changed();
 }
 
 // ---- Synchronisation
@@ -127,8 +131,8 @@ void checker::barrier_opens() {
   block_->clocks.arrived.clear();
 }
 
-void checker::lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory) {
-  if (orders_memory) clocks_.warp_barrier(block_->clocks, first_rank, lanes);
+void checker::lanes_meet(unsigned first_rank, unsigned lanes) {
+  clocks_.warp_barrier(block_->clocks, first_rank, lanes);
 }
 
 void checker::grid_barrier_arrives(thread_state& by) {
@@ -145,183 +149,228 @@ void checker::fenced(thread_state& by, scope within, bool sequentially_consisten
 
 // ---- Cells
 
-access_record checker::record(const thread_state& by, const access& now) const {
-  access_record made;
-  made.at = by.now;
-  made.rank = by.name.rank;
-  made.is_volatile = now.is_volatile;
-  made.block = by.name.block;
-  made.place = now.place;
-  return made;
+access_record checker::record(cell_record of) const {
+  return {of.at(),
+          {clocks_.block_of(of.at()), of.rank()},
+          plain_accesses.place_of(of.site()),
+          of.is_volatile()};
 }
 
 // The cell for one byte. From then on the cell is split, and all accesses go to its bytes' cells.
-cell& checker::cell_of_byte(cell& whole, std::size_t byte) {
-  split_cell* split = (whole.write.marks & cell::is_split) ? split_cells_.find(whole) : nullptr;
+cell& checker::cell_of_byte(region& in, cell& whole, std::size_t byte) {
+  split_cell* split = whole.write.has(cell::is_split) ? split_cells_.find(whole) : nullptr;
   if (!split) {
+    in.has_marked_cells = true;
     split = &split_cells_.at(whole);
-    const read_set* reads = (whole.read.marks & cell::has_reads) ? read_sets_.find(whole) : nullptr;
-    for (cell& each : split->bytes) {
-      each.write = whole.write;
-      each.read = whole.read;
-      each.write.marks = each.read.marks = 0;
-      if (reads) {
-        read_sets_.at(each) = *reads;
-        each.read.marks = cell::has_reads;
-      }
+    if (has_reads(whole)) {
+      read_sets_.share(whole.read_set(), bytes_of_cell - 1);
+    } else if (whole.read.has(cell::has_reads)) {
+      whole.read = {};
     }
-    if (reads) read_sets_.erase(whole);
-    whole.read.marks = 0;
-    whole.write.marks |= cell::is_split;
+    for (cell& each : split->bytes) {
+      each = whole;
+      each.write.unmark(each.write.marks());
+    }
+    whole.read = {};
+    whole.write.mark(cell::is_split);
   }
   return split->bytes[byte];
 }
 
 template <class Check>
-void checker::each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
-                        bool is_volatile, Check check) {
-  const std::byte* const end = address + bytes;
+void checker::each_cell(const logged_access& of, bool is_volatile, Check check) {
+  const std::byte* address = of.address;
+  const std::byte* const end = address + of.bytes;
   while (address < end) {
     const std::size_t offset = offset_in_cell(address);
     const std::size_t here =
         std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
-    cell& whole = in.cell_at(address);
+    cell& whole = of.in->cell_at(address);
     const unsigned mask = ((1u << here) - 1) << offset;
-    const access now{in, whole, address, place, is_volatile, mask};
-    if (mask == whole_cell && !(whole.write.marks & cell::is_split)) [[likely]] {
-      check(now, whole, mask);
-    } else if (mask == whole_cell && !split_cells_.find(whole)) {
-      whole.write.marks &= ~cell::is_split;  // an earlier launch's
+    const access now{*of.in, whole, address, of.site, is_volatile, mask};
+    if (whole.write.has(cell::is_split) && !split_cells_.find(whole)) {
+      whole.write.unmark(cell::is_split);  // an earlier launch's
+    }
+    if (mask == whole_cell && !whole.write.has(cell::is_split)) {
       check(now, whole, mask);
     } else {
       for (std::size_t byte = offset; byte < offset + here; ++byte) {
-        check(now, cell_of_byte(whole, byte), 1u << byte);
+        check(now, cell_of_byte(*of.in, whole, byte), 1u << byte);
       }
     }
     address += here;
   }
 }
 
-void checker::read(thread_state& by, const std::byte* address, std::size_t bytes,
-                   place_number place, bool is_volatile) {
-  region* in = memory_.find(address);
-  if (!in) {
-    if (const region* near = memory_.find_surrounding(address)) {
-      if (!near->holds(address)) outside(by, address, bytes, place, operation::read);
-    }
-    return;
-  }
-  ++accesses_;
-  if (bytes > in->bytes - static_cast<std::size_t>(address - in->begin)) {
-    outside(by, address, bytes, place, operation::read);
-    bytes = in->bytes - static_cast<std::size_t>(address - in->begin);
-  }
-  if (in->starts_unwritten) check_written(by, *in, address, bytes, place);
-  each_cell(*in, address, bytes, place, is_volatile,
-            [&](const access& now, cell& of, unsigned) { read_cell(by, now, of); });
-  if (is_volatile) volatile_access(by, address, false);
+// ---- Plain accesses
+
+// What nearly all accesses are: of whole cells, which hold one read and one write, and these are
+// ordered. Returns false, and has changed nothing, where there is more to do.
+inline bool checker::read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site,
+                                     cell& of) {
+  const cell_record last = of.read;
+  if (of.write.has(cell::is_split | cell::has_location) || last.has(cell::has_reads)) return false;
+  if (!last.has_stamp(stamp) && !before(by, last)) return false;
+  if (!of.write.has_stamp(stamp) && !before(by, of.write)) return false;
+  of.read = cell_record(stamp, site, false, 0);
+  return true;
 }
 
-bool checker::write(thread_state& by, const std::byte* address, std::size_t bytes,
-                    place_number place, bool is_volatile) {
+inline bool checker::write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site,
+                                      cell& of) {
+  const cell_record last = of.read;
+  if (of.write.has(cell::is_split | cell::has_location) || last.has(cell::has_reads)) return false;
+  if (!last.has_stamp(stamp) && !before(by, last)) return false;
+  if (!of.write.has_stamp(stamp) && !before(by, of.write)) return false;
+  // What is after this write is after all that the write itself is after.
+  of.read = {};
+  of.write = cell_record(stamp, site, false, cell::written_bytes);
+  return true;
+}
+
+bool checker::check(std::span<const logged_access> logged) {
+  accesses_ += logged.size();
+  bool writes = false;
+  for (const logged_access& now : logged) {
+    thread_state& by = *now.by;
+    const std::uint64_t stamp = cell_record::stamp_of(by);
+    writes |= now.writes;
+    const auto bits = reinterpret_cast<std::uintptr_t>(now.address) | now.bytes;
+    cell* at = &now.in->cell_at(now.address);
+    bool done = bits % bytes_of_cell == 0 && now.in->is_in_one_row(now.address, now.bytes);
+    const cell* const end = at + now.bytes / bytes_of_cell;
+    if (now.writes) {
+      for (; done && at != end; ++at) done = write_whole_cell(by, stamp, now.site, *at);
+    } else {
+      done &= !now.in->starts_unwritten || at->write.has(1);
+      for (; done && at != end; ++at) done = read_whole_cell(by, stamp, now.site, *at);
+    }
+    // It does no harm to cells that are done already: the same access once more.
+    if (!done) [[unlikely]] {
+      now.writes ? write(by, now, false) : read(by, now, false);
+    }
+  }
+  return writes;
+}
+
+void checker::read(thread_state& by, const logged_access& now, bool is_volatile) {
+  if (now.in->starts_unwritten) {
+    check_written(by, *now.in, now.address, now.bytes, plain_accesses.place_of(now.site));
+  }
+  each_cell(now, is_volatile,
+            [&](const access& here, cell& of, unsigned) { read_cell(by, here, of); });
+}
+
+void checker::write(thread_state& by, const logged_access& now, bool is_volatile) {
+  each_cell(now, is_volatile, [&](const access& here, cell& of, unsigned mask) {
+    write_cell(by, here, of);
+    here.checked.write.mark(mask);
+  });
+}
+
+bool checker::outside_any_region(thread_state& by, const std::byte* address, std::size_t bytes,
+                                 place_number place, operation what) {
+  const region* near = memory_.find_surrounding(address);
+  if (!near) return false;
+  if (!near->holds(address)) outside(by, address, bytes, place, what);
+  return true;
+}
+
+// For the race test a volatile access is like any other. But it can carry synchronisation, as a
+// relaxed atomic of the whole system.
+bool checker::volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
+                              site_number site, bool stores) {
+  const operation what = stores ? operation::write : operation::read;
   region* in = memory_.find(address);
   if (!in) {
-    if (const region* near = memory_.find_surrounding(address)) {
-      if (!near->holds(address)) outside(by, address, bytes, place, operation::write);
-    }
+    outside_any_region(by, address, bytes, plain_accesses.place_of(site), what);
     return false;
   }
   ++accesses_;
-  if (bytes > in->bytes - static_cast<std::size_t>(address - in->begin)) {
-    outside(by, address, bytes, place, operation::write);
-    bytes = in->bytes - static_cast<std::size_t>(address - in->begin);
+  const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
+  if (bytes > left) {
+    outside(by, address, bytes, plain_accesses.place_of(site), what);
+    bytes = left;
   }
-  each_cell(*in, address, bytes, place, is_volatile,
-            [&](const access& now, cell& of, unsigned mask) {
-              write_cell(by, now, of);
-              now.checked.write.marks |= mask;
-            });
-  if (is_volatile) volatile_access(by, address, true);
-  return true;
+  const logged_access now{&by, address, in, bytes, site, stores};
+  constexpr bool is_volatile = true;
+  stores ? write(by, now, is_volatile) : read(by, now, is_volatile);
+  message& carries = location_of(*in, in->cell_at(address), true)->carries(offset_in_cell(address));
+  if (stores) {
+    clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
+  } else {
+    clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
+  }
+  return stores;
 }
 
 void checker::read_cell(thread_state& by, const access& now, cell& of) {
   if (!before(by, of.write)) [[unlikely]] {
-    race(by, now, describe(of.write, operation::write, scope::device), of.write.at,
-         describe(by, now, operation::read, scope::device));
+    race(by, now, describe(of.write, operation::write), of.write.at(),
+         describe(by, now, operation::read));
   }
-  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
-    if (location* at = location_of(now.checked, false)) {
-      check_strong_records(by, now, *at, describe(by, now, operation::read, scope::device),
-                           bytes_of_cell, 0);
+  if (now.checked.write.has(cell::has_location)) [[unlikely]] {
+    if (location* at = location_of(now.in, now.checked, false)) {
+      check_strong_records(by, now, *at, describe(by, now, operation::read), bytes_of_cell, 0);
     }
   }
   keep_read(by, now, of);
 }
 
+void checker::drop_reads(cell& of) {
+  if (has_reads(of)) read_sets_.drop(of.read_set());
+  of.read = {};
+}
+
 void checker::keep_read(thread_state& by, const access& now, cell& of) {
-  const access_record last = of.read;
-  read_set* reads = nullptr;
-  if (last.marks & cell::has_reads) {
-    if (last.at == by.now && last.thread() == by.name) return;
-    reads = read_sets_.find(of);
-  } else if (!before(by, last)) {
-    reads = &read_sets_.at(of);
-    reads->reads.push_back(last);
+  const std::uint64_t stamp = cell_record::stamp_of(by);
+  const cell_record made(stamp, now.site, now.is_volatile, 0);
+  if (has_reads(of)) {
+    if (read_sets_.last(of.read_set()).has_stamp(stamp)) return;
+    of.read = cell::reads_of_set(read_sets_.add(of.read_set(), by.name.block, made));
+  } else if (of.read.has(cell::has_reads) || before(by, of.read)) {
+    of.read = made;
+  } else {
+    now.in.has_marked_cells = true;
+    of.read = cell::reads_of_set(
+        read_sets_.make(clocks_.block_of(of.read.at()), of.read, by.name.block, made));
   }
-  of.read = record(by, now);
-  if (!reads) return;
-  of.read.marks = cell::has_reads;
-  reads->reads.push_back(of.read);
-  if (reads->reads.size() < reads->compact_at) return;
-  // Of each thread only the last read counts: what is after that one is after the earlier ones.
-  auto& all = reads->reads;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const access_record& left, const access_record& right) {
-                     const auto left_key = left.thread().key(), right_key = right.thread().key();
-                     return left_key != right_key ? left_key < right_key : left.at > right.at;
-                   });
-  all.erase(std::unique(all.begin(), all.end(),
-                        [](const access_record& left, const access_record& right) {
-                          return left.thread() == right.thread();
-                        }),
-            all.end());
-  reads->compact_at = std::max<std::size_t>(64, 2 * all.size());
 }
 
 void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
-  if (of.read.marks & cell::has_reads) {
-    if (const read_set* reads = read_sets_.find(of)) {
-      for (const access_record& each : reads->reads) {
-        if (!before(by, each)) {
-          race(by, now, describe(each, operation::read, scope::device), each.at, me);
-        }
+  const auto check = [&](const access_record& read) {
+    if (before(by, read)) return;
+    race(by, now, describe(read, operation::read, scope::device), read.at, me);
+  };
+  if (has_reads(of)) {
+    for (const read_group& group : read_sets_.groups(of.read_set())) {
+      if (by.name.block == group.block && group.at <= block_->clocks.floor) continue;
+      for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
+        const auto rank = group.first_rank() + static_cast<unsigned>(std::countr_zero(left));
+        check({group.at,
+               {group.block, rank},
+               plain_accesses.place_of(group.site),
+               group.is_volatile});
       }
-      return;
     }
-  }
-  if (!before(by, of.read)) {
-    race(by, now, describe(of.read, operation::read, scope::device), of.read.at, me);
+  } else if (!of.read.has(cell::has_reads) && !before(by, of.read)) {
+    check(record(of.read));
   }
 }
 
 // What is after this write is after all that the write itself is after, so the reads are forgotten.
 void checker::write_cell(thread_state& by, const access& now, cell& of) {
   if (!before(by, of.write)) [[unlikely]] {
-    race(by, now, describe(of.write, operation::write, scope::device), of.write.at,
-         describe(by, now, operation::write, scope::device));
+    race(by, now, describe(of.write, operation::write), of.write.at(),
+         describe(by, now, operation::write));
   }
-  if (of.read.at >= clocks_.launch_start()) {
-    if ((of.read.marks & cell::has_reads) || !before(by, of.read)) {
-      check_reads(by, now, of, describe(by, now, operation::write, scope::device));
-    }
-    if (of.read.marks & cell::has_reads) read_sets_.erase(of);
-    of.read = {};
+  if (of.read.has(cell::has_reads) || !before(by, of.read)) {
+    check_reads(by, now, of, describe(by, now, operation::write));
   }
-  if (now.checked.write.marks & cell::has_location) [[unlikely]] {
-    if (location* at = location_of(now.checked, false)) {
-      check_strong_records(by, now, *at, describe(by, now, operation::write, scope::device),
-                           bytes_of_cell, 0);
+  drop_reads(of);
+  if (now.checked.write.has(cell::has_location)) [[unlikely]] {
+    if (location* at = location_of(now.in, now.checked, false)) {
+      check_strong_records(by, now, *at, describe(by, now, operation::write), bytes_of_cell, 0);
       for (auto& each : at->loads) each.clear();
       for (auto& each : at->updates) each.clear();
       for (auto& each : at->messages) {
@@ -329,21 +378,20 @@ void checker::write_cell(thread_state& by, const access& now, cell& of) {
       }
     }
   }
-  const auto marks = of.write.marks;
-  of.write = record(by, now);
-  of.write.marks = marks;
+  of.write = cell_record(cell_record::stamp_of(by), now.site, now.is_volatile, of.write.marks());
 }
 
 // ---- Atomics
 
-location* checker::location_of(cell& of, bool create) {
-  location* found = (of.write.marks & cell::has_location) ? locations_.find(of) : nullptr;
+location* checker::location_of(region& in, cell& of, bool create) {
+  location* found = of.write.has(cell::has_location) ? locations_.find(of) : nullptr;
   if (!found && create) {
     found = &locations_.at(of);
     found->number = ++locations_made_;
-    of.write.marks |= cell::has_location;
+    of.write.mark(cell::has_location);
+    in.has_marked_cells = true;
   } else if (!found) {
-    of.write.marks &= ~cell::has_location;  // an earlier launch's
+    of.write.unmark(cell::has_location);  // an earlier launch's
   }
   return found;
 }
@@ -357,13 +405,14 @@ void checker::check_strong_records(thread_state& by, const access& now, location
       if (!(each.mask & now.mask)) continue;
       if (strong) {
         const bool same_bytes = each.bytes == bytes && each.offset == offset;
-        const bool both_include = each.done.block == by.name.block ||
+        const bool both_include = each.done.thread.block == by.name.block ||
                                   (within == scope::device && me.within == scope::device);
         if (same_bytes && both_include) continue;
       }
       if (before(by, each.done)) continue;
       if (what == operation::atomic_update &&
-          knows.has_observed({at.carries(each.offset).location, each.chain, each.position})) {
+          knows.observed.has_observed(
+              {at.carries(each.offset).location, each.chain, each.position})) {
         continue;
       }
       race(by, now, describe(each.done, what, within), each.done.at, me);
@@ -371,8 +420,12 @@ void checker::check_strong_records(thread_state& by, const access& now, location
   };
   // Two accesses of equal size at device scope never race.
   const bool skips_device = strong && me.within == scope::device && !at.has_two_sizes;
+  // Nor do any two of one block.
+  const bool skips_block = strong && !at.has_two_sizes &&
+                           (!at.has_block || (!at.has_two_blocks && at.block == by.name.block));
   for (const scope within : {scope::device, scope::block}) {
     if (within == scope::device && skips_device) continue;
+    if (within == scope::block && skips_block) continue;
     check(at.updates[number_of(within)], within, operation::atomic_update);
     if (writes(me.what)) check(at.loads[number_of(within)], within, operation::atomic_load);
   }
@@ -387,9 +440,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
                          : !reads ? operation::atomic_store
                                   : operation::atomic_update;
   if (!in) {
-    if (const region* near = memory_.find_surrounding(done.address)) {
-      if (!near->holds(done.address)) outside(by, done.address, done.bytes, place, what);
-    }
+    outside_any_region(by, done.address, done.bytes, place, what);
     return;
   }
   ++accesses_;
@@ -401,7 +452,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
   // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
   const auto read_now = [&] {
     message& carries =
-        location_of(in->cell_at(done.address), true)->carries(offset_in_cell(done.address));
+        location_of(*in, in->cell_at(done.address), true)->carries(offset_in_cell(done.address));
     clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
   };
   const bool is_after_what_it_reads = done.acquires || stores;
@@ -415,25 +466,27 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
         std::min<unsigned>(bytes_of_cell - offset, static_cast<unsigned>(end - address));
     cell& whole = in->cell_at(address);
     const unsigned mask = ((1u << here) - 1) << offset;
-    const access now{*in, whole, address, place, false, mask};
-    const party me = describe(by, now, what, done.within);
+    constexpr site_number no_site = 0;
+    const access now{*in, whole, address, no_site, false, mask};
+    const access_record mine{by.now, by.name, place, false};
+    const party me = describe(mine, what, done.within);
     const auto check_weak = [&](const cell& of) {
       if (!before(by, of.write)) {
-        race(by, now, describe(of.write, operation::write, scope::device), of.write.at, me);
+        race(by, now, describe(of.write, operation::write), of.write.at(), me);
       }
       if (stores) check_reads(by, now, of, me);
     };
-    const bool split = (whole.write.marks & cell::is_split) && split_cells_.find(whole);
+    const bool split = whole.write.has(cell::is_split) && split_cells_.find(whole);
     if (split || mask != whole_cell) {
       for (unsigned byte = offset; byte < offset + here; ++byte) {
-        check_weak(cell_of_byte(whole, byte));
+        check_weak(cell_of_byte(*in, whole, byte));
       }
     } else {
       check_weak(whole);
     }
-    if (stores) whole.write.marks |= mask;
+    if (stores) whole.write.mark(mask);
 
-    location& at = *location_of(whole, true);
+    location& at = *location_of(*in, whole, true);
     if (at.bytes == 0) {
       at.bytes = static_cast<std::uint8_t>(done.bytes);
       at.offset = static_cast<std::uint8_t>(offset);
@@ -441,7 +494,12 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       at.has_two_sizes = true;
     }
     check_strong_records(by, now, at, me, done.bytes, offset);
-    strong_record made{record(by, now),
+    if (done.within == scope::block) {
+      at.has_two_blocks |= at.has_block && at.block != by.name.block;
+      at.has_block = true;
+      at.block = by.name.block;
+    }
+    strong_record made{mine,
                        static_cast<std::uint8_t>(done.bytes),
                        static_cast<std::uint8_t>(offset),
                        static_cast<std::uint8_t>(mask),
@@ -461,19 +519,6 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
   }
 }
 
-// For the race test a volatile access is like any other. But it can carry synchronisation, as a
-// relaxed atomic of the whole system.
-void checker::volatile_access(thread_state& by, const std::byte* address, bool stores) {
-  region* in = memory_.find(address);
-  cell& whole = in->cell_at(address);
-  message& carries = location_of(whole, true)->carries(offset_in_cell(address));
-  if (stores) {
-    clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
-  } else {
-    clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
-  }
-}
-
 // ---- What is found
 
 party checker::describe(const access_record& of, operation what, scope within) const {
@@ -481,16 +526,17 @@ party checker::describe(const access_record& of, operation what, scope within) c
   made.what = what;
   made.within = within;
   made.is_volatile = of.is_volatile;
-  made.thread = of.thread();
-  made.block_index = index_of(of.block, grid_size_);
-  made.thread_index = index_of(of.rank, block_size_);
+  made.thread = of.thread;
+  made.block_index = index_of(of.thread.block, grid_size_);
+  made.thread_index = index_of(of.thread.rank, block_size_);
   made.place = of.place;
   return made;
 }
 
-party checker::describe(const thread_state& by, const access& now, operation what,
-                        scope within) const {
-  return describe(record(by, now), what, within);
+party checker::describe(const thread_state& by, const access& now, operation what) const {
+  return describe(
+      access_record{by.now, by.name, plain_accesses.place_of(now.site), now.is_volatile}, what,
+      scope::device);
 }
 
 namespace {
@@ -592,12 +638,12 @@ void checker::race(thread_state& by, const access& now, const party& earlier, ep
 void checker::check_written(thread_state& by, region& in, const std::byte* address,
                             std::size_t bytes, place_number place) {
   const std::byte* const end = address + bytes;
-  if (in.cell_at(address).write.marks >> offset_in_cell(address) & 1) [[likely]]
+  if (in.cell_at(address).write.marks() >> offset_in_cell(address) & 1) [[likely]]
     return;
   bool unwritten = true;
   for (const std::byte* byte = address; byte < end && unwritten; ++byte) {
     const cell& whole = in.cell_at(byte);
-    if (whole.write.marks >> offset_in_cell(byte) & 1) unwritten = false;
+    if (whole.write.marks() >> offset_in_cell(byte) & 1) unwritten = false;
   }
   if (!unwritten) return;
   const auto first = static_cast<std::size_t>(address - in.begin);
@@ -605,13 +651,13 @@ void checker::check_written(thread_state& by, region& in, const std::byte* addre
       in.written_by_host.begin(), in.written_by_host.end(),
       [&](const auto& range) { return first < range.second && first + bytes > range.first; });
   for (const std::byte* byte = address; byte < end; ++byte) {
-    in.cell_at(byte).write.marks |= 1u << offset_in_cell(byte);  // once is enough
+    in.cell_at(byte).write.mark(1u << offset_in_cell(byte));  // once is enough
   }
   if (by_host) return;
-  const access now{in, in.cell_at(address), address, place, false, whole_cell};
   finding found;
   found.what = mistake::unwritten_read;
-  found.second = describe(by, now, operation::read, scope::device);
+  found.second =
+      describe(access_record{by.now, by.name, place, false}, operation::read, scope::device);
   found.memory = describe_memory(in);
   found.object = describe_object(in, address, std::min<std::size_t>(bytes, 8));
   add(std::move(found));
@@ -623,8 +669,7 @@ void checker::outside(thread_state& by, const std::byte* address, std::size_t by
   finding found;
   found.what = mistake::outside;
   access_record made;
-  made.rank = by.name.rank;
-  made.block = by.name.block;
+  made.thread = by.name;
   made.place = place;
   found.second = describe(made, what, scope::device);
   const region* near = memory_.find_surrounding(address);

@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "cpu_backend/observer.hpp"
+#include "racecheck/access_log.hpp"
 #include "racecheck/finding.hpp"
+#include "racecheck/launch_clocks.hpp"
+#include "racecheck/read_sets.hpp"
 #include "racecheck/shadow.hpp"
 #include "racecheck/synchronization.hpp"
 
@@ -31,7 +35,8 @@ class checker {
   void shared_variable_appears(const cpu_backend::observer::shared_variable& variable);
   void barrier_arrives(thread_state& by, bool orders_memory);
   void barrier_opens();
-  void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory);
+  // By __syncwarp().
+  void lanes_meet(unsigned first_rank, unsigned lanes);
   void grid_barrier_arrives(thread_state& by);
   void grid_barrier_passes(thread_state& by);
   void fenced(thread_state& by, scope within, bool sequentially_consistent);
@@ -39,12 +44,17 @@ class checker {
                    place_number place);
   shadow_memory& memory() { return memory_; }
 
-  // ---- What the instrumentation tells: a plain access of the running thread.
-  void read(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-            bool is_volatile);
-  // Whether it was memory that other threads can reach.
-  bool write(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-             bool is_volatile);
+  // ---- What the instrumentation tells: plain accesses of the running block's threads.
+  // Returns whether one of them writes.
+  bool check(std::span<const logged_access> logged);
+  // Volatile ones. Whether it was a write to memory that other threads can reach.
+  bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
+                       site_number site, bool writes);
+  // An access that begins in no region: whether it is next to one, which is reported.
+  bool outside_any_region(thread_state& by, const std::byte* address, std::size_t bytes,
+                          place_number place, operation what);
+  void outside(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
+               operation what);
 
   // ---- What the report asks for.
   std::vector<finding> findings() const;
@@ -66,7 +76,7 @@ class checker {
     region& in;
     cell& checked;
     const std::byte* address;
-    place_number place;
+    site_number site;
     bool is_volatile;
     unsigned mask;  // the cell's bytes
   };
@@ -75,40 +85,54 @@ class checker {
     witness acquired;
   };
 
+  bool before(const thread_state& by, thread_name thread, epoch at) const {
+    return clocks_.before(block_->clocks, by, thread, at);
+  }
   bool before(const thread_state& by, const access_record& other) const {
-    return clocks_.before(block_->clocks, by, other.thread(), other.at);
+    return before(by, other.thread, other.at);
+  }
+  bool before(const thread_state& by, cell_record other) const {
+    const epoch at = other.at();
+    return at < clocks_.launch_start() || before(by, {clocks_.block_of(at), other.rank()}, at);
   }
   template <class Check>
-  void each_cell(region& in, const std::byte* address, std::size_t bytes, place_number place,
-                 bool is_volatile, Check check);
+  void each_cell(const logged_access& now, bool is_volatile, Check check);
+  void read(thread_state& by, const logged_access& now, bool is_volatile);
+  void write(thread_state& by, const logged_access& now, bool is_volatile);
+  bool read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
+  bool write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   void read_cell(thread_state& by, const access& now, cell& of);
   void write_cell(thread_state& by, const access& now, cell& of);
+  bool has_reads(const cell& of) const {
+    return of.read.has(cell::has_reads) && read_sets_.has(of.read_set());
+  }
+  void drop_reads(cell& of);
   void keep_read(thread_state& by, const access& now, cell& of);
   void check_reads(thread_state& by, const access& now, const cell& of, const party& me);
-  cell& cell_of_byte(cell& whole, std::size_t byte);
-  location* location_of(cell& of, bool create);
+  cell& cell_of_byte(region& in, cell& whole, std::size_t byte);
+  location* location_of(region& in, cell& of, bool create);
   void check_strong_records(thread_state& by, const access& now, location& at, const party& me,
                             unsigned bytes, unsigned offset);
-  void volatile_access(thread_state& by, const std::byte* address, bool writes);
   void check_written(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
                      place_number place);
-  void outside(thread_state& by, const std::byte* address, std::size_t bytes, place_number place,
-               operation what);
 
-  access_record record(const thread_state& by, const access& now) const;
+  access_record record(cell_record of) const;
   party describe(const access_record& of, operation what, scope within) const;
-  party describe(const thread_state& by, const access& now, operation what, scope within) const;
+  party describe(cell_record of, operation what) const {
+    return describe(record(of), what, scope::device);
+  }
+  party describe(const thread_state& by, const access& now, operation what) const;
   void race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
             const party& later);
   missing diagnose(const thread_state& by, const party& earlier, epoch earlier_at,
-                   const party& later) const;
+                   const party& later);
   void add(finding found);
   void forget_block_memory(resident_block& of);
 
-  synchronization clocks_;
+  launch_clocks clocks_;
   shadow_memory memory_;
   side_table<location> locations_;
-  side_table<read_set> read_sets_;
+  read_sets read_sets_;
   side_table<split_cell> split_cells_;
   std::uint32_t locations_made_ = 0;
   std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor

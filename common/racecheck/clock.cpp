@@ -24,6 +24,16 @@ void clock::add(entries& to, std::uint64_t who, epoch until) {
   }
 }
 
+bool clock::contains(const entries& all, const entries& some) {
+  if (all.size() < some.size()) return false;
+  auto here = all.begin();
+  for (const entry& each : some) {
+    while (here != all.end() && here->who < each.who) ++here;
+    if (here == all.end() || here->who != each.who || here->until < each.until) return false;
+  }
+  return true;
+}
+
 void clock::join(entries& into, const entries& other) {
   if (other.empty()) return;
   if (into.empty()) {

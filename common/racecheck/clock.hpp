@@ -13,6 +13,7 @@
 namespace racecheck {
 
 using epoch = std::uint64_t;
+inline constexpr unsigned epoch_bits = 32;  // as many as cells have room for
 
 inline constexpr unsigned most_threads_of_block = 1024;
 inline constexpr unsigned rank_bits = 10;
@@ -41,6 +42,10 @@ class clock {
 
   void add_block(std::uint32_t block, epoch until) { add(blocks_, block, until); }
   void add_thread(thread_name thread, epoch until) { add(threads_, thread.key(), until); }
+  // Whether joining `other` would change nothing.
+  bool contains(const clock& other) const {
+    return contains(blocks_, other.blocks_) && contains(threads_, other.threads_);
+  }
   void join(const clock& other);
   // The same for many at once, which costs less than one by one.
   void join(const std::vector<const clock*>& others);
@@ -55,6 +60,7 @@ class clock {
   static epoch until(const entries& of, std::uint64_t who);
   static void add(entries& to, std::uint64_t who, epoch until);
   static void join(entries& into, const entries& other);
+  static bool contains(const entries& all, const entries& some);
 
   entries blocks_;
   entries threads_;

@@ -8,7 +8,7 @@
 namespace racecheck {
 
 missing checker::diagnose(const thread_state& by, const party& earlier, epoch earlier_at,
-                          const party& later) const {
+                          const party& later) {
   missing lacks;
   const bool both_atomic = is_atomic(earlier.what) && is_atomic(later.what);
   const bool same_block = earlier.thread.block == later.thread.block;

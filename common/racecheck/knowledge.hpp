@@ -26,33 +26,85 @@ struct observation {
   std::uint64_t key() const { return std::uint64_t{location} << 32 | chain; }
 };
 
+// Many of them. A thread that updates many locations has as many, and each of its copies would cost
+// as much: so all but the latest few are in runs that the copies share.
+class observations {
+ public:
+  bool empty() const { return runs_.empty() && recent_.empty(); }
+  std::size_t size() const;
+  void observe(const observation& seen);
+  bool has_observed(const observation& write) const;
+  // Whether joining `other` would change nothing; false, too, where that would take long to find.
+  bool contains(const observations& other) const;
+  void join(const observations& other);
+  // To be called before many copies are made, each of which goes on by itself.
+  void settle();
+
+ private:
+  using run = std::vector<observation>;  // sorted by key
+  static void add(run& to, const observation& seen);
+  static bool has(const run& in, const observation& write);
+  void seal_recent();
+  void merge_runs(bool shared_ones_too);
+
+  std::vector<std::shared_ptr<const run>> runs_;  // from large to small
+  run recent_;
+};
+
 // Causality order: what happened before, by clock or because it was observed.
 struct known {
   clock order;
-  std::vector<observation> observed;  // few, sorted by key
+  observations observed;
 
   bool empty() const { return order.empty() && observed.empty(); }
   std::size_t size() const { return order.size() + observed.size(); }
-  void observe(const observation& seen) {
-    const auto found = std::lower_bound(
-        observed.begin(), observed.end(), seen.key(),
-        [](const observation& each, std::uint64_t key) { return each.key() < key; });
-    if (found != observed.end() && found->key() == seen.key()) {
-      found->position = std::max(found->position, seen.position);
-    } else {
-      observed.insert(found, seen);
-    }
-  }
-  bool has_observed(const observation& write) const {
-    for (const observation& each : observed) {
-      if (each.key() == write.key()) return each.position >= write.position;
-    }
-    return false;
+  bool contains(const known& other) const {
+    return order.contains(other.order) && observed.contains(other.observed);
   }
   void join(const known& other) {
     order.join(other.order);
-    for (const observation& each : other.observed) observe(each);
+    observed.join(other.observed);
   }
+};
+
+// Values that many threads and locations share; nobody changes one that is shared.
+template <class T>
+using shared = std::shared_ptr<const T>;
+
+// The same with what it takes to join them: a value of its own only where one has to be made.
+template <class T>
+class sharing {
+ public:
+  sharing() = default;
+  explicit sharing(T value) : value_(std::make_shared<T>(std::move(value))) {}
+
+  bool empty() const { return !value_ || value_->empty(); }
+  std::size_t size() const { return value_ ? value_->size() : 0; }
+  const T& get() const {
+    static const T nothing{};
+    return value_ ? *value_ : nothing;
+  }
+  T& change() {
+    if (!value_ || value_.use_count() != 1) value_ = std::make_shared<T>(get());
+    return const_cast<T&>(*value_);  // made above as a T, and nobody else holds it
+  }
+  bool contains(const sharing& other) const {
+    return value_ == other.value_ || other.empty() || get().contains(*other.value_);
+  }
+  void join(const T& other) {
+    if (!get().contains(other)) change().join(other);
+  }
+  void join(const sharing& other) {
+    if (contains(other)) return;
+    if (other.contains(*this)) {
+      value_ = other.value_;
+    } else {
+      change().join(*other.value_);
+    }
+  }
+
+ private:
+  shared<T> value_;
 };
 
 // Things that threads have handed over at some scope, sorted by who may take them: an operation at
@@ -61,7 +113,7 @@ struct known {
 template <class T>
 struct scoped {
   T device;
-  std::vector<std::pair<std::uint32_t, T>> of_block;  // at any scope, by block
+  std::vector<std::pair<std::uint32_t, sharing<T>>> of_block;  // at any scope, by block
 
   bool empty() const { return of_block.empty(); }
   std::size_t size() const {
@@ -69,14 +121,14 @@ struct scoped {
     for (const auto& [block, each] : of_block) sum += each.size();
     return sum;
   }
-  T& part(std::uint32_t block) {
+  sharing<T>& part(std::uint32_t block) {
     const auto found = std::lower_bound(
         of_block.begin(), of_block.end(), block,
         [](const auto& each, std::uint32_t number) { return each.first < number; });
     if (found != of_block.end() && found->first == block) return found->second;
-    return of_block.insert(found, {block, T{}})->second;
+    return of_block.insert(found, {block, sharing<T>{}})->second;
   }
-  const T* find(std::uint32_t block) const {
+  const sharing<T>* find(std::uint32_t block) const {
     const auto found = std::lower_bound(
         of_block.begin(), of_block.end(), block,
         [](const auto& each, std::uint32_t number) { return each.first < number; });
@@ -85,6 +137,16 @@ struct scoped {
   void add(const T& handed_over, scope at, std::uint32_t block) {
     if (at == scope::device) device.join(handed_over);
     part(block).join(handed_over);
+  }
+  bool contains(const scoped& other) const {
+    auto here = of_block.begin();
+    for (const auto& [block, each] : other.of_block) {
+      while (here != of_block.end() && here->first < block) ++here;
+      if (here == of_block.end() || here->first != block || !here->second.contains(each)) {
+        return false;
+      }
+    }
+    return device.contains(other.device);
   }
   void join(const scoped& other) {
     if (other.empty()) return;
@@ -102,11 +164,15 @@ using fences = scoped<known>;  // what sequentially consistent fences knew
 // Everything that a thread hands over when it releases, and that another joins when it acquires.
 struct knowledge {
   known now;
-  fences published;  // sequentially consistent fences that are before everything from here on
-  fences pending;    // those whose writes were seen, and that wait for a fence of this thread
+  sharing<fences> published;  // sequentially consistent fences that are before all from here on
+  sharing<fences> pending;    // those whose writes were seen, and that wait for a fence here
 
   bool empty() const { return now.empty() && published.empty() && pending.empty(); }
   std::size_t size() const { return now.size() + published.size() + pending.size(); }
+  bool contains(const knowledge& other) const {
+    return now.contains(other.now) && published.contains(other.published) &&
+           pending.contains(other.pending);
+  }
   void join(const knowledge& other) {
     now.join(other.now);
     published.join(other.published);
@@ -115,9 +181,5 @@ struct knowledge {
 };
 
 using heads = scoped<knowledge>;  // of release patterns
-
-// Values that many threads and locations share; nobody changes one that is shared.
-template <class T>
-using shared = std::shared_ptr<const T>;
 
 }  // namespace racecheck

@@ -3,10 +3,10 @@
 // thread whose accesses the instrumentation reports.
 #include "cpu_backend/observer.hpp"
 
+#include "racecheck/access_log.hpp"
 #include "racecheck/checker.hpp"
 #include "racecheck/places.hpp"
 #include "racecheck/program_end.hpp"
-#include "racecheck/running_thread.hpp"
 
 namespace racecheck {
 
@@ -17,7 +17,9 @@ constinit __thread thread_state* running_thread = nullptr;
 namespace cpu_backend::observer {
 
 using racecheck::checker;
+using racecheck::checker_synchronizes;
 using racecheck::checker_works;
+using racecheck::plain_accesses;
 using racecheck::running_thread;
 
 void launch_begins(const launch& now) {
@@ -25,16 +27,19 @@ void launch_begins(const launch& now) {
   checker::instance().launch_begins(now);
 }
 void launch_ends(bool failed) {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().launch_ends(failed);
 }
 void block_begins(const block& begun) { checker::instance().block_begins(begun); }
 void block_ends() {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().block_ends();
 }
 void block_runs(unsigned multiprocessor) { checker::instance().block_runs(multiprocessor); }
 void block_pauses() {
+  plain_accesses.flush();
   running_thread = nullptr;
   checker::instance().block_pauses();
 }
@@ -42,7 +47,7 @@ void thread_runs(unsigned rank) { running_thread = checker::instance().thread_ru
 void thread_pauses() { running_thread = nullptr; }
 bool thread_is_in_kernel() { return running_thread != nullptr; }
 void shared_variable_appears(const shared_variable& variable) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().shared_variable_appears(variable);
 }
 void barrier_arrives(bool orders_memory) {
@@ -50,27 +55,28 @@ void barrier_arrives(bool orders_memory) {
   checker::instance().barrier_arrives(now.thread(), orders_memory);
 }
 void barrier_opens() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().barrier_opens();
 }
 void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory) {
-  const checker_works now;
-  checker::instance().lanes_meet(first_rank, lanes, orders_memory);
+  if (!orders_memory) return;
+  const checker_synchronizes now;
+  checker::instance().lanes_meet(first_rank, lanes);
 }
 void grid_barrier_arrives() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().grid_barrier_arrives(now.thread());
 }
 void grid_barrier_passes() {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().grid_barrier_passes(now.thread());
 }
 void fenced(const fence& done) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().fenced(now.thread(), done.within, done.sequentially_consistent);
 }
 void atomic_done(const atomic_operation& operation) {
-  const checker_works now;
+  const checker_synchronizes now;
   checker::instance().atomic_done(now.thread(), operation, racecheck::place_of(operation.at));
 }
 void memory_appears(const allocation& block, const std::byte* surroundings,

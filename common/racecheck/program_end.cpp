@@ -13,10 +13,10 @@
 #include <string>
 
 #include "cpu_backend/schedule.hpp"
+#include "racecheck/access_log.hpp"
 #include "racecheck/checker.hpp"
 #include "racecheck/program_end.hpp"
 #include "racecheck/report.hpp"
-#include "racecheck/running_thread.hpp"
 
 namespace racecheck {
 namespace {
@@ -63,6 +63,7 @@ bool write_json(const std::string& path, const std::vector<located_finding>& fin
 void at_end(int status, void*) {
   const checker& of = checker::instance();
   const bool ended_in_kernel = running_thread != nullptr;
+  plain_accesses.flush();
   running_thread = nullptr;
   std::fflush(stdout);
   if (ended_in_kernel) std::fputs("racecheck: the kernel ended the program by exit()\n", stderr);

@@ -43,7 +43,7 @@ region::kind kind_of(cpu_backend::memory_kind kind) {
 void shadow_memory::give_cells(region& to) {
   const auto first = reinterpret_cast<std::uintptr_t>(to.begin) / bytes_of_cell;
   const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;
-  to.cell_count = last - first + 1;
+  to.cell_count = region::place_of(last - first) + 1;
   if (to.cell_count <= few_cells) {
     const std::size_t bytes = to.cell_count * sizeof(cell);
     to.cells = static_cast<cell*>(std::aligned_alloc(alignof(cell), bytes));
@@ -90,7 +90,8 @@ void shadow_memory::add_allocation(const cpu_backend::allocation& block,
   const auto place =
       std::lower_bound(regions_.begin(), regions_.end(), added->begin, begins_before);
   regions_.insert(place, std::move(added));
-  forget_lookups();
+  ++changes_;
+  ++shared_changes_;
 }
 
 void shadow_memory::remove_allocation(const void* begin) {
@@ -99,25 +100,25 @@ void shadow_memory::remove_allocation(const void* begin) {
   if (found == regions_.end() || (*found)->begin != address) return;
   take_cells(**found);
   regions_.erase(found);
-  forget_lookups();
+  ++changes_;
+  ++shared_changes_;
 }
 
 void shadow_memory::written_by_host(const void* begin, std::size_t bytes) {
   const auto* address = static_cast<const std::byte*>(begin);
-  region* written = bytes == 0 ? nullptr : search(address);
+  region* written = bytes == 0 ? nullptr : find(address);
   if (!written || !written->starts_unwritten) return;
   const auto first = static_cast<std::size_t>(address - written->begin);
   auto& ranges = written->written_by_host;
-  for (auto& [from, end] : ranges) {
-    if (first >= from && first <= end) {
-      end = std::max(end, first + bytes);
-      return;
-    }
-  }
-  ranges.emplace_back(first, first + bytes);
+  auto known = std::find_if(ranges.begin(), ranges.end(), [&](const auto& range) {
+    return first >= range.first && first <= range.second;
+  });
+  if (known == ranges.end()) known = ranges.emplace(known, first, first);
+  known->second = std::max(known->second, first + bytes);
+  if (known->first == 0 && known->second >= written->bytes) written->starts_unwritten = false;
 }
 
-region* shadow_memory::search(const std::byte* address) {
+region* shadow_memory::find(const std::byte* address) {
   if (shared_) {
     for (region& each : *shared_) {
       if (each.holds(address)) return &each;
@@ -142,11 +143,9 @@ void shadow_memory::add_program_variables() {
   give_cells(*program_);
 }
 
-namespace {
-
 // Of the variables that each OS thread has of its own, instrumented code uses those of the kernel's
 // __shared__ variables and these.
-bool is_built_in_variable(const std::byte* address) {
+bool shadow_memory::is_built_in(const std::byte* address) {
   const auto holds = [&](const auto& variable) {
     return static_cast<std::size_t>(address - reinterpret_cast<const std::byte*>(&variable)) <
            sizeof variable;
@@ -154,8 +153,6 @@ bool is_built_in_variable(const std::byte* address) {
   return holds(threadIdx) || holds(blockIdx) || holds(blockDim) || holds(gridDim) ||
          holds(cpu_backend::this_multiprocessor);
 }
-
-}  // namespace
 
 const region* shadow_memory::find_surrounding(const std::byte* address) const {
   if (shared_) {
@@ -165,7 +162,7 @@ const region* shadow_memory::find_surrounding(const std::byte* address) const {
           static_cast<std::size_t>(address - each.begin) < each.bytes + each.surrounding_bytes;
       if (near && (!before || before->begin < each.begin)) before = &each;
     }
-    if (before && !is_built_in_variable(address)) return before;
+    if (before && !is_built_in(address)) return before;
   }
   for (const auto& each : regions_) {
     if (each->surroundings &&
@@ -174,6 +171,41 @@ const region* shadow_memory::find_surrounding(const std::byte* address) const {
     }
   }
   return nullptr;
+}
+
+stretch shadow_memory::nothing_around(const std::byte* address) const {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  const auto leave_out = [&](const std::byte* from, std::size_t bytes) {
+    if (from > address) {
+      if (!end || from < end) end = from;
+    } else if (from + bytes > begin && from + bytes <= address) {
+      begin = from + bytes;
+    }
+  };
+  if (shared_) {
+    for (const region& each : *shared_) leave_out(each.begin, each.bytes + each.surrounding_bytes);
+  }
+  for (const auto& each : regions_) {
+    leave_out(each->begin, each->bytes);
+    if (each->surroundings) leave_out(each->surroundings, each->surrounding_bytes);
+  }
+  leave_out(&__data_start, static_cast<std::size_t>(&_end - &__data_start));
+  // One of the built-in variables can lie in what belongs to a shared one: no more than itself.
+  if (!end || is_built_in(address)) return {address, 1};
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+void shadow_memory::forget_accesses() {
+  const auto forget = [](region& in) {
+    for (std::size_t i = 0; i < in.cell_count; ++i) {
+      in.cells[i].write.forget_access();
+      in.cells[i].write.unmark(cell::is_split | cell::has_location);
+      in.cells[i].read = {};
+    }
+  };
+  for (auto& each : regions_) forget(*each);
+  if (program_) forget(*program_);
 }
 
 }  // namespace racecheck

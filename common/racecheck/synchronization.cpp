@@ -8,9 +8,9 @@ namespace {
 
 const knowledge nothing{};
 
-scope wider(scope of, unsigned in) { return worlds[in].widens ? scope::device : of; }
+scope wider(scope of, const world& in) { return in.widens ? scope::device : of; }
 
-bool morally_strong(const message& at, const thread_state& by, scope within, unsigned in) {
+bool morally_strong(const message& at, const thread_state& by, scope within, const world& in) {
   if (!at.written) return false;
   if (at.writer == by.name) return true;
   if (!at.strong) return false;
@@ -32,23 +32,44 @@ thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
   return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr, false, false});
 }
 
+// Many threads' fences meet at a barrier of `block`, each of which knew little: all at once.
+void join_all(fences& into, const std::vector<const fences*>& of_threads, std::uint32_t block) {
+  std::vector<const clock*> device;
+  std::vector<const clock*> own;
+  for (const fences* each : of_threads) {
+    device.push_back(&each->device.order);
+    into.device.observed.join(each->device.observed);
+    for (const auto& [number, part] : each->of_block) {
+      if (number != block) {
+        into.part(number).join(part);
+      } else if (!into.part(number).contains(part)) {
+        own.push_back(&part.get().order);
+        into.part(number).change().observed.join(part.get().observed);
+      }
+    }
+  }
+  into.device.order.join(device);
+  if (!own.empty()) into.part(block).change().order.join(own);
+}
+
 }  // namespace
 
-void synchronization::begin_launch() {
-  launch_start_ = next();
-  given_up_ = {};
-  operations_ = 0;
-  at_grid_barrier_ = {};
+void synchronization::begin_launch(epoch start) {
+  counter_ = start - 1;
+  blocks_of_epochs_.clear();
+  launch_start_ = next(0);
+  std::fill(given_up_.begin(), given_up_.end(), false);
+  std::fill(at_grid_barrier_.begin(), at_grid_barrier_.end(), knowledge{});
   barriers_.clear();
 }
 
 void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
   block.number = number;
   block.floor = 0;
-  block.base = {};
+  block.base.assign(worlds_.size(), nullptr);
   block.arrived.clear();
   block.threads.resize(threads);
-  const epoch now = next();
+  const epoch now = next(number);
   for (unsigned rank = 0; rank < threads; ++rank) {
     thread_state& thread = block.threads[rank];
     thread.name = {number, rank};
@@ -61,15 +82,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
 // threads that release to one word), it is left alone, and the diagnosis says less.
 void synchronization::watch_size(unsigned in, std::size_t size) {
   constexpr std::size_t too_large = 2048;
-  if (in != 0 && size > too_large) given_up_[in] = true;
-}
-
-// Nor do they outlive the first tens of thousands of operations: threads that contend for a lock
-// would pay for all worlds at every try.
-void synchronization::watch_work() {
-  constexpr std::uint64_t enough = 4'000;
-  if (++operations_ != enough) return;
-  std::fill(given_up_.begin() + 1, given_up_.end(), true);
+  if (size > too_large && worlds_[in] != world{}) given_up_[in] = true;
 }
 
 const knowledge& synchronization::current(const block_state& block, const thread_state& by,
@@ -79,7 +92,7 @@ const knowledge& synchronization::current(const block_state& block, const thread
 }
 
 knowledge& synchronization::change(const block_state& block, thread_state& by, unsigned in) {
-  auto& own = by.in(in).own;
+  auto& own = state_of(by, in).own;
   if (!own || own.use_count() != 1) own = std::make_shared<knowledge>(current(block, by, in));
   return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
 }
@@ -91,17 +104,16 @@ known synchronization::with_itself(const block_state& block, const thread_state&
   result.order.add_thread(by.name, by.now);
   // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
   // stretch between two barriers in which it lies.
-  if (worlds[in].block_arrives) result.order.add_block(block.number, by.now);
+  if (worlds_[in].block_arrives) result.order.add_block(block.number, by.now);
   return result;
 }
 
 void synchronization::fence(block_state& block, thread_state& by, scope within,
                             bool sequentially_consistent) {
-  watch_work();
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
-    const scope at = wider(within, in);
+    auto& state = state_of(by, in);
+    const scope at = wider(within, worlds_[in]);
     if (!state.pending_block.empty()) {
       change(block, by, in).join(state.pending_block);
       state.pending_block = {};
@@ -112,38 +124,41 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
     }
     state.last_seen = nullptr;
     if (sequentially_consistent) {
-      if (const fences& pending = current(block, by, in).pending; !pending.empty()) {
+      if (!current(block, by, in).pending.empty()) {
         knowledge& mine = change(block, by, in);
-        if (at == scope::device) mine.now.join(mine.pending.device);
-        if (const known* own = mine.pending.find(block.number)) mine.now.join(*own);
+        const fences& pending = mine.pending.get();
+        if (at == scope::device) mine.now.join(pending.device);
+        if (const auto* own = pending.find(block.number)) mine.now.join(own->get());
         mine.published.join(mine.pending);
       }
     }
     const known now = with_itself(block, by, in);
     if (sequentially_consistent) {
-      change(block, by, in).published.add(now, at, block.number);
+      change(block, by, in).published.change().add(now, at, block.number);
     }
     const knowledge& mine = current(block, by, in);
     auto fenced = std::make_shared<knowledge>(knowledge{now, mine.published, mine.pending});
     watch_size(in, fenced->size());
     (at == scope::device ? state.fenced_device : state.fenced_block) = std::move(fenced);
   }
-  by.now = next();
+  by.now = next(block.number);
 }
 
 void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
                                   bool acquires, bool updates) {
-  watch_work();
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
+    auto& state = state_of(by, in);
+    if (at.in.empty()) at.in.resize(worlds_.size());
     auto& there = at.in[in];
-    const auto& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
-    if (seen_fences) change(block, by, in).pending.join(*seen_fences);
-    const scope mine = wider(within, in);
-    if (morally_strong(at, by, within, in)) {
-      if (!current(block, by, in).now.has_observed(at.last_write())) {
-        change(block, by, in).now.observe(at.last_write());
+    const sharing<fences>& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
+    if (!current(block, by, in).pending.contains(seen_fences)) {
+      change(block, by, in).pending.join(seen_fences);
+    }
+    const scope mine = wider(within, worlds_[in]);
+    if (morally_strong(at, by, within, worlds_[in])) {
+      if (!current(block, by, in).now.observed.has_observed(at.last_write())) {
+        change(block, by, in).now.observed.observe(at.last_write());
       }
       if (there.released && there.released != state.last_seen) {
         const heads& released = *there.released;
@@ -153,15 +168,15 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
           join(seen.device, released.device);
           seen.device_is_joined = false;
         }
-        if (const knowledge* own = released.find(block.number)) {
-          state.pending_block.join(*own);
-          join(seen.block, *own);
+        if (const auto* own = released.find(block.number)) {
+          state.pending_block.join(own->get());
+          join(seen.block, own->get());
           seen.block_is_joined = false;
         }
         state.last_seen = there.released;
       }
     }
-    if (acquires || worlds[in].acquires) {
+    if (acquires || worlds_[in].acquires) {
       for (auto& seen : state.seen) {
         if (seen.location != at.location) continue;
         if (seen.block && !seen.block_is_joined) {
@@ -180,21 +195,19 @@ void synchronization::strong_read(block_state& block, thread_state& by, message&
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
-  watch_work();
-  bool published = releases;
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = by.in(in);
+    auto& state = state_of(by, in);
+    if (at.in.empty()) at.in.resize(worlds_.size());
     auto& there = at.in[in];
-    const scope mine = wider(within, in);
-    const bool continues = updates && morally_strong(at, by, within, in);
+    const scope mine = wider(within, worlds_[in]);
+    const bool continues = updates && morally_strong(at, by, within, worlds_[in]);
     const knowledge& known_now = current(block, by, in);
 
-    if (releases || worlds[in].releases) {
+    if (releases || worlds_[in].releases) {
       const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
       auto& released = entry_of(state.released, at.location);
       join(mine == scope::device ? released.device : released.block, head);
-      published = true;
     }
     shared<heads> previous = continues ? there.released : nullptr;
     const thread_state::handed_on* earlier = nullptr;
@@ -217,22 +230,12 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
     }
     there.released = std::move(previous);
 
-    shared<fences> chain = updates ? there.fences_of_chain : nullptr;
-    there.fences_of_write = nullptr;
-    if (!known_now.published.empty()) {
-      there.fences_of_write = std::make_shared<fences>(known_now.published);
-      if (chain) {
-        auto joined = std::make_shared<fences>(*chain);
-        joined->join(known_now.published);
-        watch_size(in, joined->size());
-        chain = std::move(joined);
-      } else {
-        chain = there.fences_of_write;
-      }
-    }
-    there.fences_of_chain = std::move(chain);
+    there.fences_of_write = known_now.published;
+    if (!updates) there.fences_of_chain = {};
+    there.fences_of_chain.join(known_now.published);
+    watch_size(in, there.fences_of_chain.size());
   }
-  if (updates && morally_strong(at, by, within, 0)) {
+  if (updates && morally_strong(at, by, within, world{})) {
     ++at.position;
   } else {
     ++at.chain;
@@ -241,7 +244,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   at.written = at.strong = true;
   at.within = within;
   at.writer = by.name;
-  if (published) by.now = next();
+  by.now = next(block.number);
 }
 
 void synchronization::weak_write(const thread_state& by, message& at) {
@@ -250,13 +253,13 @@ void synchronization::weak_write(const thread_state& by, message& at) {
   at.writer = by.name;
   ++at.chain;
   at.position = 0;
-  at.in = {};
+  at.in.clear();
 }
 
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
 void synchronization::barrier(block_state& block) {
-  const epoch now = next();
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  const epoch now = next(block.number);
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     std::vector<const knowledge*> forks;
     for (const unsigned rank : block.arrived) {
@@ -267,41 +270,26 @@ void synchronization::barrier(block_state& block) {
     forks.erase(std::unique(forks.begin(), forks.end()), forks.end());
     auto joined = std::make_shared<knowledge>(block.base[in] ? *block.base[in] : nothing);
     std::vector<const clock*> orders;
-    std::vector<const clock*> published_device;
-    std::vector<const clock*> published_block;
+    std::vector<const fences*> published;
     for (const knowledge* each : forks) {
       orders.push_back(&each->now.order);
-      for (const observation& seen : each->now.observed) joined->now.observe(seen);
-      // Many threads' fences meet here, each of which knew little: all at once.
-      published_device.push_back(&each->published.device.order);
-      for (const observation& seen : each->published.device.observed) {
-        joined->published.device.observe(seen);
-      }
-      for (const auto& [number, part] : each->published.of_block) {
-        if (number == block.number) {
-          published_block.push_back(&part.order);
-          for (const observation& seen : part.observed) {
-            joined->published.part(number).observe(seen);
-          }
-        } else {
-          joined->published.part(number).join(part);
-        }
+      joined->now.observed.join(each->now.observed);
+      if (!each->published.empty() && !joined->published.contains(each->published)) {
+        published.push_back(&each->published.get());
       }
       joined->pending.join(each->pending);
     }
     joined->now.order.join(orders);
-    joined->published.device.order.join(published_device);
-    if (!published_block.empty()) {
-      joined->published.part(block.number).order.join(published_block);
-    }
+    if (!published.empty()) join_all(joined->published.change(), published, block.number);
+    joined->now.observed.settle();
     watch_size(in, joined->size());
     block.base[in] = std::move(joined);
     for (const unsigned rank : block.arrived) {
-      if (block.threads[rank].own_state) block.threads[rank].in(in).own = nullptr;
+      if (block.threads[rank].own_state) state_of(block.threads[rank], in).own = nullptr;
     }
   }
   block.floor = now - 1;
-  barriers_[block.number].push_back(block.floor);
+  if (worlds_.size() > 1) barriers_[block.number].push_back(block.floor);
   for (const unsigned rank : block.arrived) block.threads[rank].now = now;
 }
 
@@ -311,7 +299,7 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
       if (lanes >> lane & 1) visit(block.threads[first_rank + lane]);
     }
   };
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     auto joined = std::make_shared<knowledge>();
     each_lane([&](thread_state& lane) {
@@ -319,23 +307,23 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
       joined->now.order.add_thread(lane.name, lane.now);
     });
     watch_size(in, joined->size());
-    each_lane([&](thread_state& lane) { lane.in(in).own = joined; });
+    each_lane([&](thread_state& lane) { state_of(lane, in).own = joined; });
   }
-  const epoch now = next();
+  const epoch now = next(block.number);
   each_lane([&](thread_state& lane) { lane.now = now; });
 }
 
 void synchronization::grid_barrier_arrives(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     const knowledge& mine = current(block, by, in);
     at_grid_barrier_[in].join({with_itself(block, by, in), mine.published, mine.pending});
   }
-  by.now = next();
+  by.now = next(block.number);
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds.size(); ++in) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (in_use(in)) change(block, by, in).join(at_grid_barrier_[in]);
   }
 }
@@ -345,7 +333,7 @@ bool synchronization::before_in(unsigned world, const block_state& block, const 
   if (!in_use(world)) return false;
   const clock& order = current(block, by, world).now.order;
   if (order.covers(thread, at)) return true;
-  if (!worlds[world].block_arrives) return false;
+  if (!worlds_[world].block_arrives) return false;
   // With a barrier before the release, all that the block's other threads did since the last
   // barrier is published, even what one of them does later in this run than the release.
   if (order.of_thread(thread) != 0) return false;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -20,6 +21,8 @@
 namespace racecheck {
 
 struct world {
+  bool operator==(const world&) const = default;
+
   bool acquires = false;       // every atomic that reads acquires
   bool releases = false;       // every atomic that writes releases
   bool widens = false;         // every scope is the device
@@ -45,8 +48,8 @@ inline constexpr std::array worlds = {
 struct message {
   struct in_world {
     shared<heads> released;
-    shared<fences> fences_of_write;  // those before the last write
-    shared<fences> fences_of_chain;  // and before the chain of read-modify-writes that it ends
+    sharing<fences> fences_of_write;  // those before the last write
+    sharing<fences> fences_of_chain;  // and before the chain of read-modify-writes that it ends
   };
   std::uint32_t location = 0;
   bool written = false;  // in this launch
@@ -55,7 +58,7 @@ struct message {
   thread_name writer{};
   std::uint32_t chain = 0;
   std::uint64_t position = 0;
-  std::array<in_world, worlds.size()> in{};
+  std::vector<in_world> in;  // one for each world, once it is strongly written
 
   observation last_write() const { return {location, chain, position}; }
 };
@@ -78,36 +81,38 @@ struct thread_state {
     std::vector<handed_on> seen;      // by earlier strong reads of a location
     shared<heads> last_seen;          // of the last strong read: the same again says nothing new
   };
-  using in_worlds = std::array<in_world, worlds.size()>;
 
   thread_name name{};
   epoch now = 0;
-  // Most threads neither fence nor acquire: they have none, and know what their block knows.
-  std::unique_ptr<in_worlds> own_state;
+  // One for each world. Most threads neither fence nor acquire: they have none, and know what their
+  // block knows.
+  std::unique_ptr<in_world[]> own_state;
 
-  in_world& in(unsigned world) {
-    if (!own_state) own_state = std::make_unique<in_worlds>();
-    return (*own_state)[world];
-  }
   const knowledge* fork(unsigned world) const {
-    return own_state ? (*own_state)[world].own.get() : nullptr;
+    return own_state ? own_state[world].own.get() : nullptr;
   }
 };
 
 struct block_state {
   std::uint32_t number = 0;
-  epoch floor =
-      0;  // everything that a thread of the block did up to here is before all it does now
-  std::array<shared<knowledge>, worlds.size()> base{};  // nothing: empty
+  // Everything that a thread of the block did up to here is before all that it does now.
+  epoch floor = 0;
+  std::vector<shared<knowledge>> base;  // one for each world; nothing: empty
   std::vector<thread_state> threads;
   std::vector<unsigned> arrived;
 };
 
+// The clocks of some worlds.
 class synchronization {
  public:
-  // The first epoch of the launch: all that is older is before the kernel's start.
-  void begin_launch();
+  explicit synchronization(std::span<const world> of)
+      : worlds_(of), given_up_(of.size()), at_grid_barrier_(of.size()) {}
+
+  // Its first epoch is `start`: all that is older is before the kernel's start.
+  void begin_launch(epoch start);
   epoch launch_start() const { return launch_start_; }
+  epoch last_epoch() const { return counter_; }
+  std::uint32_t block_of(epoch at) const { return blocks_of_epochs_[at - launch_start_]; }
   void begin_block(block_state& block, std::uint32_t number, unsigned threads);
 
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
@@ -123,7 +128,8 @@ class synchronization {
   void grid_barrier_arrives(block_state& block, thread_state& by);
   void grid_barrier_passes(block_state& block, thread_state& by);
 
-  // Whether what `thread` did in epoch `at` is before what `by` does now, in the strict world.
+  // Whether what `thread` did in epoch `at` is before what `by` does now, in the first world. (The
+  // others take a barrier for granted that may not be there: see before_in.)
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
     if (at < launch_start_ || thread == by.name) return true;
@@ -132,33 +138,39 @@ class synchronization {
     const knowledge* knows = fork ? fork : block.base[0].get();
     return knows && knows->now.order.covers(thread, at);
   }
-  // Whether the counterfactual worlds have been given up, or some of them.
+  // The same in any world, but for what the block's own barriers order; for the diagnosis. False in
+  // a world that was given up.
+  bool before_in(unsigned world, const block_state& block, const thread_state& by,
+                 thread_name thread, epoch at) const;
+  // Whether no world was given up because its clocks grew large.
   bool knows_all_worlds() const {
     return std::none_of(given_up_.begin(), given_up_.end(), [](bool gone) { return gone; });
   }
-  // The same in any world; for the diagnosis. False in a world that was given up.
-  bool before_in(unsigned world, const block_state& block, const thread_state& by,
-                 thread_name thread, epoch at) const;
-  const knowledge& strict_knowledge(const block_state& block, const thread_state& by) const {
-    return current(block, by, 0);
-  }
+  const knowledge& current(const block_state& block, const thread_state& by, unsigned in) const;
 
  private:
-  epoch next() { return ++counter_; }
-  const knowledge& current(const block_state& block, const thread_state& by, unsigned in) const;
+  // Who takes an epoch is always of one block.
+  epoch next(std::uint32_t block) {
+    blocks_of_epochs_.push_back(block);
+    return ++counter_;
+  }
+  thread_state::in_world& state_of(thread_state& by, unsigned in) {
+    if (!by.own_state) by.own_state = std::make_unique<thread_state::in_world[]>(worlds_.size());
+    return by.own_state[in];
+  }
   // Copies what `by` shares with its block, so that it can be changed.
   knowledge& change(const block_state& block, thread_state& by, unsigned in);
   // What `by` knows, with all that it has done itself.
   known with_itself(const block_state& block, const thread_state& by, unsigned in) const;
   bool in_use(unsigned in) const { return !given_up_[in]; }
   void watch_size(unsigned in, std::size_t size);
-  void watch_work();
 
+  std::span<const world> worlds_;
   epoch counter_ = 0;
   epoch launch_start_ = 0;
-  std::array<bool, worlds.size()> given_up_{};
-  std::uint64_t operations_ = 0;  // in this launch
-  std::array<knowledge, worlds.size()> at_grid_barrier_{};
+  std::vector<std::uint32_t> blocks_of_epochs_;  // of this launch
+  std::vector<bool> given_up_;
+  std::vector<knowledge> at_grid_barrier_;
   // The floors of all barriers of each block: also of those that are done.
   std::unordered_map<std::uint32_t, std::vector<epoch>> barriers_;
 };

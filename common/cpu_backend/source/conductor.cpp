@@ -41,7 +41,15 @@ void conductor::run(grid& of) {
     numbers.clear();
     for (const multiprocessor* each : taking_part) numbers.push_back(each->block());
     std::size_t chosen = order.next(numbers);
-    if (idle_turns[chosen] != 0) chosen = order.any(numbers.size());
+    // A block that waits for memory waits on until another one has changed some.
+    if (idle_turns[chosen] != 0) {
+      std::vector<std::size_t> least;
+      const unsigned few = *std::min_element(idle_turns.begin(), idle_turns.end());
+      for (std::size_t i = 0; i < idle_turns.size(); ++i) {
+        if (idle_turns[i] == few) least.push_back(i);
+      }
+      chosen = least[order.any(least.size())];
+    }
     multiprocessor& now = *taking_part[chosen];
     const std::uint64_t events_before = now.events();
     if (!now.take_turn()) {

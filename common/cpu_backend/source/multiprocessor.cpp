@@ -160,7 +160,11 @@ resident_thread* multiprocessor::idle_fiber() {
 resident_thread* multiprocessor::new_fiber() {
   const auto number = static_cast<unsigned>(fibers_.size());
   resident_thread& made = fibers_.emplace_back();
+#ifdef CPU_BACKEND_OBSERVED
+  turns_.emplace_back();
+#else
   states_at_last_turn_.push_back(0);
+#endif
   create_fiber(made.own, stacks_.emplace_back(), fiber_entry, number);
   return &made;
 }
@@ -315,6 +319,9 @@ warp_meeting& multiprocessor::meet(unsigned mask, std::uint64_t value, const cha
   meeting->waiter[lane] = nullptr;
   if (!complete_if_all_came(rank / warp_size, *meeting)) {
     meeting->waiter[lane] = current_;
+#ifdef CPU_BACKEND_OBSERVED
+    ++in_meetings_;
+#endif
     wait(wait_reason::warp, at);
   }
   return *meeting;
@@ -338,7 +345,11 @@ bool multiprocessor::complete_if_all_came(unsigned warp, warp_meeting& meeting) 
                        std::string_view(meeting.operation) == "__syncwarp()");
 #endif
   for (resident_thread* waiter : meeting.waiter) {
-    if (waiter) runnable_.push(waiter);
+    if (!waiter) continue;
+    runnable_.push(waiter);
+#ifdef CPU_BACKEND_OBSERVED
+    --in_meetings_;
+#endif
   }
   std::fill(std::begin(meeting.waiter), std::end(meeting.waiter), nullptr);
   count(events_);
@@ -395,17 +406,14 @@ void multiprocessor::let_others_run(const place& at) {
   current_->waits_at = at;
   if (grid_->failed()) abandon_block();
 #ifdef CPU_BACKEND_OBSERVED
-  const std::uint64_t state = noted_state_;
+  note_turn(noted_state_);
+  const bool idle = all_repeat_themselves();
+  if (idle || schedule::current().interrupts_block()) give_turn_back(idle);
 #else
   const std::uint64_t state = private_state();
-#endif
   std::uint64_t& last_state = states_at_last_turn_[current_->own.stack->index];
   repeated_turns_ = state == last_state ? repeated_turns_ + 1 : 0;
   last_state = state;
-#ifdef CPU_BACKEND_OBSERVED
-  const bool idle = repeated_turns_ > 2 * running_;
-  if (idle || schedule::current().interrupts_block()) give_turn_back(idle);
-#else
   if (repeated_turns_ > 2 * running_) back_off();
 #endif
   if (unstarted_thread() == threads_ && runnable_.empty()) return;
@@ -495,6 +503,9 @@ void multiprocessor::abandon_block() {
 
 void multiprocessor::forget_block() {
   running_ = arrived_ = counted_ = 0;
+#ifdef CPU_BACKEND_OBSERVED
+  in_meetings_ = 0;
+#endif
   next_to_start(threads_);
   progressed();
   at_barrier_.clear();

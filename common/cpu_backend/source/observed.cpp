@@ -47,6 +47,7 @@ bool multiprocessor::take_block() {
   next_to_start(0);
   stealing_ = false;
   fruitless_ = repeated_turns_ = 0;
+  in_meetings_ = 0;
   anything_waited_ = true;  // no thread is known to be done by its rank
   for (unsigned first = 0, index = 0; first < threads_; first += warp_size, ++index) {
     const unsigned lanes = std::min(warp_size, threads_ - first);
@@ -84,10 +85,37 @@ bool multiprocessor::take_turn() {
 void multiprocessor::give_turn_back(bool idle) {
   resident_thread& self = *current_;
   self.index = threadIdx;
-  turn_was_idle_ = idle || repeated_turns_ > 2 * running_;
+  turn_was_idle_ = idle || all_repeat_themselves();
   switch_fiber(self.own, os_thread_);
   observer::thread_runs(thread_rank());
   if (grid_->failed()) abandon_block();
+}
+
+// The running thread may be waiting for memory to change, and lets others run.
+void multiprocessor::note_turn(std::uint64_t state) {
+  if (repeating_since_ != memory_changes_) {
+    repeating_since_ = memory_changes_;
+    repeating_ = 0;
+  }
+  turns& mine = turns_[current_->own.stack->index];
+  if (mine.since != memory_changes_) {
+    mine.since = memory_changes_;
+    mine.repeated = 0;
+  }
+  constexpr unsigned enough = 2;  // the first may have looked before the change
+  if (mine.state != state) {
+    repeating_ -= mine.repeated >= enough;
+    mine.state = state;
+    mine.repeated = 0;
+  } else if (++mine.repeated == enough) {
+    ++repeating_;
+  }
+}
+
+// Whether all threads of the block that do not wait for each other wait for memory.
+bool multiprocessor::all_repeat_themselves() const {
+  return repeating_since_ == memory_changes_ && unstarted_thread() == threads_ &&
+         repeating_ >= running_ - arrived_ - in_meetings_;
 }
 
 unsigned multiprocessor::start_thread() {
@@ -120,6 +148,7 @@ void multiprocessor::block_barrier(place at, bool orders_memory) {
   if (!at.surely_same(barrier_place_)) come_to_another_barrier(at);
   observer::barrier_arrives(orders_memory);
   observer::thread_pauses();  // go_on_with_another ends the pause
+  ++memory_changes_;          // one thread less to wait for memory
   wait_at_barrier(at);
   if (++arrived_ == running_ && unstarted_thread() == threads_) open_barrier();
   go_on_with_another();

@@ -143,7 +143,7 @@ class multiprocessor {
   void progressed() {
     fruitless_ = repeated_turns_ = 0;
 #ifdef CPU_BACKEND_OBSERVED
-    changed_memory_ = true;
+    changed_memory();
 #endif
   }
   void fruitless(const place& at) {
@@ -198,8 +198,11 @@ class multiprocessor {
   bool take_turn();
   // True if the last turn changed nothing and ended where all of the block's threads wait.
   bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
-  // A plain write: others that wait may see it.
-  void changed_memory() { changed_memory_ = true; }
+  // Others that wait may see it.
+  void changed_memory() {
+    changed_memory_ = true;
+    ++memory_changes_;
+  }
   bool has_block() const { return has_block_; }
   std::uint64_t block() const { return block_; }
   // After the launch; forgets the block that a failed one left.
@@ -253,6 +256,8 @@ class multiprocessor {
   // cost three wrong predictions for each thread, which was more than all the rest.
 #ifdef CPU_BACKEND_OBSERVED
   void go_on_with_another();
+  void note_turn(std::uint64_t state);
+  bool all_repeat_themselves() const;
   void restore_shared_variables();
   void save_shared_variables();
 #else
@@ -349,6 +354,17 @@ class multiprocessor {
   bool turn_was_idle_ = false;
   bool changed_memory_ = false;  // in this turn
   std::uint64_t noted_state_ = 0;
+  // Of all blocks, so that a thread that waits counts as doing so only if it has looked since.
+  static inline std::uint64_t memory_changes_ = 0;
+  struct turns {
+    std::uint64_t state = 0;  // in which the thread ended its last turn
+    std::uint64_t since = 0;  // memory changes
+    unsigned repeated = 0;    // turns since then that ended in this state
+  };
+  std::vector<turns> turns_;  // of the fiber with the same number
+  std::uint64_t repeating_since_ = 0;
+  unsigned repeating_ = 0;    // threads with two such turns
+  unsigned in_meetings_ = 0;  // threads that wait for other lanes
   std::vector<std::uint16_t> start_order_;
   std::vector<shared_variable> shared_variables_;
 #endif
