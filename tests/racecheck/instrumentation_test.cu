@@ -15,7 +15,7 @@
 
 namespace {
 
-constexpr std::size_t bytes_of_memory = 4096;
+constexpr std::size_t bytes_of_memory = 64 * 1024;
 
 struct structure {
   int words[7];
@@ -90,7 +90,7 @@ std::size_t findings_of(plain_kernel kernel, unsigned blocks) {
 }
 
 template <class T>
-std::size_t findings_of_loads(unsigned blocks) {
+std::size_t findings_of_loads(unsigned blocks, std::size_t offset = 64) {
   std::byte* memory = nullptr;
   T* copies = nullptr;
   REQUIRE(cudaMalloc(&memory, bytes_of_memory) == cudaSuccess);
@@ -98,7 +98,7 @@ std::size_t findings_of_loads(unsigned blocks) {
   REQUIRE(cudaMalloc(&copies, 4 * sizeof(T)) == cudaSuccess);
   racecheck::checker& checker = racecheck::checker::instance();
   checker.forget_findings();
-  load<T><<<blocks, 1>>>(memory, 64, copies);
+  load<T><<<blocks, 1>>>(memory, offset, copies);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   const std::size_t found = checker.findings().size();
   checker.forget_findings();
@@ -129,4 +129,11 @@ TEST_CASE("reads of every form are seen, to their last byte") {
   CHECK(findings_of_loads<structure>(2) == 1);
   CHECK(findings_of_loads<std::uint64_t>(1) == 0);
   CHECK(findings_of_loads<structure>(1) == 0);
+}
+
+// A kilobyte's cells stand in one row; those of the next one stand elsewhere.
+TEST_CASE("reads from one kilobyte into the next are seen, to their last byte") {
+  CHECK(findings_of_loads<structure>(2, 1024 - 16) == 1);
+  CHECK(findings_of_loads<structure>(2, 32 * 1024 - 16) == 1);
+  CHECK(findings_of_loads<structure>(1, 32 * 1024 - 16) == 0);
 }
