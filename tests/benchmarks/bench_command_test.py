@@ -114,7 +114,7 @@ class recorded_runs(unittest.TestCase):
         run = json.loads(invented.read_text(encoding="utf-8"))
         self.found = {name: run[name] for name in ("device", "rounds", "not_run", "rows")}
 
-    def bench(self, *words, status=0, backend="cuda"):
+    def bench(self, *words, status=0, backend="cuda", **settings):
         """./lab bench of a build folder whose program is PROGRAM."""
         program = self.folder / lab.BENCHMARKS[backend]
         program.parent.mkdir(parents=True, exist_ok=True)
@@ -126,12 +126,15 @@ class recorded_runs(unittest.TestCase):
         place = lab.built(self.folder, {})
         with (
             unittest.mock.patch.object(lab, "configured", return_value=place),
-            unittest.mock.patch.object(lab, "settings_of", return_value={"backend": backend}),
+            unittest.mock.patch.object(
+                lab, "settings_of", return_value={"backend": backend, **settings}
+            ),
             unittest.mock.patch.object(lab, "build") as built,
         ):
             result = run_lab("bench", "--build", BUILD, "--json", str(self.file), *words)
             if result[0] != 2:
-                built.assert_called_once_with(place, lab.BENCHMARKS[backend])
+                self.built = [call.args[1] for call in built.call_args_list]
+                self.assertEqual(self.built[0], lab.BENCHMARKS[backend])
         return result
 
     def test_what_a_recorded_run_holds(self):
@@ -168,6 +171,19 @@ class recorded_runs(unittest.TestCase):
         self.assertIn("cpu_backend_benchmark --quick --json ", out)
         command = recorded_run.load(self.file)["command"]
         self.assertEqual(command, "./lab bench --quick --backend cpu --json FILE")
+
+        self.assertEqual(len(self.built), 1)
+
+    def test_cpu_backend_with_the_race_checker(self):
+        program = self.folder / lab.RACECHECK_BENCHMARK
+        program.parent.mkdir(parents=True)
+        program.write_text("#!/bin/sh\necho what a check costs\nexit 3\n", encoding="utf-8")
+        program.chmod(0o755)
+        code, _, _ = self.bench(backend="cpu", racecheck_libraries="here")
+        self.assertEqual((code, len(self.built)), (3, 2))
+        self.assertTrue(self.file.exists())
+        self.bench("--quick", backend="cpu", racecheck_libraries="here")
+        self.assertEqual(len(self.built), 1)
 
     def test_cpu_backend_has_no_chapters(self):
         code, _, problem = self.bench("04", backend="cpu")
