@@ -21,7 +21,7 @@ __device__ auto thread_share(Terms terms, std::size_t n, std::size_t block, std:
   using T = typename Terms::value_type;
   constexpr unsigned in_flight = Terms::loads_in_flight;
   T share = Operation::template identity<T>();
-  // How many neighbours make a packet that can be loaded at once, and the terms that are in none.
+  // The terms that are loaded in packets, as far as there are any, and how many those are.
   packet_range range = {.head = 0, .count = 0};
   std::size_t packed = 0;
   if constexpr (Terms::in_packets) {
