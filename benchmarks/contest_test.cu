@@ -90,7 +90,7 @@ TEST_CASE("calls take the inputs in turn") {
   const auto result = benchmarks::hold_contest(
       {named("notes", role::variant, [&](std::size_t input) { inputs.push_back(input); })}, 3, 2);
   REQUIRE(result.rows.size() == 1);
-  REQUIRE(inputs.size() > 3);
+  REQUIRE(result.rows.front().time.calls_in_a_row > 1);
   for (std::size_t call = 0; call < inputs.size(); ++call) {
     if (inputs[call] != call % 3) FAIL("call " << call << " took input " << inputs[call]);
   }
