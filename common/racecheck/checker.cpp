@@ -204,24 +204,27 @@ void checker::each_cell(const logged_access& of, bool is_volatile, Check check) 
 
 // ---- Plain accesses
 
+// Whether the cell holds one read and one write, and both are before what `by` does now.
+inline bool checker::is_after_all_of(const thread_state& by, std::uint64_t stamp,
+                                     const cell& of) const {
+  const cell_record last = of.read;
+  if (of.write.has(cell::is_split | cell::has_location) || last.has(cell::has_reads)) return false;
+  if (!last.has_stamp(stamp) && !before(by, last)) return false;
+  return of.write.has_stamp(stamp) || before(by, of.write);
+}
+
 // What nearly all accesses are: of whole cells, which hold one read and one write, and these are
 // ordered. Returns false, and has changed nothing, where there is more to do.
 inline bool checker::read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site,
                                      cell& of) {
-  const cell_record last = of.read;
-  if (of.write.has(cell::is_split | cell::has_location) || last.has(cell::has_reads)) return false;
-  if (!last.has_stamp(stamp) && !before(by, last)) return false;
-  if (!of.write.has_stamp(stamp) && !before(by, of.write)) return false;
+  if (!is_after_all_of(by, stamp, of)) return false;
   of.read = cell_record(stamp, site, false, 0);
   return true;
 }
 
 inline bool checker::write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site,
                                       cell& of) {
-  const cell_record last = of.read;
-  if (of.write.has(cell::is_split | cell::has_location) || last.has(cell::has_reads)) return false;
-  if (!last.has_stamp(stamp) && !before(by, last)) return false;
-  if (!of.write.has_stamp(stamp) && !before(by, of.write)) return false;
+  if (!is_after_all_of(by, stamp, of)) return false;
   // What is after this write is after all that the write itself is after.
   of.read = {};
   of.write = cell_record(stamp, site, false, cell::written_bytes);

@@ -99,6 +99,7 @@ class checker {
   void each_cell(const logged_access& now, bool is_volatile, Check check);
   void read(thread_state& by, const logged_access& now, bool is_volatile);
   void write(thread_state& by, const logged_access& now, bool is_volatile);
+  bool is_after_all_of(const thread_state& by, std::uint64_t stamp, const cell& of) const;
   bool read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   bool write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   void read_cell(thread_state& by, const access& now, cell& of);
