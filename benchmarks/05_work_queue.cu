@@ -23,8 +23,7 @@ using course::tile_index;
 constexpr std::size_t tiles_of_a_fetch = 4;  // The chapter's own default of --chunk.
 
 // Each way in a kernel of its own, as the chapter's program has it.
-void tiles_of(session& run, const course::view& part, std::uint32_t tile) {
-  tile_contest tiles(benchmark_picture(part, tile, run.options()));
+void tiles_of(session& run, const course::view& part, tile_contest& tiles) {
   const tile_index* const items = tiles.device_tiles();
   const std::size_t count = tiles.tiles().size();
   const auto nothing = [] {};
@@ -62,8 +61,7 @@ void tiles_of(session& run, const course::view& part, std::uint32_t tile) {
   run.hold(tiles.describe("05", part), std::move(contenders));
 }
 
-void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t tile) {
-  tile_contest tiles(benchmark_picture(part, tile, run.options()));
+void tiles_in_one_kernel(session& run, const course::view& part, tile_contest& tiles) {
   course::work_queue_memory<tile_index> memory(tiles.tiles());
   course::work_queue_memory<tile_index> by_kernel(tiles.tiles().size());
 
@@ -76,9 +74,10 @@ void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t t
   const auto rendering = [&](const char* name, role part_of, way chosen,
                              course::work_queue_memory<tile_index>& filled, const auto& prepare) {
     const all_ways ways = ways_with(filled);
+    const unsigned blocks = blocks_for<course::render_tiles>(chosen, ways.count, threads_a_block);
     return tiles.rendering(name, part_of, [=](const course::render_tiles& work) {
       prepare();
-      launch_processing_by(chosen, ways, work, threads_a_block);
+      launch_processing_by(chosen, ways, work, blocks, threads_a_block);
     });
   };
   const auto fixed = [&](const char* name, way chosen) {
@@ -104,10 +103,12 @@ void tiles_in_one_kernel(session& run, const course::view& part, std::uint32_t t
   // With a prologue and an epilogue: once a tile, or once a block that stays.
   const auto with_histogram = [&](const char* name, role part_of, way chosen) {
     const all_ways ways = ways_with(memory);
+    const unsigned blocks =
+        blocks_for<course::render_tiles_with_histogram>(chosen, ways.count, threads_a_block);
     return tiles.rendering_with_histogram(
         name, part_of, [=, &memory](const course::render_tiles_with_histogram& work) {
           memory.reset();
-          launch_processing_by(chosen, ways, work, threads_a_block);
+          launch_processing_by(chosen, ways, work, blocks, threads_a_block);
         });
   };
   run.hold(tiles.describe("05", part, ", histogram, one kernel"),
@@ -121,13 +122,15 @@ void work_queues(session& run) {
   constexpr std::uint32_t large = 64;
   const course::view& whole = course::views[0];
   for (const std::uint32_t tile : {large, small}) {
-    tiles_of(run, whole, tile);
-    tiles_in_one_kernel(run, whole, tile);
+    tile_contest tiles(benchmark_picture(whole, tile, run.options()));
+    tiles_of(run, whole, tiles);
+    tiles_in_one_kernel(run, whole, tiles);
   }
   // The other views' references take the host longest.
   if (run.options().quick) return;
   for (const course::view& part : std::span<const course::view>(course::views).subspan(1)) {
-    tiles_in_one_kernel(run, part, large);
+    tile_contest tiles(benchmark_picture(part, large, run.options()));
+    tiles_in_one_kernel(run, part, tiles);
   }
 }
 

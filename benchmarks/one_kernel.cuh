@@ -81,13 +81,19 @@ __global__ void process_tiles_by(way chosen, all_ways ways, Work work) {
   work.end();
 }
 
+// The grid of that kernel: a block for each of `tiles`, or as many as are resident at once. Errors:
+// lab::cuda_error.
+template <class Work>
+unsigned blocks_for(way chosen, std::size_t tiles, unsigned threads) {
+  if (chosen == way::one_block_a_tile) return static_cast<unsigned>(tiles);
+  return static_cast<unsigned>(lab::resident_blocks(process_tiles_by<Work>, threads));
+}
+
 // Launches it in the default stream and does not wait. Errors: lab::cuda_error.
 template <class Work>
-void launch_processing_by(way chosen, const all_ways& ways, const Work& work, unsigned threads) {
-  const std::size_t blocks = chosen == way::one_block_a_tile
-                                 ? ways.count
-                                 : lab::resident_blocks(process_tiles_by<Work>, threads);
-  process_tiles_by<<<static_cast<unsigned>(blocks), threads>>>(chosen, ways, work);
+void launch_processing_by(way chosen, const all_ways& ways, const Work& work, unsigned blocks,
+                          unsigned threads) {
+  process_tiles_by<<<blocks, threads>>>(chosen, ways, work);
   CUDA_CHECK(cudaGetLastError());
 }
 
