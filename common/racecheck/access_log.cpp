@@ -6,7 +6,6 @@
 
 #include "cpu_backend/multiprocessor.hpp"
 #include "racecheck/checker.hpp"
-#include "racecheck/places.hpp"
 
 namespace racecheck {
 
@@ -16,7 +15,7 @@ namespace {
 
 // Number 0 is that of no instruction, and of all that come when the numbers are used up.
 struct site_numbers {
-  std::unordered_map<const void*, site_number> numbers;
+  std::unordered_map<place_number, site_number> numbers;
   std::vector<place_number> places{0};
 };
 site_numbers& sites() {
@@ -26,15 +25,15 @@ site_numbers& sites() {
 
 }  // namespace
 
-site_number access_log::number_of(const void* from) {
+site_number access_log::number_of(place_number place) {
   site_numbers& known = sites();
-  if (const auto found = known.numbers.find(from); found != known.numbers.end()) {
+  if (const auto found = known.numbers.find(place); found != known.numbers.end()) {
     return found->second;
   }
   if (known.places.size() > cell_record::most_sites) return 0;
   const auto number = static_cast<site_number>(known.places.size());
-  known.places.push_back(racecheck::place_of(from));
-  known.numbers.emplace(from, number);
+  known.places.push_back(place);
+  known.numbers.emplace(place, number);
   return number;
 }
 

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "racecheck/places.hpp"
 #include "racecheck/running_thread.hpp"
 #include "racecheck/shadow.hpp"
 
@@ -64,8 +65,10 @@ class access_log {
     if (count_ != 0) check();
   }
 
-  // The number of the instruction, and the place of one with this number; 0 if unknown.
-  site_number number_of(const void* from);
+  // The number of a place that accesses memory, and the place of one with this number; 0 if
+  // unknown.
+  site_number number_of(place_number place);
+  site_number number_of(const void* from) { return number_of(racecheck::place_of(from)); }
   place_number place_of(site_number number) const;
 
  private:

@@ -87,15 +87,6 @@ double resident_bytes() {
   return 4096.0 * static_cast<double>(resident);
 }
 
-__global__ void do_nothing() {}
-
-// What the checker remembers of a launch goes at the begin of the next one.
-double resident_bytes_before() {
-  do_nothing<<<1, 1>>>();
-  if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1);
-  return resident_bytes();
-}
-
 template <class T>
 T* allocate(std::size_t elements) {
   T* data = nullptr;
@@ -105,6 +96,31 @@ T* allocate(std::size_t elements) {
     std::exit(1);
   }
   return data;
+}
+
+__global__ void do_nothing() {}
+
+struct cost {
+  double seconds;
+  double bytes_a_byte;
+};
+
+// Of launch(data), which accesses all `elements` of data. The stacks of its threads do not count:
+// they are there before, from the same launch with other memory.
+template <class T, class Launch>
+cost measure(std::size_t elements, Launch launch) {
+  T* other = allocate<T>(elements);
+  seconds([&] { launch(other); });
+  (void)cudaFree(other);
+  T* data = allocate<T>(elements);
+  // What the checker remembers of a launch goes at the begin of the next one.
+  do_nothing<<<1, 1>>>();
+  if (cudaDeviceSynchronize() != cudaSuccess) std::exit(1);
+  const double before = resident_bytes();
+  const double time = seconds([&] { launch(data); });
+  const double grown = resident_bytes() - before;
+  (void)cudaFree(data);
+  return {time, grown / static_cast<double>(elements * sizeof(T))};
 }
 
 }  // namespace
@@ -124,39 +140,30 @@ int main() {
   std::puts("grid-stride, 8 blocks of 256: elements, ns an access, bytes of shadow a byte");
   for (const std::size_t elements :
        {std::size_t{1} << 16, std::size_t{1} << 20, std::size_t{1} << 24}) {
-    int* data = allocate<int>(elements);
-    const double before = resident_bytes_before();
-    const double time = seconds([&] { grid_stride<<<8, 256>>>(data, elements); });
-    const double grown = resident_bytes() - before;
-    std::printf("%12zu %8.1f %8.1f\n", elements, time / (2.0 * elements) * 1e9,
-                grown / (elements * sizeof(int)));
-    (void)cudaFree(data);
+    const cost of =
+        measure<int>(elements, [=](int* data) { grid_stride<<<8, 256>>>(data, elements); });
+    std::printf("%12zu %8.1f %8.1f\n", elements, of.seconds / (2.0 * elements) * 1e9,
+                of.bytes_a_byte);
   }
 
-  std::puts("one atomic for each element: elements, ns an atomic, bytes a byte");
-  for (const std::size_t elements : {std::size_t{1} << 14, std::size_t{1} << 18}) {
-    unsigned* data = allocate<unsigned>(elements);
-    const double before = resident_bytes_before();
-    const double time = seconds([&] { update_atomically<<<8, 256>>>(data, elements); });
-    const double grown = resident_bytes() - before;
-    std::printf("%12zu %8.1f %8.1f\n", elements, time / elements * 1e9,
-                grown / (elements * sizeof(unsigned)));
-    (void)cudaFree(data);
+  std::puts("one atomic for each element: elements, ns an atomic, bytes of shadow a byte");
+  for (const std::size_t elements :
+       {std::size_t{1} << 14, std::size_t{1} << 16, std::size_t{1} << 20}) {
+    const cost of = measure<unsigned>(
+        elements, [=](unsigned* data) { update_atomically<<<8, 256>>>(data, elements); });
+    std::printf("%12zu %8.1f %8.1f\n", elements, of.seconds / elements * 1e9, of.bytes_a_byte);
   }
 
   std::puts(
       "all read by every thread of blocks of 256: blocks, ns an access, bytes of shadow a byte");
   for (const unsigned blocks : {1u, 8u, 64u}) {
     constexpr std::size_t elements = 1 << 12;
-    int* data = allocate<int>(elements);
     int* sums = allocate<int>(std::size_t{blocks} * 256);
-    const double before = resident_bytes_before();
-    const double time = seconds([&] { read_by_all<<<blocks, 256>>>(data, elements, sums); });
-    const double grown = resident_bytes() - before;
-    std::printf("%12u %8.1f %8.1f\n", blocks, time / (256.0 * blocks * elements) * 1e9,
-                grown / (elements * sizeof(int)));
+    const cost of = measure<int>(
+        elements, [=](int* data) { read_by_all<<<blocks, 256>>>(data, elements, sums); });
+    std::printf("%12u %8.1f %8.1f\n", blocks, of.seconds / (256.0 * blocks * elements) * 1e9,
+                of.bytes_a_byte);
     (void)cudaFree(sums);
-    (void)cudaFree(data);
   }
 
   std::puts("halving tree: blocks of 256, ns a thread, of which 10 barriers");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
+#include <cstdlib>
 
 #include "racecheck/places.hpp"
 
@@ -25,6 +27,10 @@ unsigned offset_in_cell(const std::byte* address) {
   return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % bytes_of_cell);
 }
 
+// Sets of reads may take this and 12 bytes for each byte of memory: with its cells, which take 4,
+// that makes 16.
+constexpr std::size_t few_bytes_of_read_sets = std::size_t{64} << 20;
+
 constexpr unsigned number_of(scope within) { return within == scope::device ? 0 : 1; }
 
 }  // namespace
@@ -42,12 +48,14 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   launch_runs_ = true;
   grid_size_ = now.blocks;
   block_size_ = now.threads;
-  locations_.clear();
-  split_cells_.clear();
   witnesses_.clear();
-  const bool epochs_start_over = clocks_.begin_launch();
-  const bool sets_start_over = read_sets_.begin_launch();
-  if (epochs_start_over || sets_start_over) memory_.forget_accesses();
+  const std::size_t most_bytes = few_bytes_of_read_sets + 12 * memory_.bytes();
+  // All of them, whatever one of them says.
+  if (clocks_.begin_launch() | read_sets_.begin_launch(most_bytes) | locations_.begin_launch() |
+      extensions_.begin_launch() | details_.begin_launch() | split_cells_.begin_launch() |
+      records_of_bytes_.begin_launch()) {
+    memory_.forget_accesses();
+  }
   memory_.shared_memory_changed();
 }
 
@@ -63,6 +71,7 @@ void checker::block_begins(const cpu_backend::observer::block& begun) {
   resident_block& block = blocks_[begun.multiprocessor];
   forget_block_memory(block);
   block.index = begun.index;
+  block.seen = nullptr;
   clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number),
                       block_size_.x * block_size_.y * block_size_.z);
   if (begun.dynamic_shared_bytes != 0) {
@@ -90,15 +99,7 @@ void checker::block_runs(unsigned multiprocessor) {
 void checker::forget_block_memory(resident_block& of) {
   for (region& each : of.shared_memory) {
     for (std::size_t i = 0; each.has_marked_cells && i < each.cell_count; ++i) {
-      cell& old = each.cells[i];
-      if (old.write.has(cell::has_location)) locations_.erase(old);
-      drop_reads(old);
-      if (old.write.has(cell::is_split)) {
-        if (split_cell* split = split_cells_.find(old)) {
-          for (cell& each : split->bytes) drop_reads(each);
-        }
-        split_cells_.erase(old);
-      }
+      forget_all(each.cells[i]);
     }
     shadow_memory::take_cells(each);
   }
@@ -153,52 +154,93 @@ access_record checker::record(cell_record of) const {
   return {of.at(),
           {clocks_.block_of(of.at()), of.rank()},
           plain_accesses.place_of(of.site()),
-          of.is_volatile()};
+          of.was_volatile()};
 }
 
-// The cell for one byte. From then on the cell is split, and all accesses go to its bytes' cells.
-cell& checker::cell_of_byte(region& in, cell& whole, std::size_t byte) {
-  split_cell* split = whole.write.has(cell::is_split) ? split_cells_.find(whole) : nullptr;
-  if (!split) {
-    in.has_marked_cells = true;
-    split = &split_cells_.at(whole);
-    if (has_reads(whole)) {
-      read_sets_.share(whole.read_set(), bytes_of_cell - 1);
-    } else if (whole.read.has(cell::has_reads)) {
-      whole.read = {};
+void checker::forget_earlier_launch(cell& of) {
+  const bool is_earlier = of.write.has(cell::has_location) ? !locations_.has(of.write.number())
+                          : of.write.has(cell::is_split)   ? !split_cells_.has(of.write.number())
+                                                           : false;
+  if (is_earlier) of.write = cell_record::of_number(0, of.write.marks() & cell::written_bytes);
+}
+
+void checker::forget_all(cell& of) {
+  forget_earlier_launch(of);
+  drop_reads(of.read);
+  if (of.write.has(cell::is_split)) {
+    const object_number number = weak_write_of(of).number();
+    const split_cell bytes = split_cells_[number];
+    if (bytes.reads != 0) {
+      for (cell_record& each : records_of_bytes_[bytes.reads]) drop_reads(each);
+      records_of_bytes_.remove(bytes.reads);
     }
-    for (cell& each : split->bytes) {
-      each = whole;
-      each.write.unmark(each.write.marks());
-    }
-    whole.read = {};
-    whole.write.mark(cell::is_split);
+    if (bytes.writes != 0) records_of_bytes_.remove(bytes.writes);
+    split_cells_.remove(number);
   }
-  return split->bytes[byte];
+  if (const object_number at = location_of(of)) {
+    if (const object_number extension = locations_[at].extension) {
+      if (extensions_[extension].details != 0) details_.remove(extensions_[extension].details);
+      extensions_.remove(extension);
+    }
+    locations_.remove(at);
+  }
+  of.write = {};
 }
 
-template <class Check>
-void checker::each_cell(const logged_access& of, bool is_volatile, Check check) {
-  const std::byte* address = of.address;
-  const std::byte* const end = address + of.bytes;
-  while (address < end) {
-    const std::size_t offset = offset_in_cell(address);
-    const std::size_t here =
-        std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
-    cell& whole = of.in->cell_at(address);
-    const unsigned mask = ((1u << here) - 1) << offset;
-    const access now{*of.in, whole, address, of.site, is_volatile, mask};
-    if (whole.write.has(cell::is_split) && !split_cells_.find(whole)) {
-      whole.write.unmark(cell::is_split);  // an earlier launch's
-    }
-    if (mask == whole_cell && !whole.write.has(cell::is_split)) {
-      check(now, whole, mask);
-    } else {
-      for (std::size_t byte = offset; byte < offset + here; ++byte) {
-        check(now, cell_of_byte(*of.in, whole, byte), 1u << byte);
-      }
-    }
-    address += here;
+cell_record& checker::weak_write_of(cell& of) {
+  const object_number at = location_of(of);
+  return at != 0 ? locations_[at].weak_write : of.write;
+}
+
+// From here on each byte has records of its own, which begin as those of all.
+split_cell& checker::split(region& in, cell& whole) {
+  cell_record& write = weak_write_of(whole);
+  if (whole.write.has(cell::is_split)) return split_cells_[write.number()];
+  in.has_marked_cells = true;
+  const object_number number = split_cells_.add();
+  split_cell& bytes = split_cells_[number];
+  const auto give_all = [&](object_number& to, cell_record record) {
+    to = records_of_bytes_.add();
+    records_of_bytes_[to].fill(record);
+  };
+  if (write.at() >= clocks_.launch_start()) {
+    cell_record each = write;
+    each.unmark(cell::written_bytes);
+    give_all(bytes.writes, each);
+  }
+  if (has_reads(whole.read)) {
+    read_sets_.share(whole.read.number(), bytes_of_cell - 1);
+    give_all(bytes.reads, whole.read);
+  } else if (!whole.read.has(cell::has_reads) && whole.read.at() >= clocks_.launch_start()) {
+    give_all(bytes.reads, whole.read);
+  }
+  whole.read = {};
+  write = cell_record::of_number(number, write.marks() & cell::written_bytes);
+  whole.write.mark(cell::is_split);
+  return bytes;
+}
+
+cell checker::bytes_cell(const split_cell& of, std::size_t byte) const {
+  cell one;
+  if (of.writes != 0) one.write = records_of_bytes_[of.writes][byte];
+  if (of.reads != 0) one.read = records_of_bytes_[of.reads][byte];
+  return one;
+}
+
+void checker::use_byte(thread_state& by, const access& now, bool writes, std::size_t byte) {
+  split_cell& bytes = split(now.in, now.checked);
+  cell one = bytes_cell(bytes, byte);
+  use_cell(by, now, writes, one.write, one.read);
+  const auto keep = [&](object_number& all, cell_record changed) {
+    if (all == 0 && changed == cell_record{}) return;
+    if (all == 0) all = records_of_bytes_.add();
+    records_of_bytes_[all][byte] = changed;
+  };
+  keep(bytes.writes, one.write);
+  keep(bytes.reads, one.read);
+  if (writes && bytes.reads != 0 && records_of_bytes_[bytes.reads] == records_of_bytes{}) {
+    records_of_bytes_.remove(bytes.reads);
+    bytes.reads = 0;
   }
 }
 
@@ -218,7 +260,7 @@ inline bool checker::is_after_all_of(const thread_state& by, std::uint64_t stamp
 inline bool checker::read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site,
                                      cell& of) {
   if (!is_after_all_of(by, stamp, of)) return false;
-  of.read = cell_record(stamp, site, false, 0);
+  of.read = cell_record(stamp, site, 0);
   return true;
 }
 
@@ -227,7 +269,7 @@ inline bool checker::write_whole_cell(const thread_state& by, std::uint64_t stam
   if (!is_after_all_of(by, stamp, of)) return false;
   // What is after this write is after all that the write itself is after.
   of.read = {};
-  of.write = cell_record(stamp, site, false, cell::written_bytes);
+  of.write = cell_record(stamp, site, cell::written_bytes);
   return true;
 }
 
@@ -249,26 +291,57 @@ bool checker::check(std::span<const logged_access> logged) {
       for (; done && at != end; ++at) done = read_whole_cell(by, stamp, now.site, *at);
     }
     // It does no harm to cells that are done already: the same access once more.
-    if (!done) [[unlikely]] {
-      now.writes ? write(by, now, false) : read(by, now, false);
-    }
+    if (!done) [[unlikely]]
+      check_cells(by, now, 0);
   }
   return writes;
 }
 
-void checker::read(thread_state& by, const logged_access& now, bool is_volatile) {
-  if (now.in->starts_unwritten) {
-    check_written(by, *now.in, now.address, now.bytes, plain_accesses.place_of(now.site));
+void checker::check_cells(thread_state& by, const logged_access& of, unsigned marks) {
+  region& in = *of.in;
+  if (!of.writes && in.starts_unwritten) {
+    check_written(by, in, of.address, of.bytes, plain_accesses.place_of(of.site));
   }
-  each_cell(now, is_volatile,
-            [&](const access& here, cell& of, unsigned) { read_cell(by, here, of); });
+  const cell_record made(cell_record::stamp_of(by), of.site, marks);
+  const std::byte* const end = of.address + of.bytes;
+  for (const std::byte* address = of.address; address < end;) {
+    const std::size_t offset = offset_in_cell(address);
+    const std::size_t here =
+        std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
+    const unsigned mask = ((1u << here) - 1) << offset;
+    cell& whole = in.cell_at(address);
+    forget_earlier_launch(whole);
+    const access now{in, whole, address, made, mask};
+    if (location_of(whole) != 0) use_atomics(by, now, of.writes);
+    if (mask == whole_cell && !whole.write.has(cell::is_split)) {
+      use_cell(by, now, of.writes, weak_write_of(whole), whole.read);
+    } else {
+      for (std::size_t byte = offset; byte < offset + here; ++byte) {
+        use_byte(by, {in, whole, address, made, 1u << byte}, of.writes, byte);
+      }
+    }
+    if (of.writes) whole.write.mark(mask);
+    address += here;
+  }
 }
 
-void checker::write(thread_state& by, const logged_access& now, bool is_volatile) {
-  each_cell(now, is_volatile, [&](const access& here, cell& of, unsigned mask) {
-    write_cell(by, here, of);
-    here.checked.write.mark(mask);
-  });
+void checker::use_cell(thread_state& by, const access& now, bool writes, cell_record& write,
+                       cell_record& read) {
+  const operation what = writes ? operation::write : operation::read;
+  if (!before(by, write)) [[unlikely]] {
+    race(by, now, describe(write, operation::write), write.at(), describe(now.made, what));
+  }
+  if (!writes) {
+    keep_read(by, now.in, now.made, read);
+    return;
+  }
+  // What is after this write is after all that the write itself is after, so what was done to the
+  // cell before is forgotten.
+  if (read.has(cell::has_reads) || !before(by, read)) check_reads(by, now, read, what);
+  drop_reads(read);
+  const unsigned marks_of_cell = write.marks() & cell::written_bytes;
+  write = now.made;
+  write.mark(marks_of_cell);
 }
 
 bool checker::outside_any_region(thread_state& by, const std::byte* address, std::size_t bytes,
@@ -295,143 +368,283 @@ bool checker::volatile_access(thread_state& by, const std::byte* address, std::s
     outside(by, address, bytes, plain_accesses.place_of(site), what);
     bytes = left;
   }
-  const logged_access now{&by, address, in, bytes, site, stores};
-  constexpr bool is_volatile = true;
-  stores ? write(by, now, is_volatile) : read(by, now, is_volatile);
-  message& carries = location_of(*in, in->cell_at(address), true)->carries(offset_in_cell(address));
-  if (stores) {
-    clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
-  } else {
-    clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
-  }
+  check_cells(by, {&by, address, in, bytes, site, stores}, cell_record::is_volatile);
+  const access_shape shape(bytes, offset_in_cell(address));
+  const object_number at = make_location(*in, in->cell_at(address), shape);
+  const cell_record made(cell_record::stamp_of(by), site, cell_record::is_volatile);
+  use_message(at, shape, [&](message& carries) {
+    if (stores) {
+      clocks_.strong_write(block_->clocks, by, carries, scope::device, false, false);
+    } else {
+      clocks_.strong_read(block_->clocks, by, carries, scope::device, false, false);
+    }
+  });
+  if (stores && locations_[at].shape == shape) locations_[at].last = made;
   return stores;
 }
 
-void checker::read_cell(thread_state& by, const access& now, cell& of) {
-  if (!before(by, of.write)) [[unlikely]] {
-    race(by, now, describe(of.write, operation::write), of.write.at(),
-         describe(by, now, operation::read));
-  }
-  if (now.checked.write.has(cell::has_location)) [[unlikely]] {
-    if (location* at = location_of(now.in, now.checked, false)) {
-      check_strong_records(by, now, *at, describe(by, now, operation::read), bytes_of_cell, 0);
-    }
-  }
-  keep_read(by, now, of);
+void checker::drop_reads(cell_record& read) {
+  if (has_reads(read)) read_sets_.drop(read.number());
+  read = {};
 }
 
-void checker::drop_reads(cell& of) {
-  if (has_reads(of)) read_sets_.drop(of.read_set());
-  of.read = {};
-}
-
-void checker::keep_read(thread_state& by, const access& now, cell& of) {
-  const std::uint64_t stamp = cell_record::stamp_of(by);
-  const cell_record made(stamp, now.site, now.is_volatile, 0);
-  if (has_reads(of)) {
-    if (read_sets_.last(of.read_set()).has_stamp(stamp)) return;
-    of.read = cell::reads_of_set(read_sets_.add(of.read_set(), by.name.block, made));
-  } else if (of.read.has(cell::has_reads) || before(by, of.read)) {
-    of.read = made;
-  } else {
-    now.in.has_marked_cells = true;
-    of.read = cell::reads_of_set(
-        read_sets_.make(clocks_.block_of(of.read.at()), of.read, by.name.block, made));
-  }
-}
-
-void checker::check_reads(thread_state& by, const access& now, const cell& of, const party& me) {
-  const auto check = [&](const access_record& read) {
-    if (before(by, read)) return;
-    race(by, now, describe(read, operation::read, scope::device), read.at, me);
+void checker::keep_read(const thread_state& by, region& in, cell_record made, cell_record& read) {
+  const auto is_of_launch = [&] { return read.at() >= clocks_.launch_start(); };
+  // What races with an atomic read races with a plain one as well, but not the other way round.
+  const auto may_replace = [&] {
+    return (!made.has(cell_record::is_atomic) || made.marks() == read.marks()) && before(by, read);
   };
-  if (has_reads(of)) {
-    for (const read_group& group : read_sets_.groups(of.read_set())) {
-      if (by.name.block == group.block && group.at <= block_->clocks.floor) continue;
-      for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
-        const auto rank = group.first_rank() + static_cast<unsigned>(std::countr_zero(left));
-        check({group.at,
-               {group.block, rank},
-               plain_accesses.place_of(group.site),
-               group.is_volatile});
-      }
-    }
-  } else if (!of.read.has(cell::has_reads) && !before(by, of.read)) {
-    check(record(of.read));
+  if (has_reads(read)) {
+    read = read_sets_.add(read, 0, made, by.name.block);
+  } else if (read.has(cell::has_reads) || !is_of_launch() || may_replace()) {
+    read = made;
+  } else {
+    in.has_marked_cells = true;
+    read = read_sets_.add(read, clocks_.block_of(read.at()), made, by.name.block);
   }
 }
 
-// What is after this write is after all that the write itself is after, so the reads are forgotten.
-void checker::write_cell(thread_state& by, const access& now, cell& of) {
-  if (!before(by, of.write)) [[unlikely]] {
-    race(by, now, describe(of.write, operation::write), of.write.at(),
-         describe(by, now, operation::write));
-  }
-  if (of.read.has(cell::has_reads) || !before(by, of.read)) {
-    check_reads(by, now, of, describe(by, now, operation::write));
-  }
-  drop_reads(of);
-  if (now.checked.write.has(cell::has_location)) [[unlikely]] {
-    if (location* at = location_of(now.in, now.checked, false)) {
-      check_strong_records(by, now, *at, describe(by, now, operation::write), bytes_of_cell, 0);
-      for (auto& each : at->loads) each.clear();
-      for (auto& each : at->updates) each.clear();
-      for (auto& each : at->messages) {
-        if (each) clocks_.weak_write(by, *each);
-      }
+void checker::check_reads(thread_state& by, const access& now, cell_record read, operation what) {
+  const auto check = [&](cell_record each, std::uint32_t block) {
+    const bool is_atomic = each.has(cell_record::is_atomic);
+    if (is_atomic && !(each.shape().mask() & now.mask)) return;
+    if (is_morally_strong(by, now.made, each)) return;
+    if (before(by, {block, each.rank()}, each.at())) return;
+    race(by, now, describe(each, is_atomic ? operation::atomic_load : operation::read), each.at(),
+         describe(now.made, what));
+  };
+  if (has_reads(read)) {
+    // Threads that wait for a flag have all read it like this.
+    const unsigned marks = now.made.marks();
+    if (now.made.has(cell_record::is_atomic) && now.made.within() == scope::device &&
+        read_sets_.all_have(read.number(), marks)) {
+      return;
     }
+    read_sets_.each_group(read.number(), [&](const read_group& group) {
+      if (by.name.block == group.block && group.first.at() <= block_->clocks.floor) return;
+      for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
+        const auto nth = static_cast<unsigned>(std::countr_zero(left));
+        check(group.first.with_rank(group.first.rank() + nth), group.block);
+      }
+    });
+  } else if (!read.has(cell::has_reads) && !before(by, read)) {
+    check(read, clocks_.block_of(read.at()));
   }
-  of.write = cell_record(cell_record::stamp_of(by), now.site, now.is_volatile, of.write.marks());
 }
 
 // ---- Atomics
 
-location* checker::location_of(region& in, cell& of, bool create) {
-  location* found = of.write.has(cell::has_location) ? locations_.find(of) : nullptr;
-  if (!found && create) {
-    found = &locations_.at(of);
-    found->number = ++locations_made_;
-    of.write.mark(cell::has_location);
-    in.has_marked_cells = true;
-  } else if (!found) {
-    of.write.unmark(cell::has_location);  // an earlier launch's
+object_number checker::make_location(region& in, cell& of, access_shape shape) {
+  forget_earlier_launch(of);
+  if (const object_number known = location_of(of)) return known;
+  const object_number made = locations_.add();
+  if (locations_.index_of(made) >> (32 - access_shape::bits) != 0) {
+    std::fputs("racecheck: one launch uses more than 2^28 words by atomics\n", stderr);
+    std::exit(1);
   }
-  return found;
+  in.has_marked_cells = true;
+  location& at = locations_[made];
+  at.shape = shape;
+  at.weak_write = of.write;
+  at.weak_write.unmark(cell::written_bytes | cell::is_split);
+  of.write =
+      cell_record::of_number(made, of.write.marks() & (cell::written_bytes | cell::is_split));
+  of.write.mark(cell::has_location);
+  return made;
 }
 
-void checker::check_strong_records(thread_state& by, const access& now, location& at,
-                                   const party& me, unsigned bytes, unsigned offset) {
-  const bool strong = is_atomic(me.what);
-  const known& knows = clocks_.strict_knowledge(block_->clocks, by).now;
-  const auto check = [&](const strong_records& records, scope within, operation what) {
-    for (const auto& [key, each] : records) {
-      if (!(each.mask & now.mask)) continue;
-      if (strong) {
-        const bool same_bytes = each.bytes == bytes && each.offset == offset;
-        const bool both_include = each.done.thread.block == by.name.block ||
-                                  (within == scope::device && me.within == scope::device);
-        if (same_bytes && both_include) continue;
-      }
-      if (before(by, each.done)) continue;
-      if (what == operation::atomic_update &&
-          knows.observed.has_observed(
-              {at.carries(each.offset).location, each.chain, each.position})) {
-        continue;
-      }
-      race(by, now, describe(each.done, what, within), each.done.at, me);
+location_extension& checker::extension_of(location& of) {
+  if (of.extension == 0) of.extension = extensions_.add();
+  return extensions_[of.extension];
+}
+
+location_details& checker::details_of(location& of) {
+  object_number& number = extension_of(of).details;
+  if (number == 0) number = details_.add();
+  return details_[number];
+}
+
+location_details* checker::find_details(const location& of) {
+  if (of.extension == 0) return nullptr;
+  const object_number number = extensions_[of.extension].details;
+  return number == 0 ? nullptr : &details_[number];
+}
+
+std::uint32_t checker::message_number(object_number at, access_shape shape) const {
+  return locations_.index_of(at) << access_shape::bits | shape.code();
+}
+
+// The usual message has all of its parts in its location.
+template <class Use>
+void checker::use_message(object_number number, access_shape shape, Use use) {
+  location& at = locations_[number];
+  if (shape != at.shape) {
+    at.has_two_shapes = true;
+    auto& others = details_of(at).messages;
+    auto found = std::find_if(others.begin(), others.end(),
+                              [&](const auto& each) { return each.first == shape; });
+    if (found == others.end()) {
+      found = others.emplace(found, shape, message{});
+      found->second.location = message_number(number, shape);
     }
-  };
-  // Two accesses of equal size at device scope never race.
-  const bool skips_device = strong && me.within == scope::device && !at.has_two_sizes;
-  // Nor do any two of one block.
-  const bool skips_block = strong && !at.has_two_sizes &&
-                           (!at.has_block || (!at.has_two_blocks && at.block == by.name.block));
-  for (const scope within : {scope::device, scope::block}) {
-    if (within == scope::device && skips_device) continue;
-    if (within == scope::block && skips_block) continue;
-    check(at.updates[number_of(within)], within, operation::atomic_update);
-    if (writes(me.what)) check(at.loads[number_of(within)], within, operation::atomic_load);
+    use(found->second);
+    return;
   }
+  message carries;
+  carries.location = message_number(number, shape);
+  carries.chain = at.chain;
+  carries.position = at.position;
+  carries.written = at.chain != 0;
+  if (carries.written) {
+    carries.strong = at.last.marks() != 0;
+    carries.within = at.last.has(cell_record::is_atomic) ? at.last.within() : scope::device;
+    carries.writer = {clocks_.block_of(at.last.at()), at.last.rank()};
+  }
+  if (location_details* more = find_details(at)) carries.in = std::move(more->handed_over);
+  use(carries);
+  at.chain = carries.chain;
+  at.position = carries.position;
+  if (carries.in) details_of(at).handed_over = std::move(carries.in);
+}
+
+// What has to be seen to have seen the last strong write of a location. Of an atomic that takes
+// several cells the first one's location knows.
+observation checker::last_seen(const access& now, const location& at) const {
+  const std::size_t bytes = std::max(at.shape.bytes(), bytes_of_cell);
+  const std::byte* const first =
+      now.address - reinterpret_cast<std::uintptr_t>(now.address) % bytes;
+  return {message_number(location_of(now.in.cell_at(first)), at.shape), at.chain, at.position};
+}
+
+bool checker::is_morally_strong(const thread_state& by, cell_record made, cell_record other) const {
+  if (!made.has(cell_record::is_atomic) || !other.has(cell_record::is_atomic)) return false;
+  if (made.shape() != other.shape()) return false;
+  return (made.within() == scope::device && other.within() == scope::device) ||
+         clocks_.block_of(other.at()) == by.name.block;
+}
+
+void checker::check_strong_writes(thread_state& by, const access& now, const location& at,
+                                  operation what) {
+  const known& knows = clocks_.strict_knowledge(block_->clocks, by).now;
+  const auto check = [&](const strong_record& each) {
+    if (!(each.done.shape().mask() & now.mask) || is_morally_strong(by, now.made, each.done) ||
+        before(by, each.done) || knows.observed.has_observed(each.seen)) {
+      return;
+    }
+    race(by, now, describe(each.done, operation::atomic_update), each.done.at(),
+         describe(now.made, what));
+  };
+  if (at.last.has(cell_record::is_atomic)) check({at.last, last_seen(now, at)});
+  if (at.extension == 0) return;
+  const location_extension& extension = extensions_[at.extension];
+  if (extension.last_of_another_block.has(cell_record::is_atomic)) {
+    observation seen = last_seen(now, at);
+    seen.position = extension.position;
+    check({extension.last_of_another_block, seen});
+  }
+  if (extension.details == 0) return;
+  const location_details& more = details_[extension.details];
+  // Two atomics of one shape at device scope never race, nor do two of one block.
+  const bool of_one_shape =
+      now.made.has(cell_record::is_atomic) && !at.has_two_shapes && now.made.shape() == at.shape;
+  if (!of_one_shape || now.made.within() != scope::device) {
+    for (const auto& [key, each] : more.earlier[number_of(scope::device)]) check(each);
+  }
+  if (!of_one_shape || more.has_two_blocks || more.block != by.name.block) {
+    for (const auto& [key, each] : more.earlier[number_of(scope::block)]) check(each);
+  }
+}
+
+// `before`: what the location's last write was before.
+void checker::keep_strong_write(location& at, const strong_record& before,
+                                const strong_record& made) {
+  if (made.done.shape() != at.shape) {
+    at.has_two_shapes = true;
+    keep_besides(at, made);
+    return;
+  }
+  if (before.done.has(cell_record::is_atomic)) {
+    const bool same_scope = before.done.within() == made.done.within();
+    const bool same_block = clocks_.block_of(before.done.at()) == clocks_.block_of(made.done.at());
+    if (!same_scope || before.seen.chain != made.seen.chain) {
+      // A thread's store stands for its earlier ones, and for what these had seen.
+      const bool same_thread = same_block && before.done.rank() == made.done.rank();
+      if (!same_scope || !same_thread) keep_besides(at, before);
+      forget_last_of_another_block(at);
+    } else if (!same_block) {
+      location_extension& extension = extension_of(at);
+      extension.last_of_another_block = before.done;
+      extension.position = before.seen.position;
+    }
+  }
+  at.last = made.done;
+  at.chain = made.seen.chain;
+  at.position = made.seen.position;
+}
+
+// The location's chain, which ends with `last`, is not the last one any more.
+void checker::keep_besides(location& at, const strong_record& last) {
+  location_details& more = details_of(at);
+  const auto keep = [&](const strong_record& kept) {
+    const thread_name thread{clocks_.block_of(kept.done.at()), kept.done.rank()};
+    strong_records& all = more.earlier[number_of(kept.done.within())];
+    if (kept.done.within() == scope::block) {
+      if (all.empty()) {
+        more.block = thread.block;
+        more.has_two_blocks = false;
+      }
+      more.has_two_blocks |= more.block != thread.block;
+    }
+    all.insert_or_assign(thread.key() << access_shape::bits | kept.done.shape().code(), kept);
+  };
+  keep(last);
+  const location_extension& extension = extensions_[at.extension];
+  if (last.done.shape() != at.shape || !extension.last_of_another_block.has(cell_record::is_atomic))
+    return;
+  observation seen = last.seen;
+  seen.position = extension.position;
+  keep({extension.last_of_another_block, seen});
+}
+
+void checker::forget_last_of_another_block(location& at) {
+  if (at.extension != 0) extensions_[at.extension].last_of_another_block = {};
+}
+
+// A plain write of all bytes that an atomic wrote takes its place.
+void checker::forget_strong_writes(const access& now, location& at) {
+  const auto is_covered = [&](cell_record done) { return !(done.shape().mask() & ~now.mask); };
+  if (at.last.has(cell_record::is_atomic) && !is_covered(at.last)) {
+    keep_besides(at, {at.last, last_seen(now, at)});
+  }
+  forget_last_of_another_block(at);
+  if (location_details* more = find_details(at)) {
+    for (strong_records& each : more->earlier) {
+      std::erase_if(each, [&](const auto& record) { return is_covered(record.second.done); });
+    }
+  }
+}
+
+// A plain or volatile access of a cell that atomics have used.
+void checker::use_atomics(thread_state& by, const access& now, bool writes) {
+  const operation what = writes ? operation::write : operation::read;
+  const object_number number = location_of(now.checked);
+  location& at = locations_[number];
+  check_strong_writes(by, now, at, what);
+  if (!writes) return;
+  // The atomic reads of a split cell are not among those of its bytes.
+  if (now.checked.write.has(cell::is_split)) {
+    check_reads(by, now, now.checked.read, what);
+    if (now.mask == whole_cell) drop_reads(now.checked.read);
+  }
+  forget_strong_writes(now, at);
+  if (location_details* more = find_details(at)) {
+    for (auto& [shape, carries] : more->messages) {
+      clocks_.weak_write(block_->clocks, by, carries);
+    }
+  }
+  use_message(number, at.shape,
+              [&](message& carries) { clocks_.weak_write(block_->clocks, by, carries); });
+  at.last = cell_record(cell_record::stamp_of(by), now.made.site(), 0);
 }
 
 void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
@@ -448,77 +661,67 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
   }
   ++accesses_;
   if (reads && in->starts_unwritten) check_written(by, *in, done.address, done.bytes, place);
-  witnesses& seen = witnesses_[by.name.block];
-  if (stores) seen.released = {true, by.name.rank, place};
-  if (reads) seen.acquired = {true, by.name.rank, place};
+  if (!block_->seen) block_->seen = &witnesses_[by.name.block];
+  if (stores) block_->seen->released = {true, by.name.rank, place};
+  if (reads) block_->seen->acquired = {true, by.name.rank, place};
 
-  // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
+  const access_shape shape(done.bytes, offset_in_cell(done.address));
+  const cell_record made(cell_record::stamp_of(by), plain_accesses.number_of(place),
+                         cell_record::marks_of_atomic(shape, done.within));
+  // What the operation carries is the first cell's.
+  const object_number first = make_location(*in, in->cell_at(done.address), shape);
   const auto read_now = [&] {
-    message& carries =
-        location_of(*in, in->cell_at(done.address), true)->carries(offset_in_cell(done.address));
-    clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
+    use_message(first, shape, [&](const message& carries) {
+      clocks_.strong_read(block_->clocks, by, carries, done.within, done.acquires, stores);
+    });
   };
+  // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
   const bool is_after_what_it_reads = done.acquires || stores;
   if (reads && is_after_what_it_reads) read_now();
 
-  // The race test is for each cell; what the operation carries is the first cell's.
+  observation written;
   const std::byte* const end = done.address + done.bytes;
   for (const std::byte* address = done.address; address < end;) {
-    const unsigned offset = offset_in_cell(address);
-    const unsigned here =
-        std::min<unsigned>(bytes_of_cell - offset, static_cast<unsigned>(end - address));
     cell& whole = in->cell_at(address);
-    const unsigned mask = ((1u << here) - 1) << offset;
-    constexpr site_number no_site = 0;
-    const access now{*in, whole, address, no_site, false, mask};
-    const access_record mine{by.now, by.name, place, false};
-    const party me = describe(mine, what, done.within);
-    const auto check_weak = [&](const cell& of) {
-      if (!before(by, of.write)) {
-        race(by, now, describe(of.write, operation::write), of.write.at(), me);
+    const object_number number = make_location(*in, whole, shape);
+    location& at = locations_[number];
+    const access now{*in, whole, address, made, shape.mask()};
+    const auto check_weak = [&](cell_record write, cell_record read) {
+      if (!before(by, write)) {
+        race(by, now, describe(write, operation::write), write.at(), describe(made, what));
       }
-      if (stores) check_reads(by, now, of, me);
+      if (stores) check_reads(by, now, read, what);
     };
-    const bool split = whole.write.has(cell::is_split) && split_cells_.find(whole);
-    if (split || mask != whole_cell) {
-      for (unsigned byte = offset; byte < offset + here; ++byte) {
-        check_weak(cell_of_byte(*in, whole, byte));
+    if (whole.write.has(cell::is_split) || now.mask != whole_cell) {
+      const split_cell& bytes = split(*in, whole);
+      for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+        if (!(now.mask >> byte & 1)) continue;
+        const cell one = bytes_cell(bytes, byte);
+        check_weak(one.write, one.read);
       }
+      if (stores) check_reads(by, now, whole.read, what);
     } else {
-      check_weak(whole);
+      check_weak(weak_write_of(whole), whole.read);
     }
-    if (stores) whole.write.mark(mask);
+    check_strong_writes(by, now, at, what);
 
-    location& at = *location_of(*in, whole, true);
-    if (at.bytes == 0) {
-      at.bytes = static_cast<std::uint8_t>(done.bytes);
-      at.offset = static_cast<std::uint8_t>(offset);
-    } else if (at.bytes != done.bytes || at.offset != offset) {
-      at.has_two_sizes = true;
-    }
-    check_strong_records(by, now, at, me, done.bytes, offset);
-    if (done.within == scope::block) {
-      at.has_two_blocks |= at.has_block && at.block != by.name.block;
-      at.has_block = true;
-      at.block = by.name.block;
-    }
-    strong_record made{mine,
-                       static_cast<std::uint8_t>(done.bytes),
-                       static_cast<std::uint8_t>(offset),
-                       static_cast<std::uint8_t>(mask),
-                       0,
-                       0};
-    if (address == done.address) {
+    const strong_record before{at.last, last_seen(now, at)};
+    if (number == first) {
       if (reads && !is_after_what_it_reads) read_now();
       if (stores) {
-        message& carries = at.carries(offset);
-        clocks_.strong_write(block_->clocks, by, carries, done.within, done.releases, reads);
-        made.chain = carries.chain;
-        made.position = carries.position;
+        use_message(first, shape, [&](message& carries) {
+          clocks_.strong_write(block_->clocks, by, carries, done.within, done.releases, reads);
+          written = carries.last_write();
+        });
       }
     }
-    (stores ? at.updates : at.loads)[number_of(done.within)].insert_or_assign(by.name.key(), made);
-    address += here;
+    if (stores) {
+      whole.write.mark(now.mask);
+      keep_strong_write(at, before, {made, written});
+    } else {
+      keep_read(by, *in, made, whole.read);
+    }
+    address += bytes_of_cell - offset_in_cell(address);
   }
 }
 
@@ -534,12 +737,6 @@ party checker::describe(const access_record& of, operation what, scope within) c
   made.thread_index = index_of(of.thread.rank, block_size_);
   made.place = of.place;
   return made;
-}
-
-party checker::describe(const thread_state& by, const access& now, operation what) const {
-  return describe(
-      access_record{by.now, by.name, plain_accesses.place_of(now.site), now.is_volatile}, what,
-      scope::device);
 }
 
 namespace {

@@ -47,7 +47,7 @@ class checker {
   // ---- What the instrumentation tells: plain accesses of the running block's threads.
   // Returns whether one of them writes.
   bool check(std::span<const logged_access> logged);
-  // Volatile ones. Whether it was a write to memory that other threads can reach.
+  // A volatile one. Whether it was a write to memory that other threads can reach.
   bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
                        site_number site, bool writes);
   // An access that begins in no region: whether it is next to one, which is reported.
@@ -66,63 +66,83 @@ class checker {
   bool launch_runs() const { return launch_runs_; }
 
  private:
+  struct witnesses {
+    witness released;
+    witness acquired;
+  };
   struct resident_block {
     block_state clocks;
     uint3 index{};
     std::vector<region> shared_memory;
     bool barrier_orders_memory = true;
+    witnesses* seen = nullptr;  // once there are some
   };
   struct access {  // one cell's share of an access
     region& in;
     cell& checked;
     const std::byte* address;
-    site_number site;
-    bool is_volatile;
-    unsigned mask;  // the cell's bytes
-  };
-  struct witnesses {
-    witness released;
-    witness acquired;
+    cell_record made;  // what is remembered of it
+    unsigned mask;     // the cell's bytes
   };
 
   bool before(const thread_state& by, thread_name thread, epoch at) const {
     return clocks_.before(block_->clocks, by, thread, at);
   }
-  bool before(const thread_state& by, const access_record& other) const {
-    return before(by, other.thread, other.at);
-  }
   bool before(const thread_state& by, cell_record other) const {
     const epoch at = other.at();
     return at < clocks_.launch_start() || before(by, {clocks_.block_of(at), other.rank()}, at);
   }
-  template <class Check>
-  void each_cell(const logged_access& now, bool is_volatile, Check check);
-  void read(thread_state& by, const logged_access& now, bool is_volatile);
-  void write(thread_state& by, const logged_access& now, bool is_volatile);
   bool is_after_all_of(const thread_state& by, std::uint64_t stamp, const cell& of) const;
   bool read_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
   bool write_whole_cell(const thread_state& by, std::uint64_t stamp, site_number site, cell& of);
-  void read_cell(thread_state& by, const access& now, cell& of);
-  void write_cell(thread_state& by, const access& now, cell& of);
-  bool has_reads(const cell& of) const {
-    return of.read.has(cell::has_reads) && read_sets_.has(of.read_set());
+  void check_cells(thread_state& by, const logged_access& of, unsigned marks);
+  void use_cell(thread_state& by, const access& now, bool writes, cell_record& write,
+                cell_record& read);
+  void use_byte(thread_state& by, const access& now, bool writes, std::size_t byte);
+
+  // ---- What stands elsewhere: see cell.hpp.
+  void forget_earlier_launch(cell& of);
+  void forget_all(cell& of);
+  cell_record& weak_write_of(cell& of);
+  split_cell& split(region& in, cell& whole);
+  cell bytes_cell(const split_cell& of, std::size_t byte) const;
+
+  bool has_reads(cell_record read) const {
+    return read.has(cell::has_reads) && read_sets_.has(read.number());
   }
-  void drop_reads(cell& of);
-  void keep_read(thread_state& by, const access& now, cell& of);
-  void check_reads(thread_state& by, const access& now, const cell& of, const party& me);
-  cell& cell_of_byte(region& in, cell& whole, std::size_t byte);
-  location* location_of(region& in, cell& of, bool create);
-  void check_strong_records(thread_state& by, const access& now, location& at, const party& me,
-                            unsigned bytes, unsigned offset);
+  void drop_reads(cell_record& read);
+  void keep_read(const thread_state& by, region& in, cell_record made, cell_record& read);
+  void check_reads(thread_state& by, const access& now, cell_record read, operation what);
+
+  // ---- Atomics.
+  object_number location_of(const cell& of) const {
+    return of.write.has(cell::has_location) ? of.write.number() : 0;
+  }
+  object_number make_location(region& in, cell& of, access_shape shape);
+  location_extension& extension_of(location& of);
+  location_details& details_of(location& of);
+  location_details* find_details(const location& of);
+  std::uint32_t message_number(object_number at, access_shape shape) const;
+  template <class Use>
+  void use_message(object_number at, access_shape shape, Use use);
+  observation last_seen(const access& now, const location& at) const;
+  bool is_morally_strong(const thread_state& by, cell_record made, cell_record other) const;
+  void check_strong_writes(thread_state& by, const access& now, const location& at, operation what);
+  void keep_strong_write(location& at, const strong_record& before, const strong_record& made);
+  void keep_besides(location& at, const strong_record& last);
+  void forget_last_of_another_block(location& at);
+  void forget_strong_writes(const access& now, location& at);
+  void use_atomics(thread_state& by, const access& now, bool writes);
   void check_written(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
                      place_number place);
 
   access_record record(cell_record of) const;
   party describe(const access_record& of, operation what, scope within) const;
+  // Of an atomic its scope, too.
   party describe(cell_record of, operation what) const {
-    return describe(record(of), what, scope::device);
+    const bool narrow = is_atomic(what) && of.within() == scope::block;
+    return describe(record(of), what, narrow ? scope::block : scope::device);
   }
-  party describe(const thread_state& by, const access& now, operation what) const;
   void race(thread_state& by, const access& now, const party& earlier, epoch earlier_at,
             const party& later);
   missing diagnose(const thread_state& by, const party& earlier, epoch earlier_at,
@@ -132,10 +152,12 @@ class checker {
 
   launch_clocks clocks_;
   shadow_memory memory_;
-  side_table<location> locations_;
   read_sets read_sets_;
-  side_table<split_cell> split_cells_;
-  std::uint32_t locations_made_ = 0;
+  numbered_table<location> locations_;
+  numbered_table<location_extension> extensions_;
+  numbered_table<location_details> details_;
+  numbered_table<split_cell> split_cells_;
+  numbered_table<records_of_bytes> records_of_bytes_;
   std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor
   resident_block* block_ = nullptr;
   std::unordered_map<std::uint32_t, witnesses> witnesses_;  // by block

@@ -21,7 +21,7 @@ using cpu_backend::observer::scope;
 struct observation {
   std::uint32_t location = 0;
   std::uint32_t chain = 0;
-  std::uint64_t position = 0;
+  std::uint32_t position = 0;
 
   std::uint64_t key() const { return std::uint64_t{location} << 32 | chain; }
 };

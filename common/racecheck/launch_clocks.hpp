@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -22,11 +23,11 @@ class launch_clocks {
 
   // As those of synchronization.
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
-  void strong_read(block_state& block, thread_state& by, message& at, scope within, bool acquires,
-                   bool updates);
+  void strong_read(block_state& block, thread_state& by, const message& at, scope within,
+                   bool acquires, bool updates);
   void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
                     bool updates);
-  void weak_write(const thread_state& by, message& at);
+  void weak_write(const block_state& block, const thread_state& by, message& at);
   void barrier(block_state& block);
   void warp_barrier(block_state& block, unsigned first_rank, unsigned lanes);
   void grid_barrier_arrives(block_state& block, thread_state& by);
@@ -49,44 +50,53 @@ class launch_clocks {
 
  private:
   enum class kind : std::uint8_t {
+    block_runs,
     begin_block,
     fence,
     strong_read,
     strong_write,
+    strong_update,  // both, in this order
     weak_write,
     barrier,
     warp_barrier,
     grid_barrier_arrives,
     grid_barrier_passes
   };
-  struct noted {
-    kind what{};
-    scope within = scope::device;
-    bool orders = false;  // sequentially consistent, acquires, releases
-    bool updates = false;
-    std::uint32_t block = 0;
-    std::uint32_t rank = 0;      // the first one's of a warp; for a block how many threads it has
-    std::uint32_t location = 0;  // for a barrier the number of `arrived_`, or none for all threads
-    std::uint32_t lanes = 0;
+  struct noted {  // of the block that `block_runs` named last
+    kind what : 8 = kind::block_runs;
+    bool at_block_scope : 1 = false;
+    bool acquires : 1 = false;
+    bool releases : 1 = false;
+    bool updates : 1 = false;
+    bool sequentially_consistent : 1 = false;
+    std::uint32_t rank : rank_bits + 1 =
+        0;  // of a warp the first one's; of a block all its threads
+    // A block's number; where an atomic was; a warp's lanes; of a barrier the number of `arrived_`,
+    // or all threads.
+    std::uint32_t with = 0;
   };
+  static_assert(sizeof(noted) == 8);
   static constexpr std::uint32_t all_threads = ~0u;
   // Threads that contend for a lock try again and again; to do all of that in all worlds would take
   // minutes. Barriers of the block cost next to nothing but room.
   static constexpr std::size_t most_noted = std::size_t{1} << 22;
   static constexpr std::size_t most_costly = 50'000;
 
-  void note(const noted& what);
+  void note(const block_state& block, const noted& what);
+  noted* begun_update();
   void catch_up();
   void happen(const noted& what);
 
   synchronization strict_{std::span(worlds).first(1)};
   synchronization others_{std::span(worlds).subspan(1)};
-  std::vector<noted> noted_;
+  std::deque<noted> noted_;
+  std::uint32_t noted_block_ = 0;
   std::vector<std::vector<unsigned>> arrived_;  // at those barriers to which not all came
   std::size_t costly_ = 0;                      // of `noted_`
   bool has_too_many_ = false;
   // As far as `others_` has come: noted_[0, done_), and the blocks and places of memory there.
   std::size_t done_ = 0;
+  std::uint32_t done_block_ = 0;
   std::unordered_map<std::uint32_t, block_state> blocks_;
   std::unordered_map<std::uint32_t, message> messages_;
 };

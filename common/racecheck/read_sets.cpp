@@ -2,117 +2,176 @@
 #include "racecheck/read_sets.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace racecheck {
+namespace {
 
-bool read_sets::begin_launch() {
-  const std::uint64_t next = std::uint64_t{first_} + sets_.size();
-  const bool starts_over = next >= std::uint64_t{1} << (epoch_bits - 1);
-  first_ = starts_over ? 1 : static_cast<number>(next);
-  if (!sets_.empty()) std::vector<read_set>().swap(sets_);
-  unused_.clear();
-  pair_ = {};
-  return starts_over;
+std::uint64_t scramble(std::uint64_t bits) {
+  bits *= 0x9e3779b97f4a7c15;
+  return bits ^ bits >> 32;
 }
 
-read_sets::number read_sets::new_set() {
-  if (!unused_.empty()) {
-    const number reused = unused_.back();
-    unused_.pop_back();
-    return reused;
+}  // namespace
+
+bool read_sets::begin_launch(std::size_t most_bytes) {
+  most_bytes_ = most_bytes;
+  if (!buckets_.empty()) {
+    std::vector<number>().swap(buckets_);
+    steps_ = {};
   }
-  sets_.emplace_back();
-  return first_ + static_cast<number>(sets_.size() - 1);
+  return nodes_.begin_launch();
 }
 
-read_sets::number read_sets::make(std::uint32_t first_block, cell_record first, std::uint32_t block,
-                                  cell_record second) {
-  if (leads_on(pair_, block, second) && pair_block_ == first_block && pair_first_ == first) {
-    ++at(pair_.to).cells;
-    return pair_.to;
+cell_record read_sets::add(cell_record reads, std::uint32_t block_of_reads, cell_record made,
+                           std::uint32_t block) {
+  const bool is_set = reads.has(cell::has_reads);
+  step& known = steps_[scramble(reads.bits() ^ made.bits() * 3) % steps_.size()];
+  cell_record result = known.to;
+  if (known.from != reads || known.made != made) {
+    if (nodes_.size() * (sizeof(node) + 2 * sizeof(number)) > most_bytes_) {
+      ++forgotten_;
+      if (is_set) drop(reads.number());
+      return made;
+    }
+    const auto group_of = [](cell_record of, std::uint32_t in) {
+      return read_group{of.with_rank(of.rank() / 64 * 64), std::uint64_t{1} << of.rank() % 64, in};
+    };
+    const number before = is_set ? reads.number() : make_leaf(group_of(reads, block_of_reads), 0);
+    own(before);
+    result = cell::reads_of_set(insert(before, group_of(made, block)));
+    remember(known, {reads, made, result});
+    drop(before);
   }
-  const number made = new_set();
-  read_set& set = at(made);
-  set.add(first_block, first);
-  set.add(block, second);
-  set.cells = 1;
-  pair_block_ = first_block;
-  pair_first_ = first;
-  pair_ = {made, set.version, block, second};
-  return made;
+  own(result.number());
+  if (is_set) drop(reads.number());
+  return result;
 }
 
-read_sets::number read_sets::add(number to, std::uint32_t block, cell_record read) {
-  if (const step known = at(to).latest; leads_on(known, block, read)) {
-    ++at(known.to).cells;
-    drop(to);
-    return known.to;
-  }
-  if (at(to).cells == 1) {
-    ++at(to).version;
-    at(to).latest = {};
-    at(to).add(block, read);
-    return to;
-  }
-  const number made = new_set();
-  read_set& set = at(made);
-  const read_set& old = at(to);
-  set.groups = old.groups;
-  set.compact_at = old.compact_at;
-  set.add(block, read);
-  set.cells = 1;
-  at(to).latest = {made, set.version, block, read};
-  drop(to);
-  return made;
+void read_sets::remember(step& at, const step& now) {
+  const auto each_set = [](const step& of, auto visit) {
+    if (of.from.has(cell::has_reads)) visit(of.from.number());
+    if (of.to.has(cell::has_reads)) visit(of.to.number());
+  };
+  each_set(now, [&](number set) { own(set); });
+  const step old = at;
+  at = now;
+  each_set(old, [&](number set) { drop(set); });
 }
 
 void read_sets::drop(number set) {
-  read_set& dropped = at(set);
-  if (--dropped.cells != 0) return;
-  const std::uint32_t version = dropped.version + 1;
-  dropped = {};
-  dropped.version = version;
-  unused_.push_back(set);
+  node& dropped = nodes_[set];
+  if (--dropped.owners != 0) return;
+  number* at = &buckets_[bucket_of(dropped)];
+  while (*at != set) at = &nodes_[*at].same_bucket;
+  *at = dropped.same_bucket;
+  const node content = dropped;
+  nodes_.remove(set);
+  if (content.is_branch()) drop(content.zero());
+  if (content.next != 0) drop(content.next);
 }
 
-void read_sets::read_set::add(std::uint32_t block, cell_record read) {
-  const read_group made{std::uint64_t{1} << read.rank() % 64,
-                        static_cast<std::uint32_t>(read.at()),
-                        block,
-                        read.rank() / 64,
-                        read.site(),
-                        read.is_volatile()};
-  last = read;
-  // Of the threads of a block most read one after the other.
-  constexpr std::size_t groups_of_block = most_threads_of_block / 64;
-  const std::size_t few = std::min(groups.size(), groups_of_block);
-  for (auto known = groups.rbegin(); known != groups.rbegin() + few; ++known) {
-    if (!known->has_same_threads(made)) continue;
-    if (known->at != made.at || known->site != made.site ||
-        known->is_volatile != made.is_volatile) {
-      break;
+// ---- Nodes
+
+std::size_t read_sets::bucket_of(const node& content) const {
+  const std::uint64_t links = std::uint64_t{content.block} << 32 | content.next;
+  const std::uint64_t mixed = scramble(scramble(scramble(content.first) + content.ranks) + links);
+  return mixed & (buckets_.size() - 1);
+}
+
+void read_sets::grow_buckets() {
+  std::vector<number> old(std::max<std::size_t>(64, 2 * buckets_.size()));
+  old.swap(buckets_);
+  for (number each : old) {
+    while (each != 0) {
+      node& moved = nodes_[each];
+      const number next = moved.same_bucket;
+      number& bucket = buckets_[bucket_of(moved)];
+      moved.same_bucket = bucket;
+      bucket = each;
+      each = next;
     }
-    known->ranks |= made.ranks;
-    return;
   }
-  groups.push_back(made);
-  if (groups.size() < compact_at) return;
-  // Of each thread only the last read counts: what is after that one is after the earlier ones.
-  const auto key = [](const read_group& of) {
-    return std::uint64_t{of.block} << 32 | of.sixty_four;
-  };
-  std::stable_sort(
-      groups.begin(), groups.end(),
-      [&](const read_group& left, const read_group& right) { return key(left) < key(right); });
-  std::uint64_t later = 0;
-  for (auto each = groups.rbegin(); each != groups.rend(); ++each) {
-    if (each != groups.rbegin() && !each->has_same_threads(*(each - 1))) later = 0;
-    const std::uint64_t ranks = each->ranks;
-    each->ranks &= ~later;
-    later |= ranks;
+}
+
+// The node with this content. A new one owns what it leads to, and has no owner yet.
+read_sets::number read_sets::make(const node& content) {
+  if (nodes_.size() >= buckets_.size()) grow_buckets();
+  const std::size_t bucket = bucket_of(content);
+  for (number each = buckets_[bucket]; each != 0; each = nodes_[each].same_bucket) {
+    if (nodes_[each].same_content(content)) return each;
   }
-  std::erase_if(groups, [](const read_group& each) { return each.ranks == 0; });
-  compact_at = std::max<std::size_t>(64, 2 * groups.size());
+  const number made = nodes_.add();
+  nodes_[made] = content;
+  nodes_[made].same_bucket = buckets_[bucket];
+  buckets_[bucket] = made;
+  if (content.is_branch()) own(content.zero());
+  own(content.next);
+  return made;
+}
+
+read_sets::number read_sets::make_leaf(const read_group& group, number next) {
+  return make({group.first.bits(), group.ranks, group.block, next});
+}
+
+read_sets::number read_sets::make_branch(place prefix, unsigned bit, number zero, number one) {
+  const unsigned marks = marks_of(zero) == marks_of(one) ? marks_of(zero) : different_marks;
+  return make({std::uint64_t{marks} << (6 + place_bits) | prefix << 6 | bit, 0, zero, one});
+}
+
+unsigned read_sets::marks_of(number set) const {
+  const node& of = nodes_[set];
+  if (of.is_branch()) return of.marks();
+  const unsigned marks = of.group().first.marks();
+  return of.next == 0 || marks_of(of.next) == marks ? marks : different_marks;
+}
+
+// Of two trees without a place in common; of each one a place.
+read_sets::number read_sets::join(number left, place of_left, number right, place of_right) {
+  const unsigned bit = static_cast<unsigned>(std::bit_width(of_left ^ of_right)) - 1;
+  const place prefix = of_left >> (bit + 1);
+  return of_left >> bit & 1 ? make_branch(prefix, bit, right, left)
+                            : make_branch(prefix, bit, left, right);
+}
+
+read_sets::number read_sets::insert(number into, const read_group& made) {
+  const place here = place_of(made);
+  const node at = nodes_[into];
+  if (!at.is_branch()) {
+    const place there = place_of(at.group());
+    return here == there ? insert_into_leaf(into, made)
+                         : join(into, there, make_leaf(made, 0), here);
+  }
+  const unsigned bit = at.bit();
+  if (here >> (bit + 1) != at.prefix()) {
+    return join(into, at.prefix() << (bit + 1), make_leaf(made, 0), here);
+  }
+  const bool is_one = here >> bit & 1;
+  const number child = is_one ? at.one() : at.zero();
+  const number changed = insert(child, made);
+  if (changed == child) return into;
+  return is_one ? make_branch(at.prefix(), bit, at.zero(), changed)
+                : make_branch(at.prefix(), bit, changed, at.one());
+}
+
+// The leaves of the same threads: one for each epoch, instruction and kind, sorted by these.
+read_sets::number read_sets::insert_into_leaf(number into, const read_group& made) {
+  std::vector<read_group> groups;
+  each_group(into, [&](read_group group) {
+    if (group.first.marks() == made.first.marks()) group.ranks &= ~made.ranks;
+    if (group.ranks != 0) groups.push_back(group);
+  });
+  const auto after = std::find_if(groups.begin(), groups.end(), [&](const read_group& each) {
+    return each.first.bits() >= made.first.bits();
+  });
+  if (after != groups.end() && after->first == made.first) {
+    after->ranks |= made.ranks;
+  } else {
+    groups.insert(after, made);
+  }
+  number next = 0;
+  for (auto each = groups.rbegin(); each != groups.rend(); ++each) next = make_leaf(*each, next);
+  return next;
 }
 
 }  // namespace racecheck

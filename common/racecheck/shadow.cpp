@@ -24,6 +24,8 @@ bool begins_before(const std::unique_ptr<region>& left, const std::byte* address
 }
 
 constexpr std::size_t few_cells = 16 * 1024;  // of a block's shared memory, which comes and goes
+// Where pages of 2 MiB are worth it, of which the first and the last are partly empty.
+constexpr std::size_t many_cells = 8 * (std::size_t{2} << 20) / sizeof(cell);
 
 region::kind kind_of(cpu_backend::memory_kind kind) {
   switch (kind) {
@@ -60,7 +62,9 @@ void shadow_memory::give_cells(region& to) {
     std::exit(1);
   }
   // A thread of a grid-stride loop touches another page at each step.
-  (void)madvise(memory, to.cell_count * sizeof(cell), MADV_HUGEPAGE);
+  if (to.cell_count >= many_cells) {
+    (void)madvise(memory, to.cell_count * sizeof(cell), MADV_HUGEPAGE);
+  }
   to.cells = static_cast<cell*>(memory);
 }
 
@@ -194,6 +198,12 @@ stretch shadow_memory::nothing_around(const std::byte* address) const {
   // One of the built-in variables can lie in what belongs to a shared one: no more than itself.
   if (!end || is_built_in(address)) return {address, 1};
   return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+std::size_t shadow_memory::bytes() const {
+  std::size_t sum = program_ ? program_->bytes : 0;
+  for (const auto& each : regions_) sum += each->bytes;
+  return sum;
 }
 
 void shadow_memory::forget_accesses() {

@@ -56,7 +56,7 @@ void join_all(fences& into, const std::vector<const fences*>& of_threads, std::u
 
 void synchronization::begin_launch(epoch start) {
   counter_ = start - 1;
-  blocks_of_epochs_.clear();
+  blocks_of_epochs_ = std::vector<std::uint32_t>();  // A long launch has made it large.
   launch_start_ = next(0);
   std::fill(given_up_.begin(), given_up_.end(), false);
   std::fill(at_grid_barrier_.begin(), at_grid_barrier_.end(), knowledge{});
@@ -144,92 +144,88 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
   by.now = next(block.number);
 }
 
-void synchronization::strong_read(block_state& block, thread_state& by, message& at, scope within,
-                                  bool acquires, bool updates) {
+// A thread has a state of its own, and a message something to hand over, only once there is
+// something to keep: most atomics neither follow a fence nor release.
+void synchronization::strong_read(block_state& block, thread_state& by, const message& at,
+                                  scope within, bool acquires, bool updates) {
   for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = state_of(by, in);
-    if (at.in.empty()) at.in.resize(worlds_.size());
-    auto& there = at.in[in];
-    const sharing<fences>& seen_fences = updates ? there.fences_of_chain : there.fences_of_write;
-    if (!current(block, by, in).pending.contains(seen_fences)) {
-      change(block, by, in).pending.join(seen_fences);
+    const message::in_world* there = at.in ? &at.in[in] : nullptr;
+    if (there) {
+      const auto& seen_fences = updates ? there->fences_of_chain : there->fences_of_write;
+      if (!current(block, by, in).pending.contains(seen_fences)) {
+        change(block, by, in).pending.join(seen_fences);
+      }
     }
     const scope mine = wider(within, worlds_[in]);
     if (morally_strong(at, by, within, worlds_[in])) {
       if (!current(block, by, in).now.observed.has_observed(at.last_write())) {
         change(block, by, in).now.observed.observe(at.last_write());
       }
-      if (there.released && there.released != state.last_seen) {
-        const heads& released = *there.released;
-        auto& seen = entry_of(state.seen, at.location);
-        if (!released.device.empty()) {
-          state.pending_device.join(released.device);
-          join(seen.device, released.device);
-          seen.device_is_joined = false;
-        }
-        if (const auto* own = released.find(block.number)) {
-          state.pending_block.join(own->get());
-          join(seen.block, own->get());
-          seen.block_is_joined = false;
-        }
-        state.last_seen = there.released;
-      }
+      if (there && there->released) see(block, state_of(by, in), at.location, there->released);
     }
-    if (acquires || worlds_[in].acquires) {
-      for (auto& seen : state.seen) {
-        if (seen.location != at.location) continue;
-        if (seen.block && !seen.block_is_joined) {
-          change(block, by, in).join(*seen.block);
-          seen.block_is_joined = true;
-        }
-        if (seen.device && mine == scope::device && !seen.device_is_joined) {
-          change(block, by, in).join(*seen.device);
-          seen.device_is_joined = true;
-          watch_size(in, current(block, by, in).size());
-        }
+    if (!by.own_state || !(acquires || worlds_[in].acquires)) continue;
+    for (auto& seen : state_of(by, in).seen) {
+      if (seen.location != at.location) continue;
+      if (seen.block && !seen.block_is_joined) {
+        change(block, by, in).join(*seen.block);
+        seen.block_is_joined = true;
+      }
+      if (seen.device && mine == scope::device && !seen.device_is_joined) {
+        change(block, by, in).join(*seen.device);
+        seen.device_is_joined = true;
+        watch_size(in, current(block, by, in).size());
       }
     }
   }
+}
+
+// PEND: what a strong read has seen waits for a fence, or for an acquire at the same location.
+void synchronization::see(const block_state& block, thread_state::in_world& state,
+                          std::uint32_t location, const shared<heads>& released) {
+  if (released == state.last_seen) return;
+  auto& seen = entry_of(state.seen, location);
+  if (!released->device.empty()) {
+    state.pending_device.join(released->device);
+    join(seen.device, released->device);
+    seen.device_is_joined = false;
+  }
+  if (const auto* own = released->find(block.number)) {
+    state.pending_block.join(own->get());
+    join(seen.block, own->get());
+    seen.block_is_joined = false;
+  }
+  state.last_seen = released;
 }
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
   for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
-    auto& state = state_of(by, in);
-    if (at.in.empty()) at.in.resize(worlds_.size());
-    auto& there = at.in[in];
     const scope mine = wider(within, worlds_[in]);
     const bool continues = updates && morally_strong(at, by, within, worlds_[in]);
     const knowledge& known_now = current(block, by, in);
 
     if (releases || worlds_[in].releases) {
       const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
-      auto& released = entry_of(state.released, at.location);
+      auto& released = entry_of(state_of(by, in).released, at.location);
       join(mine == scope::device ? released.device : released.block, head);
     }
-    shared<heads> previous = continues ? there.released : nullptr;
-    const thread_state::handed_on* earlier = nullptr;
-    for (const auto& each : state.released) {
-      if (each.location == at.location) earlier = &each;
+    const shared<heads> mine_too =
+        by.own_state ? handed_over(block, state_of(by, in), at.location,
+                                   continues && at.in ? at.in[in].released : nullptr)
+                     : nullptr;
+    if (!at.in) {
+      if (!mine_too && known_now.published.empty()) continue;
+      at.in = std::make_unique<message::in_world[]>(worlds_.size());
     }
-    if (state.fenced_device || state.fenced_block || earlier) {
-      auto mine_too = previous ? std::make_shared<heads>(*previous) : std::make_shared<heads>();
-      const auto add = [&](const shared<knowledge>& head, scope of) {
-        if (head) mine_too->add(*head, of, block.number);
-      };
-      add(state.fenced_device, scope::device);
-      add(state.fenced_block, scope::block);
-      if (earlier) {
-        add(earlier->device, scope::device);
-        add(earlier->block, scope::block);
-      }
+    auto& there = at.in[in];
+    if (mine_too) {
       watch_size(in, mine_too->size());
-      previous = std::move(mine_too);
+      there.released = mine_too;
+    } else if (!continues) {
+      there.released = nullptr;
     }
-    there.released = std::move(previous);
-
     there.fences_of_write = known_now.published;
     if (!updates) there.fences_of_chain = {};
     there.fences_of_chain.join(known_now.published);
@@ -247,13 +243,37 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   by.now = next(block.number);
 }
 
+// What a strong write hands over: PUB, what the thread has released at the location before, and
+// what the write continues. Nothing, if only that.
+shared<heads> synchronization::handed_over(const block_state& block,
+                                           const thread_state::in_world& state,
+                                           std::uint32_t location,
+                                           const shared<heads>& continued) const {
+  const thread_state::handed_on* earlier = nullptr;
+  for (const auto& each : state.released) {
+    if (each.location == location) earlier = &each;
+  }
+  if (!state.fenced_device && !state.fenced_block && !earlier) return nullptr;
+  auto all = continued ? std::make_shared<heads>(*continued) : std::make_shared<heads>();
+  const auto add = [&](const shared<knowledge>& head, scope of) {
+    if (head) all->add(*head, of, block.number);
+  };
+  add(state.fenced_device, scope::device);
+  add(state.fenced_block, scope::block);
+  if (earlier) {
+    add(earlier->device, scope::device);
+    add(earlier->block, scope::block);
+  }
+  return all;
+}
+
 void synchronization::weak_write(const thread_state& by, message& at) {
   at.written = true;
   at.strong = false;
   at.writer = by.name;
   ++at.chain;
   at.position = 0;
-  at.in.clear();
+  at.in = nullptr;
 }
 
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.

@@ -56,9 +56,8 @@ struct message {
   bool strong = false;   // the last write
   scope within = scope::device;
   thread_name writer{};
-  std::uint32_t chain = 0;
-  std::uint64_t position = 0;
-  std::vector<in_world> in;  // one for each world, once it is strongly written
+  std::uint32_t chain = 0, position = 0;
+  std::unique_ptr<in_world[]> in;  // one for each world, once a write hands something over
 
   observation last_write() const { return {location, chain, position}; }
 };
@@ -117,8 +116,8 @@ class synchronization {
 
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
   // The reading and the writing half of a strong operation, in this order for a read-modify-write.
-  void strong_read(block_state& block, thread_state& by, message& at, scope within, bool acquires,
-                   bool updates);
+  void strong_read(block_state& block, thread_state& by, const message& at, scope within,
+                   bool acquires, bool updates);
   void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
                     bool updates);
   void weak_write(const thread_state& by, message& at);
@@ -151,6 +150,9 @@ class synchronization {
  private:
   // Who takes an epoch is always of one block.
   epoch next(std::uint32_t block) {
+    if (blocks_of_epochs_.size() == blocks_of_epochs_.capacity()) {
+      blocks_of_epochs_.reserve(blocks_of_epochs_.size() * 5 / 4 + 256);
+    }
     blocks_of_epochs_.push_back(block);
     return ++counter_;
   }
@@ -160,6 +162,10 @@ class synchronization {
   }
   // Copies what `by` shares with its block, so that it can be changed.
   knowledge& change(const block_state& block, thread_state& by, unsigned in);
+  void see(const block_state& block, thread_state::in_world& state, std::uint32_t location,
+           const shared<heads>& released);
+  shared<heads> handed_over(const block_state& block, const thread_state::in_world& state,
+                            std::uint32_t location, const shared<heads>& continued) const;
   // What `by` knows, with all that it has done itself.
   known with_itself(const block_state& block, const thread_state& by, unsigned in) const;
   bool in_use(unsigned in) const { return !given_up_[in]; }
