@@ -63,6 +63,8 @@ class checker {
   std::uint64_t accesses() const { return accesses_; }
   std::uint64_t launches() const { return launches_; }
   std::uint64_t failed_launches() const { return failed_launches_; }
+  // Reads of words that other threads had read, too, and which there was no room to remember.
+  std::uint64_t forgotten_reads() const { return read_sets_.forgotten(); }
   bool launch_runs() const { return launch_runs_; }
 
  private:

@@ -41,16 +41,24 @@ void print(const std::vector<located_finding>& findings, std::uint64_t seed) {
                static_cast<unsigned long long>(seed),
                static_cast<unsigned long long>(of.launches()),
                static_cast<unsigned long long>(of.accesses()), findings.size());
+  if (of.forgotten_reads() != 0) {
+    std::fprintf(
+        stderr,
+        "racecheck: there was no room to remember %llu reads; a later write that races with "
+        "one of them was not reported\n",
+        static_cast<unsigned long long>(of.forgotten_reads()));
+  }
 }
 
 bool write_json(const std::string& path, const std::vector<located_finding>& findings,
                 std::uint64_t seed, bool ended_in_kernel) {
   const checker& of = checker::instance();
-  std::string text = "{\"seed\": " + std::to_string(seed) +
-                     ", \"launches\": " + std::to_string(of.launches()) +
-                     ", \"failed_launches\": " + std::to_string(of.failed_launches()) +
-                     ", \"ended_in_kernel\": " + (ended_in_kernel ? "true" : "false") +
-                     ", \"accesses\": " + std::to_string(of.accesses()) + ", \"findings\": [";
+  std::string text =
+      "{\"seed\": " + std::to_string(seed) + ", \"launches\": " + std::to_string(of.launches()) +
+      ", \"failed_launches\": " + std::to_string(of.failed_launches()) +
+      ", \"ended_in_kernel\": " + (ended_in_kernel ? "true" : "false") +
+      ", \"accesses\": " + std::to_string(of.accesses()) +
+      ", \"forgotten_reads\": " + std::to_string(of.forgotten_reads()) + ", \"findings\": [";
   for (std::size_t i = 0; i < findings.size(); ++i) {
     text += (i == 0 ? "\n" : ",\n") + json_of(findings[i]);
   }

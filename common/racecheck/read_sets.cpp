@@ -2,176 +2,337 @@
 #include "racecheck/read_sets.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 namespace racecheck {
 namespace {
+
+constexpr std::uint64_t all_ranks = ~std::uint64_t{0};
 
 std::uint64_t scramble(std::uint64_t bits) {
   bits *= 0x9e3779b97f4a7c15;
   return bits ^ bits >> 32;
 }
 
+std::uint32_t above(std::uint32_t block, unsigned bit) { return block >> bit >> 1; }
+
+constexpr std::size_t groups_of_block = most_threads_of_block / 64;
+
+// Of reads in the order in which they happened, leaves the last one of each thread and kind.
+void leave_last(std::vector<read_group>& reads) {
+  struct readers {
+    unsigned marks;
+    std::array<std::uint64_t, groups_of_block> ranks;
+  };
+  std::vector<readers> later;
+  for (auto each = reads.rbegin(); each != reads.rend(); ++each) {
+    const unsigned marks = each->first.marks();
+    auto known = std::find_if(later.begin(), later.end(),
+                              [&](const readers& kind) { return kind.marks == marks; });
+    if (known == later.end()) known = later.insert(known, {marks, {}});
+    std::uint64_t& ranks = known->ranks[each->first.rank() / 64];
+    each->ranks &= ~ranks;
+    ranks |= each->ranks;
+  }
+  std::erase_if(reads, [](const read_group& each) { return each.ranks == 0; });
+}
+
+// From the last threads to the first, and then by what the reads have in common.
+void sort_by_threads(std::vector<read_group>& reads) {
+  const auto rank = [](const read_group& of) { return of.first.rank(); };
+  std::sort(reads.begin(), reads.end(), [&](const read_group& left, const read_group& right) {
+    return rank(left) != rank(right) ? rank(left) > rank(right)
+                                     : left.first.bits() < right.first.bits();
+  });
+  std::size_t kept = 0;
+  for (const read_group& each : reads) {
+    if (kept != 0 && reads[kept - 1].first == each.first) {
+      reads[kept - 1].ranks |= each.ranks;
+    } else {
+      reads[kept++] = each;
+    }
+  }
+  reads.resize(kept);
+}
+
 }  // namespace
 
-bool read_sets::begin_launch(std::size_t most_bytes) {
-  most_bytes_ = most_bytes;
-  if (!buckets_.empty()) {
-    std::vector<number>().swap(buckets_);
-    steps_ = {};
-  }
-  return nodes_.begin_launch();
+// ---- Trees
+
+void read_trees::begin_launch() {
+  nodes_.begin_launch();
+  if (!buckets_.empty()) std::vector<number>().swap(buckets_);
 }
 
-cell_record read_sets::add(cell_record reads, std::uint32_t block_of_reads, cell_record made,
-                           std::uint32_t block) {
-  const bool is_set = reads.has(cell::has_reads);
-  step& known = steps_[scramble(reads.bits() ^ made.bits() * 3) % steps_.size()];
-  cell_record result = known.to;
-  if (known.from != reads || known.made != made) {
-    if (nodes_.size() * (sizeof(node) + 2 * sizeof(number)) > most_bytes_) {
-      ++forgotten_;
-      if (is_set) drop(reads.number());
-      return made;
-    }
-    const auto group_of = [](cell_record of, std::uint32_t in) {
-      return read_group{of.with_rank(of.rank() / 64 * 64), std::uint64_t{1} << of.rank() % 64, in};
-    };
-    const number before = is_set ? reads.number() : make_leaf(group_of(reads, block_of_reads), 0);
-    own(before);
-    result = cell::reads_of_set(insert(before, group_of(made, block)));
-    remember(known, {reads, made, result});
-    drop(before);
-  }
-  own(result.number());
-  if (is_set) drop(reads.number());
-  return result;
+read_trees::number read_trees::add(number to, std::vector<read_group> reads) {
+  const number made = to == 0 ? make_list(std::move(reads)) : insert(to, reads);
+  own(made);
+  return made;
 }
 
-void read_sets::remember(step& at, const step& now) {
-  const auto each_set = [](const step& of, auto visit) {
-    if (of.from.has(cell::has_reads)) visit(of.from.number());
-    if (of.to.has(cell::has_reads)) visit(of.to.number());
-  };
-  each_set(now, [&](number set) { own(set); });
-  const step old = at;
-  at = now;
-  each_set(old, [&](number set) { drop(set); });
-}
-
-void read_sets::drop(number set) {
-  node& dropped = nodes_[set];
+void read_trees::drop(number owned) {
+  if (owned == 0) return;
+  node& dropped = nodes_[owned];
   if (--dropped.owners != 0) return;
   number* at = &buckets_[bucket_of(dropped)];
-  while (*at != set) at = &nodes_[*at].same_bucket;
+  while (*at != owned) at = &nodes_[*at].same_bucket;
   *at = dropped.same_bucket;
-  const node content = dropped;
-  nodes_.remove(set);
-  if (content.is_branch()) drop(content.zero());
-  if (content.next != 0) drop(content.next);
+  const number zero = dropped.is_branch() ? dropped.zero() : 0;
+  const number next = dropped.next;
+  nodes_.remove(owned);
+  drop(zero);
+  drop(next);
 }
 
-// ---- Nodes
+unsigned read_trees::marks_of(number tree) const {
+  if (nodes_[tree].is_branch()) return nodes_[tree].marks();
+  const unsigned marks = nodes_[tree].record().marks();
+  for (number each = nodes_[tree].next; each != 0; each = nodes_[each].next) {
+    if (nodes_[each].record().marks() != marks) return different_marks;
+  }
+  return marks;
+}
 
-std::size_t read_sets::bucket_of(const node& content) const {
+std::size_t read_trees::bucket_of(const node& content) const {
   const std::uint64_t links = std::uint64_t{content.block} << 32 | content.next;
   const std::uint64_t mixed = scramble(scramble(scramble(content.first) + content.ranks) + links);
   return mixed & (buckets_.size() - 1);
 }
 
-void read_sets::grow_buckets() {
+void read_trees::put_into_bucket(number put) {
+  number& bucket = buckets_[bucket_of(nodes_[put])];
+  nodes_[put].same_bucket = bucket;
+  bucket = put;
+}
+
+void read_trees::grow_buckets() {
   std::vector<number> old(std::max<std::size_t>(64, 2 * buckets_.size()));
   old.swap(buckets_);
   for (number each : old) {
     while (each != 0) {
-      node& moved = nodes_[each];
-      const number next = moved.same_bucket;
-      number& bucket = buckets_[bucket_of(moved)];
-      moved.same_bucket = bucket;
-      bucket = each;
+      const number next = nodes_[each].same_bucket;
+      put_into_bucket(each);
       each = next;
     }
   }
 }
 
 // The node with this content. A new one owns what it leads to, and has no owner yet.
-read_sets::number read_sets::make(const node& content) {
+read_trees::number read_trees::make(const node& content) {
   if (nodes_.size() >= buckets_.size()) grow_buckets();
-  const std::size_t bucket = bucket_of(content);
-  for (number each = buckets_[bucket]; each != 0; each = nodes_[each].same_bucket) {
-    if (nodes_[each].same_content(content)) return each;
-  }
+  number each = buckets_[bucket_of(content)];
+  while (each != 0 && !nodes_[each].same_content(content)) each = nodes_[each].same_bucket;
+  if (each != 0) return each;
   const number made = nodes_.add();
   nodes_[made] = content;
-  nodes_[made].same_bucket = buckets_[bucket];
-  buckets_[bucket] = made;
+  put_into_bucket(made);
   if (content.is_branch()) own(content.zero());
   own(content.next);
   return made;
 }
 
-read_sets::number read_sets::make_leaf(const read_group& group, number next) {
-  return make({group.first.bits(), group.ranks, group.block, next});
-}
-
-read_sets::number read_sets::make_branch(place prefix, unsigned bit, number zero, number one) {
+read_trees::number read_trees::make_branch(std::uint32_t block_above, unsigned bit, number zero,
+                                           number one) {
   const unsigned marks = marks_of(zero) == marks_of(one) ? marks_of(zero) : different_marks;
-  return make({std::uint64_t{marks} << (6 + place_bits) | prefix << 6 | bit, 0, zero, one});
+  node made;
+  made.first = std::uint64_t{marks} << 40 | std::uint64_t{block_above} << 8 | bit;
+  made.block = zero;
+  made.next = one;
+  return make(made);
 }
 
-unsigned read_sets::marks_of(number set) const {
-  const node& of = nodes_[set];
-  if (of.is_branch()) return of.marks();
-  const unsigned marks = of.group().first.marks();
-  return of.next == 0 || marks_of(of.next) == marks ? marks : different_marks;
+read_trees::number read_trees::make_list(std::vector<read_group> reads) {
+  leave_last(reads);
+  sort_by_threads(reads);
+  number next = 0;
+  for (std::size_t end = reads.size(); end > 0;) {
+    // Neighbouring groups of which all threads have read alike are one leaf.
+    std::size_t begin = end - 1;
+    const auto continues = [&](std::size_t i) {
+      return reads[i].ranks == all_ranks && reads[i + 1].ranks == all_ranks &&
+             reads[i + 1].first.with_rank(reads[i + 1].first.rank() + 64) == reads[i].first;
+    };
+    while (begin > 0 && continues(begin - 1)) --begin;
+    const read_group& top = reads[begin];
+    node leaf;
+    leaf.first =
+        top.first.with_rank(top.first.rank() + static_cast<unsigned>(end - 1 - begin)).bits();
+    leaf.ranks = top.ranks;
+    leaf.block = top.block;
+    leaf.next = next;
+    next = make(leaf);
+    end = begin;
+  }
+  return next;
 }
 
-// Of two trees without a place in common; of each one a place.
-read_sets::number read_sets::join(number left, place of_left, number right, place of_right) {
-  const unsigned bit = static_cast<unsigned>(std::bit_width(of_left ^ of_right)) - 1;
-  const place prefix = of_left >> (bit + 1);
-  return of_left >> bit & 1 ? make_branch(prefix, bit, right, left)
-                            : make_branch(prefix, bit, left, right);
+// Of two trees without a block in common; of each one a block.
+read_trees::number read_trees::join(number left, std::uint32_t block_of_left, number right,
+                                    std::uint32_t block_of_right) {
+  const auto bit = static_cast<unsigned>(std::bit_width(block_of_left ^ block_of_right)) - 1;
+  const std::uint32_t block_above = above(block_of_left, bit);
+  return block_of_left >> bit & 1 ? make_branch(block_above, bit, right, left)
+                                  : make_branch(block_above, bit, left, right);
 }
 
-read_sets::number read_sets::insert(number into, const read_group& made) {
-  const place here = place_of(made);
-  const node at = nodes_[into];
+read_trees::number read_trees::insert(number into, const std::vector<read_group>& reads) {
+  const std::uint32_t block = reads.front().block;
+  const node& at = nodes_[into];
   if (!at.is_branch()) {
-    const place there = place_of(at.group());
-    return here == there ? insert_into_leaf(into, made)
-                         : join(into, there, make_leaf(made, 0), here);
+    if (at.block != block) return join(into, at.block, make_list(reads), block);
+    std::vector<read_group> all;
+    each_group(into, [&](const read_group& each) { all.push_back(each); });
+    all.insert(all.end(), reads.begin(), reads.end());
+    return make_list(std::move(all));
   }
   const unsigned bit = at.bit();
-  if (here >> (bit + 1) != at.prefix()) {
-    return join(into, at.prefix() << (bit + 1), make_leaf(made, 0), here);
+  if (above(block, bit) != at.block_above_bit()) {
+    return join(into, at.block_above_bit() << 1 << bit, make_list(reads), block);
   }
-  const bool is_one = here >> bit & 1;
-  const number child = is_one ? at.one() : at.zero();
-  const number changed = insert(child, made);
-  if (changed == child) return into;
-  return is_one ? make_branch(at.prefix(), bit, at.zero(), changed)
-                : make_branch(at.prefix(), bit, changed, at.one());
+  return block >> bit & 1
+             ? make_branch(at.block_above_bit(), bit, at.zero(), insert(at.one(), reads))
+             : make_branch(at.block_above_bit(), bit, insert(at.zero(), reads), at.one());
 }
 
-// The leaves of the same threads: one for each epoch, instruction and kind, sorted by these.
-read_sets::number read_sets::insert_into_leaf(number into, const read_group& made) {
-  std::vector<read_group> groups;
-  each_group(into, [&](read_group group) {
-    if (group.first.marks() == made.first.marks()) group.ranks &= ~made.ranks;
-    if (group.ranks != 0) groups.push_back(group);
-  });
-  const auto after = std::find_if(groups.begin(), groups.end(), [&](const read_group& each) {
-    return each.first.bits() >= made.first.bits();
-  });
-  if (after != groups.end() && after->first == made.first) {
-    after->ranks |= made.ranks;
-  } else {
-    groups.insert(after, made);
+// ---- Sets
+
+bool read_sets::begin_launch(std::size_t most_bytes) {
+  most_bytes_ = most_bytes;
+  steps_ = {};
+  first_steps_ = {};
+  trees_.begin_launch();
+  return sets_.begin_launch();
+}
+
+std::uint32_t read_sets::version_of(cell_record reads) const {
+  return reads.has(cell::has_reads) ? sets_[reads.number()].version : 0;
+}
+
+bool read_sets::is_known(const step& at, cell_record from, cell_record made) const {
+  return at.from == from && at.made == made && at.version_of_from == version_of(from) &&
+         at.version_of_to == version_of(at.to);
+}
+
+cell_record read_sets::add(cell_record reads, std::uint32_t block_of_reads, cell_record made,
+                           std::uint32_t block) {
+  const bool is_set = reads.has(cell::has_reads);
+  step& known = steps_[scramble(reads.bits() ^ made.bits() * 3) % steps_.size()];
+  const auto take = [&](cell_record to) {
+    ++sets_[to.number()].cells;
+    if (is_set) drop(reads.number());
+    return to;
+  };
+  if (is_known(known, reads, made)) return take(known.to);
+  if (bytes() > most_bytes_) [[unlikely]] {
+    ++forgotten_;
+    if (is_set) drop(reads.number());
+    return made;
   }
-  number next = 0;
-  for (auto each = groups.rbegin(); each != groups.rend(); ++each) next = make_leaf(*each, next);
-  return next;
+  const auto group_of = [](cell_record of, std::uint32_t in) {
+    return read_group{of.with_rank(of.rank() / 64 * 64), std::uint64_t{1} << of.rank() % 64, in};
+  };
+  const auto remember = [&](cell_record to) {
+    known = {reads, made, to, version_of(reads), version_of(to)};
+  };
+
+  const std::uint32_t block_before = is_set ? sets_[reads.number()].block : block_of_reads;
+  if (block == block_before) {
+    if (is_set && sets_[reads.number()].cells == 1) {
+      ++sets_[reads.number()].version;
+      add_to(sets_[reads.number()], group_of(made, block));
+      return reads;
+    }
+    const number to = sets_.add();
+    read_set& set = sets_[to];
+    if (is_set) {
+      const read_set& from = sets_[reads.number()];
+      set.first = from.first;
+      set.ranks = from.ranks;
+      if (from.more) set.more = std::make_unique<std::vector<read_group>>(*from.more);
+      set.others = from.others;
+      trees_.own(set.others);
+    } else {
+      const read_group first = group_of(reads, block);
+      set.first = first.first;
+      set.ranks = first.ranks;
+    }
+    set.block = block;
+    add_to(set, group_of(made, block));
+    remember(cell::reads_of_set(to));
+    return take(cell::reads_of_set(to));
+  }
+
+  // Another block: the reads of the one before go into the tree. Sets with the same tree, which
+  // came to it in different ways, are one from here on.
+  const read_trees::number others =
+      is_set ? trees_.add(sets_[reads.number()].others, groups_of(sets_[reads.number()]))
+             : trees_.add(0, {group_of(reads, block_of_reads)});
+  const cell_record tree = cell_record::of_number(others, 0);
+  step& first = first_steps_[scramble(tree.bits() ^ made.bits() * 3) % first_steps_.size()];
+  const bool is_new = !is_known(first, tree, made);
+  if (is_new) {
+    const number to = sets_.add();
+    read_set& set = sets_[to];
+    set.first = group_of(made, block).first;
+    set.ranks = group_of(made, block).ranks;
+    set.block = block;
+    set.others = others;
+    first = {tree, made, cell::reads_of_set(to), 0, set.version};
+  } else {
+    trees_.drop(others);
+  }
+  remember(first.to);
+  return take(first.to);
+}
+
+void read_sets::drop(number set) {
+  read_set& dropped = sets_[set];
+  if (--dropped.cells != 0) return;
+  trees_.drop(dropped.others);
+  const std::uint32_t version = dropped.version + 1;
+  sets_.remove(set);
+  sets_[set].version = version;
+}
+
+bool read_sets::all_have(number set, unsigned marks) const {
+  const read_set& of = sets_[set];
+  return of.first.marks() == marks && trees_.all_have(of.others, marks) &&
+         (!of.more || std::all_of(of.more->begin(), of.more->end(), [&](const read_group& each) {
+           return each.first.marks() == marks;
+         }));
+}
+
+std::vector<read_group> read_sets::groups_of(const read_set& of) const {
+  std::vector<read_group> groups;
+  if (of.more) groups = *of.more;
+  groups.push_back(of.group());
+  return groups;
+}
+
+void read_sets::add_to(read_set& to, const read_group& made) {
+  if (to.first == made.first) {
+    to.ranks |= made.ranks;
+    return;
+  }
+  if (!to.more) to.more = std::make_unique<std::vector<read_group>>();
+  std::vector<read_group>& more = *to.more;
+  // Of the threads of a block most read one after the other.
+  const std::size_t few = std::min(more.size(), groups_of_block);
+  const auto alike = std::find_if(more.rbegin(), more.rbegin() + static_cast<std::ptrdiff_t>(few),
+                                  [&](const read_group& each) { return each.first == made.first; });
+  if (alike != more.rbegin() + static_cast<std::ptrdiff_t>(few)) {
+    alike->ranks |= made.ranks;
+    return;
+  }
+  if (more.size() == more.capacity() && more.size() >= 2 * groups_of_block) {
+    leave_last(more);
+    more.reserve(2 * more.size());
+  }
+  more.push_back(to.group());
+  to.first = made.first;
+  to.ranks = made.ranks;
 }
 
 }  // namespace racecheck

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The reads of cells that several threads have read since the last write.
 //
-// Where many threads read many elements, many cells have the same reads, or nearly the same. So a
-// set is a tree that never changes, equal trees exist once, and different ones share the parts that
-// are equal: a set has a number, and one more read makes a few nodes, or none where another cell
-// came to the same set before. It is a Patricia tree over the threads, with 64 of them to a leaf
-// (D. R. Morrison, PATRICIA, Journal of the ACM 15, 1968).
+// Where many threads read many elements, many cells have the same reads. So a set of reads has a
+// number, cells that have the same one share it, and what another read makes of it is remembered:
+// mostly the next cell takes the same step.
+//
+// A set has the reads of the block that was the last one to read, and a tree with those of the
+// others. Trees never change, equal ones exist once, and different ones share the parts that are
+// equal. They are Patricia trees over the blocks (D. R. Morrison, PATRICIA, Journal of the ACM 15,
+// 1968), with a list of reads at each leaf.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "racecheck/cell.hpp"
@@ -25,6 +29,85 @@ struct read_group {
   std::uint32_t block = 0;
 };
 
+// Trees with the reads of blocks. 0 is the one without any.
+class read_trees {
+ public:
+  using number = object_number;
+
+  void begin_launch();
+  // The tree with these reads besides, of one block and in the order in which they happened. The
+  // caller owns it, and still owns `to`.
+  number add(number to, std::vector<read_group> reads);
+  void own(number owned) {
+    if (owned != 0) ++nodes_[owned].owners;
+  }
+  void drop(number owned);
+
+  // Whether all reads have these marks.
+  bool all_have(number tree, unsigned marks) const { return tree == 0 || marks_of(tree) == marks; }
+  template <class Visit>
+  void each_group(number tree, Visit visit) const {
+    if (tree == 0) return;
+    if (nodes_[tree].is_branch()) {
+      each_group(nodes_[tree].zero(), visit);
+      each_group(nodes_[tree].one(), visit);
+      return;
+    }
+    for (number each = tree; each != 0; each = nodes_[each].next) nodes_[each].each_group(visit);
+  }
+  std::size_t bytes() const { return nodes_.size() * (sizeof(node) + 2 * sizeof(number)); }
+
+ private:
+  static constexpr unsigned different_marks = 1u << cell_record::mark_bits;
+
+  struct node {
+    // A leaf has the first read of a group here, and how many groups below it are alike, if all of
+    // its threads have read; a branch, whose sign it is that no thread reads, its place.
+    std::uint64_t first = 0;
+    std::uint64_t ranks = 0;
+    // A leaf's block, and the next leaf of this block or 0; a branch's children.
+    std::uint32_t block = 0;
+    number next = 0;
+    std::uint32_t owners = 0;
+    number same_bucket = 0;
+
+    bool same_content(const node& other) const {
+      return first == other.first && ranks == other.ranks && block == other.block &&
+             next == other.next;
+    }
+
+    cell_record record() const { return cell_record::of_bits(first); }
+    template <class Visit>
+    void each_group(Visit visit) const {
+      for (unsigned i = 0; i <= record().rank() % 64; ++i) {
+        visit(read_group{record().with_rank(record().rank() / 64 * 64 - 64 * i), ranks, block});
+      }
+    }
+
+    bool is_branch() const { return ranks == 0; }
+    number zero() const { return block; }
+    number one() const { return next; }
+    // The blocks below it are equal above this bit, by which its children differ.
+    unsigned bit() const { return first & 0x1f; }
+    std::uint32_t block_above_bit() const { return static_cast<std::uint32_t>(first >> 8); }
+    unsigned marks() const { return static_cast<unsigned>(first >> 40); }
+  };
+  static_assert(sizeof(node) == 32);
+
+  number make(const node& content);
+  number make_branch(std::uint32_t block_above, unsigned bit, number zero, number one);
+  number make_list(std::vector<read_group> reads);
+  number insert(number into, const std::vector<read_group>& reads);
+  number join(number left, std::uint32_t block_of_left, number right, std::uint32_t block_of_right);
+  unsigned marks_of(number tree) const;
+  std::size_t bucket_of(const node& content) const;
+  void put_into_bucket(number put);
+  void grow_buckets();
+
+  numbered_table<node> nodes_;
+  std::vector<number> buckets_;
+};
+
 class read_sets {
  public:
   using number = object_number;
@@ -33,7 +116,7 @@ class read_sets {
   // the numbers start over again, so that cells must forget theirs.
   bool begin_launch(std::size_t most_bytes);
   // Whether it is a set of this launch.
-  bool has(number set) const { return nodes_.has(set); }
+  bool has(number set) const { return sets_.has(set); }
 
   // What a cell has in place of `reads`, one read by a thread of `block_of_reads` or a set, once a
   // thread of `block` has `made` one more. Of each thread the last read of each kind counts: what
@@ -41,88 +124,62 @@ class read_sets {
   cell_record add(cell_record reads, std::uint32_t block_of_reads, cell_record made,
                   std::uint32_t block);
   // So many more cells have it; one has it no more.
-  void share(number set, unsigned cells) { nodes_[set].owners += cells; }
+  void share(number set, unsigned cells) { sets_[set].cells += cells; }
   void drop(number set);
 
   // Whether all reads of the set have these marks.
-  bool all_have(number set, unsigned marks) const { return marks_of(set) == marks; }
-  // visit(const read_group&)
+  bool all_have(number set, unsigned marks) const;
+  // visit(const read_group&). Of one thread there may be earlier reads, too.
   template <class Visit>
   void each_group(number set, Visit visit) const {
-    const node& at = nodes_[set];
-    if (at.is_branch()) {
-      each_group(at.zero(), visit);
-      each_group(at.one(), visit);
-      return;
+    const read_set& of = sets_[set];
+    trees_.each_group(of.others, visit);
+    visit(of.group());
+    if (of.more) {
+      for (const read_group& each : *of.more) visit(each);
     }
-    visit(at.group());
-    if (at.next != 0) each_group(at.next, visit);
   }
 
-  // How many reads there was no room for.
+  // How many reads there was no room for, in all launches.
   std::uint64_t forgotten() const { return forgotten_; }
+  // What the sets take now, about.
+  std::size_t bytes() const { return sets_.size() * 2 * sizeof(read_set) + trees_.bytes(); }
 
  private:
-  // 64 threads.
-  using place = std::uint64_t;
-  static place place_of(const read_group& of) {
-    return std::uint64_t{of.block} << (rank_bits - 6) | of.first.rank() / 64;
-  }
-  static constexpr unsigned different_marks = 1u << cell_record::mark_bits;
-
-  struct node {
-    // A leaf has a group here; a branch, whose sign it is that no thread reads, its place.
-    std::uint64_t first = 0;
+  struct read_set {
+    // Of the last block to read: the latest group, and the others in the order in which they came.
+    cell_record first;
     std::uint64_t ranks = 0;
-    // A leaf's block, and another leaf of the same threads or 0; a branch's children.
+    std::unique_ptr<std::vector<read_group>> more;
     std::uint32_t block = 0;
-    number next = 0;
-    // Cells, nodes and steps that have its number.
-    std::uint32_t owners = 0;
-    number same_bucket = 0;
+    read_trees::number others = 0;
+    std::uint32_t cells = 0;
+    std::uint32_t version = 0;  // grows when the number means something else
 
-    bool same_content(const node& other) const {
-      return first == other.first && ranks == other.ranks && block == other.block &&
-             next == other.next;
-    }
-    read_group group() const { return {cell_record::of_bits(first), ranks, block}; }
-
-    bool is_branch() const { return ranks == 0; }
-    number zero() const { return block; }
-    number one() const { return next; }
-    // All places below it are equal above this bit, by which its children differ.
-    unsigned bit() const { return first & 0x3f; }
-    place prefix() const { return first >> 6 & ((place{1} << place_bits) - 1); }
-    unsigned marks() const { return static_cast<unsigned>(first >> (6 + place_bits)); }
+    read_group group() const { return {first, ranks, block}; }
   };
-  static_assert(sizeof(node) == 32);
-  static constexpr unsigned place_bits = 32 + rank_bits - 6;
-  static_assert(6 + place_bits + cell_record::mark_bits + 1 <= 64);
+  static_assert(sizeof(read_set) == 40);
 
-  // One read that was added; it owns both sets.
+  // A cell with the reads `from` had `to` after another one.
   struct step {
     cell_record from, made, to;
+    std::uint32_t version_of_from = 0, version_of_to = 0;
   };
 
-  number make(const node& content);
-  number make_leaf(const read_group& group, number next);
-  number make_branch(place prefix, unsigned bit, number zero, number one);
-  number join(number left, place of_left, number right, place of_right);
-  number insert(number into, const read_group& made);
-  number insert_into_leaf(number into, const read_group& made);
-  void own(number owned) {
-    if (owned != 0) ++nodes_[owned].owners;
-  }
-  unsigned marks_of(number set) const;
-  std::size_t bucket_of(const node& content) const;
-  void grow_buckets();
-  void remember(step& at, const step& now);
+  static void add_to(read_set& to, const read_group& made);
+  std::vector<read_group> groups_of(const read_set& of) const;
+  number copy(const read_set& of);
+  void forget(number set);
+  std::uint32_t version_of(cell_record reads) const;
+  bool is_known(const step& at, cell_record from, cell_record made) const;
 
   std::size_t most_bytes_ = 0;
   std::uint64_t forgotten_ = 0;
-  numbered_table<node> nodes_;
-  std::vector<number> buckets_;
-  std::array<step, 64> steps_;
+  numbered_table<read_set> sets_;
+  read_trees trees_;
+  std::array<step, 16> steps_;
+  // Steps of blocks that had not read before: `from` is the tree.
+  std::array<step, 64> first_steps_;
 };
 
 }  // namespace racecheck
