@@ -9,8 +9,6 @@
 namespace racecheck {
 namespace {
 
-constexpr std::uint64_t all_ranks = ~std::uint64_t{0};
-
 std::uint64_t scramble(std::uint64_t bits) {
   bits *= 0x9e3779b97f4a7c15;
   return bits ^ bits >> 32;
@@ -57,6 +55,19 @@ void sort_by_threads(std::vector<read_group>& reads) {
   reads.resize(kept);
 }
 
+// The same reads, sorted by threads.
+std::vector<read_run> runs_of(std::vector<read_group> reads) {
+  sort_by_threads(reads);
+  std::vector<read_run> runs;
+  for (auto each = reads.rbegin(); each != reads.rend(); ++each) {
+    read_run run(*each);
+    if (!runs.empty() && run.add_below(runs.back())) runs.pop_back();
+    runs.push_back(run);
+  }
+  std::reverse(runs.begin(), runs.end());
+  return runs;
+}
+
 }  // namespace
 
 // ---- Trees
@@ -88,9 +99,9 @@ void read_trees::drop(number owned) {
 
 unsigned read_trees::marks_of(number tree) const {
   if (nodes_[tree].is_branch()) return nodes_[tree].marks();
-  const unsigned marks = nodes_[tree].record().marks();
+  const unsigned marks = nodes_[tree].run().marks();
   for (number each = nodes_[tree].next; each != 0; each = nodes_[each].next) {
-    if (nodes_[each].record().marks() != marks) return different_marks;
+    if (nodes_[each].run().marks() != marks) return different_marks;
   }
   return marks;
 }
@@ -144,26 +155,17 @@ read_trees::number read_trees::make_branch(std::uint32_t block_above, unsigned b
 }
 
 read_trees::number read_trees::make_list(std::vector<read_group> reads) {
+  const std::uint32_t block = reads.front().block;
   leave_last(reads);
-  sort_by_threads(reads);
+  const std::vector<read_run> runs = runs_of(std::move(reads));
   number next = 0;
-  for (std::size_t end = reads.size(); end > 0;) {
-    // Neighbouring groups of which all threads have read alike are one leaf.
-    std::size_t begin = end - 1;
-    const auto continues = [&](std::size_t i) {
-      return reads[i].ranks == all_ranks && reads[i + 1].ranks == all_ranks &&
-             reads[i + 1].first.with_rank(reads[i + 1].first.rank() + 64) == reads[i].first;
-    };
-    while (begin > 0 && continues(begin - 1)) --begin;
-    const read_group& top = reads[begin];
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     node leaf;
-    leaf.first =
-        top.first.with_rank(top.first.rank() + static_cast<unsigned>(end - 1 - begin)).bits();
-    leaf.ranks = top.ranks;
-    leaf.block = top.block;
+    leaf.first = run->bits();
+    leaf.ranks = run->ranks();
+    leaf.block = block;
     leaf.next = next;
     next = make(leaf);
-    end = begin;
   }
   return next;
 }
@@ -248,15 +250,12 @@ cell_record read_sets::add(cell_record reads, std::uint32_t block_of_reads, cell
     read_set& set = sets_[to];
     if (is_set) {
       const read_set& from = sets_[reads.number()];
-      set.first = from.first;
-      set.ranks = from.ranks;
-      if (from.more) set.more = std::make_unique<std::vector<read_group>>(*from.more);
+      set.latest = from.latest;
+      if (from.more) set.more = std::make_unique<std::vector<read_run>>(*from.more);
       set.others = from.others;
       trees_.own(set.others);
     } else {
-      const read_group first = group_of(reads, block);
-      set.first = first.first;
-      set.ranks = first.ranks;
+      set.latest = read_run(group_of(reads, block));
     }
     set.block = block;
     add_to(set, group_of(made, block));
@@ -275,8 +274,7 @@ cell_record read_sets::add(cell_record reads, std::uint32_t block_of_reads, cell
   if (is_new) {
     const number to = sets_.add();
     read_set& set = sets_[to];
-    set.first = group_of(made, block).first;
-    set.ranks = group_of(made, block).ranks;
+    set.latest = read_run(group_of(made, block));
     set.block = block;
     set.others = others;
     first = {tree, made, cell::reads_of_set(to), 0, set.version};
@@ -298,41 +296,56 @@ void read_sets::drop(number set) {
 
 bool read_sets::all_have(number set, unsigned marks) const {
   const read_set& of = sets_[set];
-  return of.first.marks() == marks && trees_.all_have(of.others, marks) &&
-         (!of.more || std::all_of(of.more->begin(), of.more->end(), [&](const read_group& each) {
-           return each.first.marks() == marks;
-         }));
+  return of.latest.marks() == marks && trees_.all_have(of.others, marks) &&
+         (!of.more || std::all_of(of.more->begin(), of.more->end(),
+                                  [&](const read_run& each) { return each.marks() == marks; }));
 }
 
-std::vector<read_group> read_sets::groups_of(const read_set& of) const {
+std::vector<read_group> read_sets::groups_of(const read_set& of) {
   std::vector<read_group> groups;
-  if (of.more) groups = *of.more;
-  groups.push_back(of.group());
+  const auto keep = [&](const read_group& each) { groups.push_back(each); };
+  if (of.more) {
+    for (const read_run& each : *of.more) each.each_group(of.block, keep);
+  }
+  of.latest.each_group(of.block, keep);
   return groups;
 }
 
 void read_sets::add_to(read_set& to, const read_group& made) {
-  if (to.first == made.first) {
-    to.ranks |= made.ranks;
-    return;
-  }
-  if (!to.more) to.more = std::make_unique<std::vector<read_group>>();
-  std::vector<read_group>& more = *to.more;
+  const auto set_runs = [&](std::vector<read_run> runs) {
+    to.latest = runs.back();
+    runs.pop_back();
+    if (runs.empty()) {
+      to.more = nullptr;
+    } else {
+      *to.more = std::move(runs);
+    }
+  };
+  const auto takes_in = [&](read_run& run) {
+    const bool was_full = run.is_full();
+    if (!run.add(made)) return false;
+    // When a whole block has read, it may all be one run.
+    if (to.more && run.is_full() && !was_full && to.more->size() < groups_of_block) {
+      set_runs(runs_of(groups_of(to)));
+    }
+    return true;
+  };
+  if (takes_in(to.latest)) return;
+  if (!to.more) to.more = std::make_unique<std::vector<read_run>>();
+  std::vector<read_run>& more = *to.more;
   // Of the threads of a block most read one after the other.
   const std::size_t few = std::min(more.size(), groups_of_block);
-  const auto alike = std::find_if(more.rbegin(), more.rbegin() + static_cast<std::ptrdiff_t>(few),
-                                  [&](const read_group& each) { return each.first == made.first; });
-  if (alike != more.rbegin() + static_cast<std::ptrdiff_t>(few)) {
-    alike->ranks |= made.ranks;
+  if (std::any_of(more.rbegin(), more.rbegin() + static_cast<std::ptrdiff_t>(few), takes_in)) {
     return;
   }
-  if (more.size() == more.capacity() && more.size() >= 2 * groups_of_block) {
-    leave_last(more);
-    more.reserve(2 * more.size());
-  }
-  more.push_back(to.group());
-  to.first = made.first;
-  to.ranks = made.ranks;
+  more.push_back(to.latest);
+  to.latest = read_run(made);
+  if (more.size() < 2 * groups_of_block || more.size() < more.capacity()) return;
+  std::vector<read_group> groups = groups_of(to);
+  leave_last(groups);
+  std::vector<read_run> runs(groups.begin(), groups.end());
+  runs.reserve(2 * runs.size());
+  set_runs(std::move(runs));
 }
 
 }  // namespace racecheck

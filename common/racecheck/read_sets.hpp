@@ -29,6 +29,54 @@ struct read_group {
   std::uint32_t block = 0;
 };
 
+// Such a group, or several full ones that are alike, down from that of the highest ranks. How many
+// there are besides it stands in the lowest bits of the rank.
+class read_run {
+ public:
+  read_run() = default;
+  explicit read_run(const read_group& of) : top_(of.first), ranks_(of.ranks) {}
+  read_run(std::uint64_t bits, std::uint64_t ranks)
+      : top_(cell_record::of_bits(bits)), ranks_(ranks) {}
+
+  std::uint64_t bits() const { return top_.bits(); }
+  std::uint64_t ranks() const { return ranks_; }
+  unsigned marks() const { return top_.marks(); }
+  bool is_full() const { return ranks_ == all_ranks; }
+  unsigned first_rank() const { return top_.rank() / 64 * 64; }
+  unsigned more_groups() const { return top_.rank() % 64; }
+  // Takes in a read of these threads that is alike; returns whether it is.
+  bool add(const read_group& made) {
+    if (top_ != made.first) return has(made);
+    ranks_ |= made.ranks;
+    return true;
+  }
+  bool has(const read_group& made) const {
+    const unsigned rank = made.first.rank();
+    return is_full() && top_.with_rank(rank) == made.first && rank <= first_rank() &&
+           rank + 64 * more_groups() >= first_rank();
+  }
+  // Takes in the groups below it, if they are alike and all are full; returns whether they are.
+  bool add_below(const read_run& below) {
+    if (!is_full() || !below.is_full()) return false;
+    const unsigned next = first_rank() - 64 * (more_groups() + 1);
+    if (below.first_rank() != next || top_.with_rank(0) != below.top_.with_rank(0)) return false;
+    top_ = top_.with_rank(top_.rank() + below.more_groups() + 1);
+    return true;
+  }
+  template <class Visit>
+  void each_group(std::uint32_t block, Visit visit) const {
+    for (unsigned i = 0; i <= more_groups(); ++i) {
+      visit(read_group{top_.with_rank(first_rank() - 64 * i), ranks_, block});
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t all_ranks = ~std::uint64_t{0};
+
+  cell_record top_;
+  std::uint64_t ranks_ = 0;
+};
+
 // Trees with the reads of blocks. 0 is the one without any.
 class read_trees {
  public:
@@ -53,7 +101,9 @@ class read_trees {
       each_group(nodes_[tree].one(), visit);
       return;
     }
-    for (number each = tree; each != 0; each = nodes_[each].next) nodes_[each].each_group(visit);
+    for (number each = tree; each != 0; each = nodes_[each].next) {
+      nodes_[each].run().each_group(nodes_[each].block, visit);
+    }
   }
   std::size_t bytes() const { return nodes_.size() * (sizeof(node) + 2 * sizeof(number)); }
 
@@ -61,8 +111,7 @@ class read_trees {
   static constexpr unsigned different_marks = 1u << cell_record::mark_bits;
 
   struct node {
-    // A leaf has the first read of a group here, and how many groups below it are alike, if all of
-    // its threads have read; a branch, whose sign it is that no thread reads, its place.
+    // A leaf has a run here; a branch, whose sign it is that no thread reads, its place.
     std::uint64_t first = 0;
     std::uint64_t ranks = 0;
     // A leaf's block, and the next leaf of this block or 0; a branch's children.
@@ -76,13 +125,7 @@ class read_trees {
              next == other.next;
     }
 
-    cell_record record() const { return cell_record::of_bits(first); }
-    template <class Visit>
-    void each_group(Visit visit) const {
-      for (unsigned i = 0; i <= record().rank() % 64; ++i) {
-        visit(read_group{record().with_rank(record().rank() / 64 * 64 - 64 * i), ranks, block});
-      }
-    }
+    read_run run() const { return {first, ranks}; }
 
     bool is_branch() const { return ranks == 0; }
     number zero() const { return block; }
@@ -134,10 +177,10 @@ class read_sets {
   void each_group(number set, Visit visit) const {
     const read_set& of = sets_[set];
     trees_.each_group(of.others, visit);
-    visit(of.group());
     if (of.more) {
-      for (const read_group& each : *of.more) visit(each);
+      for (const read_run& each : *of.more) each.each_group(of.block, visit);
     }
+    of.latest.each_group(of.block, visit);
   }
 
   // How many reads there was no room for, in all launches.
@@ -147,16 +190,13 @@ class read_sets {
 
  private:
   struct read_set {
-    // Of the last block to read: the latest group, and the others in the order in which they came.
-    cell_record first;
-    std::uint64_t ranks = 0;
-    std::unique_ptr<std::vector<read_group>> more;
+    // Of the last block to read: the latest reads, and the others in the order in which they came.
+    read_run latest;
+    std::unique_ptr<std::vector<read_run>> more;
     std::uint32_t block = 0;
     read_trees::number others = 0;
     std::uint32_t cells = 0;
     std::uint32_t version = 0;  // grows when the number means something else
-
-    read_group group() const { return {first, ranks, block}; }
   };
   static_assert(sizeof(read_set) == 40);
 
@@ -167,9 +207,7 @@ class read_sets {
   };
 
   static void add_to(read_set& to, const read_group& made);
-  std::vector<read_group> groups_of(const read_set& of) const;
-  number copy(const read_set& of);
-  void forget(number set);
+  static std::vector<read_group> groups_of(const read_set& of);
   std::uint32_t version_of(cell_record reads) const;
   bool is_known(const step& at, cell_record from, cell_record made) const;
 

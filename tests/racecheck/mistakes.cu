@@ -210,6 +210,11 @@ __global__ void counter_without_ticket(memory of) {
   if (threadIdx.x == 0) atomicAdd(of.counter, 1);  // mark: counter added
 }
 
+// Of 64 bits, so two words of memory: who has the last ticket is after all others in both of them.
+__global__ void wide_counter(unsigned long long* counter) {
+  if (threadIdx.x == 0 && atomicAdd(counter, 1ull) == gridDim.x - 1) *counter = 0;
+}
+
 // ---- The work queue
 
 enum class queue { right, fetches_twice, without_barrier };
@@ -486,6 +491,15 @@ const struct {
     {"counter_read_atomically", [] { launch(counter_without_ticket<0>); }},
     {"plain_read_of_counter", [] { launch(counter_without_ticket<1>); }},
     {"plain_reset_of_counter", [] { launch(counter_without_ticket<2>); }},
+
+    {"wide_counter",
+     [] {
+       unsigned long long* counter = nullptr;
+       if (cudaMalloc(&counter, sizeof *counter) == cudaSuccess &&
+           cudaMemset(counter, 0, sizeof *counter) == cudaSuccess) {
+         wide_counter<<<blocks, threads>>>(counter);
+       }
+     }},
 
     {"queue", [] { launch(work<queue::right>); }},
     {"fetch_twice", [] { launch(work<queue::fetches_twice>); }},

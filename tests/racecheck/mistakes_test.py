@@ -90,6 +90,7 @@ TWINS = [
     "guard_early_fences",
     "modern_guard",
     "counter_read_atomically",
+    "wide_counter",
     "queue",
     "plain_write_before_release",
     "steal_at_device_scope",
