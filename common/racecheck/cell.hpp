@@ -23,6 +23,11 @@ using place_number = std::uint32_t;
 using site_number = std::uint16_t;
 
 inline constexpr std::size_t bytes_of_cell = 4;
+inline constexpr unsigned whole_cell = 0xf;  // as a mask of its bytes
+
+inline unsigned offset_in_cell(const std::byte* address) {
+  return static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(address) % bytes_of_cell);
+}
 
 struct access_record {
   epoch at = 0;
