@@ -13,6 +13,7 @@
 
 #include "contest.hpp"
 #include "exact_vectors.cuh"
+#include "lab/check.cuh"
 #include "lab/reference.hpp"
 #include "reduction_contenders.cuh"
 #include "results.hpp"
@@ -29,8 +30,15 @@ contender named(const std::string& name, role part, std::function<void(std::size
   return {.name = name, .part = part, .bytes = 0, .run = std::move(run), .wrong = nothing_wrong};
 }
 
+// Between the two events of a turn. Where other programs use the device too, it may be late: it has
+// to have come to the first event before the wait begins, or it comes to both of them after it.
+void wait_between_events(int milliseconds) {
+  CUDA_CHECK(cudaDeviceSynchronize());
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+}
+
 // So long that a turn is one call.
-void long_call() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+void long_call() { wait_between_events(1); }
 
 std::vector<std::string> names_of(const std::vector<benchmarks::contest_row>& rows) {
   std::vector<std::string> names;
@@ -98,9 +106,7 @@ TEST_CASE("calls take the inputs in turn") {
 
 TEST_CASE("a variant's time is compared with that of each peer and of the floor") {
   const auto waits = [](const char* name, role part, int milliseconds) {
-    return named(name, part, [=](std::size_t) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
-    });
+    return named(name, part, [=](std::size_t) { wait_between_events(milliseconds); });
   };
   const auto result =
       benchmarks::hold_contest({waits("slow", role::variant, 30), waits("fast", role::peer, 3),
