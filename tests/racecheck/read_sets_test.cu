@@ -4,8 +4,10 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <map>
+#include <numeric>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -110,6 +112,32 @@ TEST_CASE("a set has the last read of every thread and kind") {
     CHECK(last_reads(sets, other.reads()) == expected_of_other);
   }
   CHECK(sets.bytes() == 0);
+}
+
+TEST_CASE("a set has all threads of a block but one, and then that one, too") {
+  std::mt19937 random(20251120);
+  read_sets sets;
+  sets.begin_launch(much_room);
+  std::vector<unsigned> ranks(256);
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  for (const unsigned missing : {0u, 63u, 64u, 130u, 255u}) {
+    read_cell cell(sets);
+    std::map<thread_and_kind, epoch> expected;
+    std::shuffle(ranks.begin(), ranks.end(), random);
+    for (const unsigned rank : ranks) {
+      if (rank == missing) continue;
+      cell.read(2, read_by(rank, 5));
+      expected[{2, rank, 0}] = 5;
+    }
+    CHECK(last_reads(sets, cell.reads()) == expected);
+    cell.read(2, read_by(missing, 5));
+    expected[{2, missing, 0}] = 5;
+    CHECK(last_reads(sets, cell.reads()) == expected);
+    CHECK(sets.bytes() < 100);  // all of them in one piece
+    cell.read(3, read_by(1, 6));
+    expected[{3, 1, 0}] = 6;
+    CHECK(last_reads(sets, cell.reads()) == expected);
+  }
 }
 
 TEST_CASE("cells that were read alike in different orders share one set") {
