@@ -104,7 +104,12 @@ void observations::merge_runs(bool shared_ones_too) {
                                return left.key() == right.key();
                              }),
                  merged.end());
-    runs_[last - 1] = std::make_shared<const run>(std::move(merged));
+    // What others share is to be known by its address wherever they join it again.
+    if (merged == small) {
+      runs_[last - 1] = runs_[last];
+    } else if (merged != large) {
+      runs_[last - 1] = std::make_shared<const run>(std::move(merged));
+    }
     runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(last));
   }
 }

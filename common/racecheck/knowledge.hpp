@@ -23,6 +23,7 @@ struct observation {
   std::uint32_t chain = 0;
   std::uint32_t position = 0;
 
+  bool operator==(const observation&) const = default;
   std::uint64_t key() const { return std::uint64_t{location} << 32 | chain; }
 };
 

@@ -24,12 +24,25 @@ void join(shared<knowledge>& into, const knowledge& other) {
   into = std::move(joined);
 }
 
+// They are sorted by location: a thread may come to very many.
+template <class Entries>
+auto place_of(Entries& of, std::uint32_t location) {
+  return std::lower_bound(
+      of.begin(), of.end(), location,
+      [](const thread_state::handed_on& each, std::uint32_t at) { return each.location < at; });
+}
+
+// nullptr if there is none.
+template <class Entries>
+auto find_entry(Entries& of, std::uint32_t location) {
+  const auto found = place_of(of, location);
+  return found != of.end() && found->location == location ? &*found : nullptr;
+}
+
 thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
                                   std::uint32_t location) {
-  for (auto& each : of) {
-    if (each.location == location) return each;
-  }
-  return of.emplace_back(thread_state::handed_on{location, nullptr, nullptr, false, false});
+  if (auto* known = find_entry(of, location)) return *known;
+  return *of.insert(place_of(of, location), {location, nullptr, nullptr, false, false});
 }
 
 // Many threads' fences meet at a barrier of `block`, each of which knew little: all at once.
@@ -165,17 +178,16 @@ void synchronization::strong_read(block_state& block, thread_state& by, const me
       if (there && there->released) see(block, state_of(by, in), at.location, there->released);
     }
     if (!by.own_state || !(acquires || worlds_[in].acquires)) continue;
-    for (auto& seen : state_of(by, in).seen) {
-      if (seen.location != at.location) continue;
-      if (seen.block && !seen.block_is_joined) {
-        change(block, by, in).join(*seen.block);
-        seen.block_is_joined = true;
-      }
-      if (seen.device && mine == scope::device && !seen.device_is_joined) {
-        change(block, by, in).join(*seen.device);
-        seen.device_is_joined = true;
-        watch_size(in, current(block, by, in).size());
-      }
+    auto* seen = find_entry(state_of(by, in).seen, at.location);
+    if (!seen) continue;
+    if (seen->block && !seen->block_is_joined) {
+      change(block, by, in).join(*seen->block);
+      seen->block_is_joined = true;
+    }
+    if (seen->device && mine == scope::device && !seen->device_is_joined) {
+      change(block, by, in).join(*seen->device);
+      seen->device_is_joined = true;
+      watch_size(in, current(block, by, in).size());
     }
   }
 }
@@ -249,10 +261,7 @@ shared<heads> synchronization::handed_over(const block_state& block,
                                            const thread_state::in_world& state,
                                            std::uint32_t location,
                                            const shared<heads>& continued) const {
-  const thread_state::handed_on* earlier = nullptr;
-  for (const auto& each : state.released) {
-    if (each.location == location) earlier = &each;
-  }
+  const thread_state::handed_on* earlier = find_entry(state.released, location);
   if (!state.fenced_device && !state.fenced_block && !earlier) return nullptr;
   auto all = continued ? std::make_shared<heads>(*continued) : std::make_shared<heads>();
   const auto add = [&](const shared<knowledge>& head, scope of) {

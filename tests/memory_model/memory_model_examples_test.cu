@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "examples.cuh"
+#include "lab/brief_tests.hpp"
 #include "lab/check.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
@@ -76,11 +77,12 @@ TEST_CASE("atomics of wide enough scope lose no increment") {
 }
 
 TEST_CASE("between sc fences, two blocks never miss each other") {
-  constexpr int rounds = 200'000;
+  const std::size_t rounds = lab::brief_tests() ? 20'000 : 200'000;
   require_two_resident_blocks();
   lab::device_buffer<int> raised(zeros(2 * rounds)), arrived(zeros(1));
   lab::poisoned_output<int> saw(2 * rounds);
-  memory_model::raise_and_look<<<2, 1>>>(raised.data(), saw.data(), arrived.data(), rounds);
+  memory_model::raise_and_look<<<2, 1>>>(raised.data(), saw.data(), arrived.data(),
+                                         static_cast<int>(rounds));
   CUDA_CHECK(cudaGetLastError());
   const std::vector<int> seen = saw.to_host();
   int missed = 0, strange = 0;
