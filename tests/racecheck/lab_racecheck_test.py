@@ -97,9 +97,10 @@ class lab_racecheck(unittest.TestCase):
 
     def test_wrong_use(self):
         for words, sentence in (
-            (("--seeds", "0"), "expected a whole number of at least 1"),
+            (("--seeds", "0"), "expected a whole number from 1 to 100000"),
+            (("--seeds", "1099511627776"), "expected a whole number from 1 to 100000"),
             (("--seed", "-1"), "expected"),
-            (("--seeds", "many"), "expected a whole number of at least 1, not 'many'"),
+            (("--seeds", "many"), "expected a whole number from 1 to 100000, not 'many'"),
             (("99",), "there is no chapter 99"),
             (("nowhere.cu",), "there is no file nowhere.cu"),
             (("01", "02"), "takes no second argument 02"),
