@@ -169,7 +169,7 @@ struct strong_record {
   cell_record done;
   observation seen;
 };
-using strong_records = std::unordered_map<std::uint64_t, strong_record>;  // by thread and offset
+using strong_records = std::unordered_map<std::uint64_t, strong_record>;  // by thread and shape
 
 // What few locations have.
 struct location_details {
