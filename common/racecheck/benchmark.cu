@@ -109,6 +109,10 @@ double status(const char* name) {
     }
   }
   if (file) std::fclose(file);
+  if (kilobytes < 0) {
+    std::printf("/proc/self/status has no %s\n", name);
+    std::exit(1);
+  }
   return 1024 * kilobytes;
 }
 

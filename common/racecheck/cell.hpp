@@ -58,7 +58,7 @@ class access_shape {
   constexpr unsigned code() const { return code_; }
   // The cell's bytes among them.
   constexpr unsigned mask() const {
-    if (code_ >= four_bytes) return 0xf;
+    if (code_ >= four_bytes) return whole_cell;
     if (code_ >= two_bytes) return 3u << 2 * (code_ - two_bytes);
     return code_ >= one_byte ? 1u << (code_ - one_byte) : 0;
   }
@@ -189,6 +189,12 @@ struct location_extension {
   cell_record last_of_another_block;  // of the same chain as the location's last write
   std::uint32_t position = 0;
   object_number details = 0;  // 0: none
+
+  // It, given what has to be seen to have seen the last one.
+  strong_record of_another_block(observation last) const {
+    last.position = position;
+    return {last_of_another_block, last};
+  }
 };
 static_assert(sizeof(location_extension) == 16);
 

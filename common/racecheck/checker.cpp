@@ -54,7 +54,6 @@ void checker::launch_ends(bool failed) {
 void checker::block_begins(const cpu_backend::observer::block& begun) {
   resident_block& block = blocks_[begun.multiprocessor];
   forget_block_memory(block);
-  block.index = begun.index;
   block.seen = nullptr;
   clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number),
                       block_size_.x * block_size_.y * block_size_.z);

@@ -74,7 +74,6 @@ class checker {
   };
   struct resident_block {
     block_state clocks;
-    uint3 index{};
     std::vector<region> shared_memory;
     bool barrier_orders_memory = true;
     witnesses* seen = nullptr;  // once there are some

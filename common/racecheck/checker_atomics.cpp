@@ -148,9 +148,7 @@ void checker::check_strong_writes(thread_state& by, const access& now, const loc
   if (at.extension == 0) return;
   const location_extension& extension = extensions_[at.extension];
   if (extension.last_of_another_block.has(cell_record::is_atomic)) {
-    observation seen = last_seen(now, at);
-    seen.position = extension.position;
-    check({extension.last_of_another_block, seen});
+    check(extension.of_another_block(last_seen(now, at)));
   }
   if (extension.details == 0) return;
   const location_details& more = details_[extension.details];
@@ -209,11 +207,10 @@ void checker::keep_besides(location& at, const strong_record& last) {
   };
   keep(last);
   const location_extension& extension = extensions_[at.extension];
-  if (last.done.shape() != at.shape || !extension.last_of_another_block.has(cell_record::is_atomic))
-    return;
-  observation seen = last.seen;
-  seen.position = extension.position;
-  keep({extension.last_of_another_block, seen});
+  if (last.done.shape() == at.shape &&
+      extension.last_of_another_block.has(cell_record::is_atomic)) {
+    keep(extension.of_another_block(last.seen));
+  }
 }
 
 void checker::forget_last_of_another_block(location& at) {
