@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Sixteen bytes at a time: the widest load and store that one GPU thread can issue.
+// Sixteen bytes at a time: the widest load and store of one thread that every GPU has. (From
+// compute capability 10.0 on there are some of 32 bytes, which this course does not use.)
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Times the three kernels of vector_add.cuh and checks every element of their results.
+// Times the kernel of vector_add.cuh and those of fast_vector_add.cuh, and checks every element of
+// their results.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "01_vector_add/fast_vector_add.cuh"
 #include "01_vector_add/vector_add.cuh"
 #include "lab/check.cuh"
 #include "lab/device.hpp"
@@ -49,7 +51,7 @@ struct variant {
 
 // Explicit memory: the device's own. The program copies the inputs there and the result back.
 void with_explicit_memory(const problem& data, const std::vector<variant>& variants,
-                          const lab::options& options, lab::report& report) {
+                          const lab::options& options, lab::program_results& results) {
   const lab::device_buffer<float> a(data.a);
   const lab::device_buffer<float> b(data.b);
   lab::device_buffer<float> c(data.sum.size());
@@ -58,19 +60,19 @@ void with_explicit_memory(const problem& data, const std::vector<variant>& varia
     c.fill_bytes(0xff);  // All NaN: what a kernel leaves out cannot look right.
     const lab::timing time = lab::time_runs([&] { each.launch(a.data(), b.data(), c.data()); },
                                             static_cast<int>(options.repeat));
-    report.add({.variant = each.name,
-                .blocks = each.blocks,
-                .threads = options.threads,
-                .time = time,
-                .bytes = data.bytes(),
-                .wrong = lab::first_difference<float>(c.to_host(), data.sum)});
+    results.add({.variant = each.name,
+                 .blocks = each.blocks,
+                 .threads = options.threads,
+                 .time = time,
+                 .bytes = data.bytes(),
+                 .wrong = lab::first_difference<float>(c.to_host(), data.sum)});
   }
 }
 
 // Managed memory: host and device use the same pointers, and the system moves the pages. The host
 // has to wait before it reads.
 void with_managed_memory(const problem& data, const variant& variant, const lab::options& options,
-                         lab::report& report) {
+                         lab::program_results& results) {
   if (!options.wants(variant.name)) return;
   lab::managed_buffer<float> a(data.a.size());
   lab::managed_buffer<float> b(data.b.size());
@@ -81,15 +83,15 @@ void with_managed_memory(const problem& data, const variant& variant, const lab:
   const lab::timing time = lab::time_runs([&] { variant.launch(a.data(), b.data(), c.data()); },
                                           static_cast<int>(options.repeat));
   CUDA_CHECK(cudaDeviceSynchronize());
-  report.add({.variant = variant.name,
-              .blocks = variant.blocks,
-              .threads = options.threads,
-              .time = time,
-              .bytes = data.bytes(),
-              .wrong = lab::first_difference<float>(c.span(), data.sum)});
+  results.add({.variant = variant.name,
+               .blocks = variant.blocks,
+               .threads = options.threads,
+               .time = time,
+               .bytes = data.bytes(),
+               .wrong = lab::first_difference<float>(c.span(), data.sum)});
 }
 
-void run(const lab::options& options, lab::report& report) {
+void run(const lab::options& options, lab::program_results& results) {
   const std::size_t n = options.elements;
   const unsigned threads = options.threads;
   const std::uint64_t vector_bytes = sizeof(float) * options.elements;
@@ -99,8 +101,7 @@ void run(const lab::options& options, lab::report& report) {
   const auto one_element = [=](const float* a, const float* b, float* c) {
     course::launch_one_element(a, b, c, n, threads);
   };
-  // Only where it is wanted: for the longest vectors and the smallest blocks no grid is large
-  // enough.
+  // Only if it is wanted: for the longest vectors and the smallest blocks no grid is large enough.
   const unsigned one_element_blocks =
       options.wants("one_element_a_thread") ? course::covering_blocks(n, threads) : 0;
   const unsigned stride_blocks = options.blocks.value_or(course::grid_stride_blocks(
@@ -119,8 +120,8 @@ void run(const lab::options& options, lab::report& report) {
                        {{"one_element_a_thread", one_element_blocks, one_element},
                         {"grid_stride", stride_blocks, grid_stride},
                         {"sixteen_byte_loads", packet_blocks, sixteen_bytes}},
-                       options, report);
-  with_managed_memory(data, {"managed_memory", packet_blocks, sixteen_bytes}, options, report);
+                       options, results);
+  with_managed_memory(data, {"managed_memory", packet_blocks, sixteen_bytes}, options, results);
 }
 
 }  // namespace

@@ -1,126 +1,59 @@
 // SPDX-License-Identifier: MIT
-// Chapter 01: c[i] = a[i] + b[i], three ways. No block needs to know of any other.
+// Chapter 01: c[i] = a[i] + b[i], one thread for each element. No block needs to know of any other.
+// The faster forms are in fast_vector_add.cuh.
 #pragma once
 
 #include <cuda_runtime.h>
 #include <cuda/cmath>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
-#include "01_vector_add/packet.cuh"
 #include "lab/check.cuh"
 
 namespace course {
 
-// CUDA's limit on the blocks of a grid's first dimension.
-inline constexpr std::size_t largest_grid = 0x7fffffff;
+namespace {  // A kernel can't be inline, so each source file gets its own.
 
-// One thread adds one element. For a one-dimensional grid of at least n threads.
+// Each thread adds one element. For a one-dimensional grid of at least n threads.
 // std::size_t comes first in the index: blockIdx.x * blockDim.x alone would wrap around at 2^32.
-template <class T>
-__global__ void add_one_element(const T* a, const T* b, T* c, std::size_t n) {
+__global__ void add_one_element(const float* a, const float* b, float* c, std::size_t n) {
   const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < n) c[i] = a[i] + b[i];
 }
 
-// Each thread adds an element, then steps over the whole grid to its next one. For any
-// one-dimensional grid: its size decides how fast it is, never whether it is right.
-template <class T>
-__global__ void add_grid_stride(const T* a, const T* b, T* c, std::size_t n) {
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
-    c[i] = a[i] + b[i];
-  }
-}
+}  // namespace
 
-// By value: the copy of a whole packet is the 16-byte load. Through a reference the compiler may
-// load element by element.
-template <class T>
-__device__ packet<T> operator+(packet<T> x, packet<T> y) {
-  packet<T> sum;
-#pragma unroll
-  for (std::size_t j = 0; j < packet<T>::size; ++j) sum.element[j] = x.element[j] + y.element[j];
-  return sum;
-}
+// CUDA's limit on the blocks of a grid's first dimension.
+inline constexpr std::size_t largest_grid = 0x7fffffff;
 
-// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of
-// any alignment: what does not fill an aligned packet goes one by one.
-template <class T>
-__global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
-  const packet_range range = aligned_packets(n, a, b, c);
-  const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);
-  const auto* const b_packets = reinterpret_cast<const packet<T>*>(b + range.head);
-  auto* const c_packets = reinterpret_cast<packet<T>*>(c + range.head);
-
-  const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = thread; i < range.count; i += threads) {
-    c_packets[i] = a_packets[i] + b_packets[i];
-  }
-
-  for (std::size_t i = thread; i < range.head; i += threads) c[i] = a[i] + b[i];
-  const std::size_t tail = range.head + range.count * packet<T>::size;
-  for (std::size_t i = tail + thread; i < n; i += threads) c[i] = a[i] + b[i];
-}
-
-// The blocks that cover `n` pieces of work where each does `per_block` (>= 1). Throws
-// std::invalid_argument where no grid is that large.
+// The blocks that cover `n` pieces of work if each does `per_block` (>= 1): n / per_block, rounded
+// up. Throws std::invalid_argument if no grid is that large.
 inline unsigned covering_blocks(std::size_t n, std::size_t per_block) {
   const std::size_t blocks = cuda::ceil_div(n, per_block);
   if (blocks > largest_grid) {
     throw std::invalid_argument(std::to_string(blocks) +
                                 " blocks are needed, and a grid has at most " +
-                                std::to_string(largest_grid) + "; take more threads a block");
+                                std::to_string(largest_grid) + "; take more threads per block");
   }
   return static_cast<unsigned>(blocks);
 }
 
-// A grid for add_grid_stride on a device with so many SMs: enough blocks to keep each SM busy while
-// some of its blocks wait for memory, and no more than there are elements for.
-inline unsigned grid_stride_blocks(std::size_t n, unsigned threads, unsigned multiprocessors) {
-  const std::size_t useful = cuda::ceil_div(n, std::size_t{threads});
-  return static_cast<unsigned>(std::min(useful, std::size_t{multiprocessors} * 32));
-}
+namespace {
 
-// A grid for add_sixteen_bytes in which each thread has one packet, as far as grids go: the
-// hardware's scheduler then keeps every SM busy to the end, better than a loop does.
-template <class T>
-unsigned sixteen_bytes_blocks(std::size_t n, unsigned threads) {
-  const std::size_t per_block = std::size_t{threads} * packet<T>::size;
-  return static_cast<unsigned>(std::min(cuda::ceil_div(n, per_block), largest_grid));
-}
-
-// The three below launch on the default stream and do not wait. a, b and c are arrays of n elements
-// that the device can reach; c may be a or b, and overlaps them in no other way. threads is from 1
-// to 1024, blocks from 1 to 2^31 - 1. For n == 0 there is nothing to launch (a grid of no blocks
-// would be an error). Errors: lab::cuda_error where the launch is refused.
-
-// Its grid follows from n. Throws std::invalid_argument where that takes too many blocks.
-template <class T>
-void launch_one_element(const T* a, const T* b, T* c, std::size_t n, unsigned threads) {
-  if (n == 0) return;
-  add_one_element<<<covering_blocks(n, threads), threads>>>(a, b, c, n);
+// Launches add_one_element on the default stream and does not wait. a, b and c are arrays of n
+// elements that the device can reach; c may be a or b, and overlaps them in no other way. threads
+// is from 1 to 1024. Throws std::invalid_argument if that takes too many blocks, and
+// lab::cuda_error if the launch is refused.
+inline void launch_one_element(const float* a, const float* b, float* c, std::size_t n,
+                               unsigned threads) {
+  if (n == 0) return;  // A grid of no blocks would be refused.
+  const unsigned blocks = covering_blocks(n, threads);
+  add_one_element<<<blocks, threads>>>(a, b, c, n);
   CUDA_CHECK(cudaGetLastError());
 }
 
-template <class T>
-void launch_grid_stride(const T* a, const T* b, T* c, std::size_t n, unsigned blocks,
-                        unsigned threads) {
-  if (n == 0) return;
-  add_grid_stride<<<blocks, threads>>>(a, b, c, n);
-  CUDA_CHECK(cudaGetLastError());
-}
-
-template <class T>
-void launch_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n, unsigned blocks,
-                          unsigned threads) {
-  if (n == 0) return;
-  add_sixteen_bytes<T><<<blocks, threads>>>(a, b, c, n);
-  CUDA_CHECK(cudaGetLastError());
-}
+}  // namespace
 
 }  // namespace course

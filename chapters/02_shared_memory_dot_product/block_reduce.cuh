@@ -67,9 +67,8 @@ struct maximum {
 // Combines `value` of all threads of the block. Thread 0 gets the result; what the other threads
 // get is not specified.
 // - Every thread of a one-dimensional block calls it, with the same `operation` and `shared`.
-// - `shared` is shared memory for blockDim.x elements; its old contents do not matter. It may be
-//   used again at once, for the next reduction too: after the last barrier only thread 0 touches
-//   it.
+// - `shared` is shared memory for blockDim.x elements that no thread is still using. It may be used
+//   again at once, by any thread and for anything: nobody touches it after the last barrier.
 // - T is trivially copyable.
 // A halving tree: after each step the front half holds what both halves held.
 // ceil(log2(blockDim.x)) steps, each with a barrier.
@@ -84,11 +83,14 @@ __device__ T block_reduce(T value, Operation operation, T* shared) {
     // Rounded up: of an odd number the middle element has no partner, and waits for the next step.
     // Rounded down it would be lost, which is why the usual tree takes powers of two only.
     const unsigned half = (live + 1) / 2;
-    if (thread < live - half) shared[thread] = operation(shared[thread], shared[thread + half]);
+    if (thread < live - half) {
+      value = operation(value, shared[thread + half]);
+      shared[thread] = value;
+    }
     __syncthreads();
     live = half;
   }
-  return thread == 0 ? shared[0] : value;
+  return value;  // And not shared[0], which another thread may by now be writing again.
 }
 
 // `value` of the lane that is `delta` lanes above; the lane's own where there is no such lane in
@@ -133,8 +135,8 @@ __device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_siz
 }
 
 // As block_reduce, but with warp shuffles: two barriers instead of up to eleven. `shared` is shared
-// memory for one element a warp, ceil(blockDim.x / 32); largest_warp_count is enough for any block.
-// Everything else, block_reduce's contract says.
+// memory for one element per warp, ceil(blockDim.x / 32); largest_warp_count is enough for any
+// block. Everything else, block_reduce's contract says.
 template <class T, class Operation>
 __device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
   const unsigned lane = threadIdx.x % warp_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the case of the text that the chapter starts from, then times the kernels of dot_product.cuh
-// and checks their results.
+// Runs the case of the text that the chapter starts from, then times the kernel of dot_product.cuh
+// and those of fast_dot_product.cuh, and checks their results.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "02_shared_memory_dot_product/dot_product.cuh"
+#include "02_shared_memory_dot_product/fast_dot_product.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/program.hpp"
@@ -18,8 +19,9 @@ namespace {
 const lab::program_description description = {
     .name = "dot_product",
     .summary = "the sum of a[i] * b[i]; each block leaves a partial sum, the host adds them up",
-    .variants = {"thirty_two_blocks", "static_tree", "dynamic_tree", "shuffle",
-                 "sixteen_byte_loads", "sixteen_byte_loads_double", "sixteen_byte_loads_int64"},
+    .variants = {"dot_finished_by_host", "thirty_two_blocks", "static_tree", "dynamic_tree",
+                 "shuffle", "sixteen_byte_loads", "sixteen_byte_loads_double",
+                 "sixteen_byte_loads_int64"},
 };
 
 // At most 32 blocks, as in the text: few enough to look at, far too few for a whole GPU.
@@ -29,7 +31,7 @@ unsigned blocks_of_the_text(std::size_t n, unsigned threads) {
 
 // The text's own case: a[i] = i and b[i] = 2i for i from 1 to 33 * 1024, in 64-bit integers,
 // because the last product alone, 2 * 33792 * 33792, is more than 32 bits can hold.
-void case_of_the_text(lab::report& report) {
+void case_of_the_text(lab::program_results& results) {
   constexpr std::int64_t n = 33 * 1024;
   constexpr unsigned threads = 256;
   // 2 * (1^2 + ... + n^2), by the closed formula for the sum of squares.
@@ -44,9 +46,10 @@ void case_of_the_text(lab::report& report) {
   const lab::device_buffer<std::int64_t> device_a(a);
   const lab::device_buffer<std::int64_t> device_b(b);
   lab::device_buffer<std::int64_t> partials(blocks_of_the_text(n, threads));
-  const std::int64_t got = course::dot_product(course::dot_variant::dynamic_tree, device_a.data(),
-                                               device_b.data(), std::size_t{n}, threads, partials);
-  report.compare("dot product of 1..33792 and twice that, 32 blocks of 256 threads", got, expected);
+  const std::int64_t got = course::dot_finished_by_host(device_a.data(), device_b.data(),
+                                                        std::size_t{n}, threads, partials);
+  results.compare("dot product of 1..33792 and twice that, 32 blocks of 256 threads", got,
+                  expected);
 }
 
 template <class T>
@@ -73,14 +76,36 @@ void add_row(lab::reduction_rows<T>& rows, const std::string& name, course::dot_
   }));
 }
 
-void run(const lab::options& options, lab::report& report) {
+// The lesson's kernel, in the grid of the command line or else one that fills the device.
+void add_lesson_row(lab::reduction_rows<std::int64_t>& rows) {
+  auto& problem = rows.problem();
+  const unsigned blocks = rows.blocks([&] {
+    const std::size_t useful = cuda::ceil_div(problem.size(), std::size_t{rows.threads()});
+    return static_cast<unsigned>(std::min(
+        useful,
+        lab::resident_blocks(course::dot, rows.threads(), rows.threads() * sizeof(std::int64_t))));
+  });
+  rows.add_on_host(
+      "dot_finished_by_host", blocks, 2,
+      [&](lab::device_buffer<std::int64_t>& partials) {
+        return course::dot_finished_by_host(problem.a(), problem.b(), problem.size(),
+                                            rows.threads(), partials);
+      },
+      [&](std::int64_t got) { return problem.wrong_dot(got, 0); });  // Whole numbers: no rounding.
+}
+
+void run(const lab::options& options, lab::program_results& results) {
   using course::dot_variant;
   const std::uint64_t vector_bytes = sizeof(std::int64_t) * options.elements;
   lab::require_memory(2 * vector_bytes, 2 * vector_bytes);
 
-  case_of_the_text(report);
+  case_of_the_text(results);
+  if (options.wants("dot_finished_by_host")) {
+    lab::reduction_rows<std::int64_t> rows(options, results);
+    add_lesson_row(rows);
+  }
   {
-    lab::reduction_rows<float> rows(options, report);
+    lab::reduction_rows<float> rows(options, results);
     add_row(rows, "thirty_two_blocks", dot_variant::dynamic_tree,
             blocks_of_the_text(options.elements, options.threads));
     add_row(rows, "static_tree", dot_variant::static_tree);
@@ -89,11 +114,11 @@ void run(const lab::options& options, lab::report& report) {
     add_row(rows, "sixteen_byte_loads", dot_variant::sixteen_bytes);
   }
   if (const std::string name = "sixteen_byte_loads_double"; options.wants(name)) {
-    lab::reduction_rows<double> rows(options, report);
+    lab::reduction_rows<double> rows(options, results);
     add_row(rows, name, dot_variant::sixteen_bytes);
   }
   if (const std::string name = "sixteen_byte_loads_int64"; options.wants(name)) {
-    lab::reduction_rows<std::int64_t> rows(options, report);
+    lab::reduction_rows<std::int64_t> rows(options, results);
     add_row(rows, name, dot_variant::sixteen_bytes);
   }
 }

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "02_shared_memory_dot_product/fast_dot_product.cuh"
 #include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
@@ -110,6 +111,47 @@ __global__ void reduce_three_times(const int* values, int* results) {
   }
 }
 
+// After each reduction every thread at once overwrites the element of another one, thread 0's too,
+// and all read what they find.
+template <method how>
+__global__ void reduce_and_write_again(const int* values, int* results, int* found) {
+  __shared__ int shared[course::largest_block];
+  const unsigned thread = threadIdx.x;
+  const unsigned other = blockDim.x - 1 - thread;
+  for (int round = 0; round < 2; ++round) {
+    const int value = (round + 1) * values[thread];
+    const int result = how == method::tree ? block_reduce(value, course::plus{}, shared)
+                                           : block_reduce_shuffle(value, course::plus{}, shared);
+    shared[other] = -value;
+    __syncthreads();
+    found[round * blockDim.x + other] = shared[thread];
+    if (thread == 0) results[round] = result;
+    __syncthreads();
+  }
+}
+
+template <method how>
+void check_memory_written_again() {
+  for (const unsigned threads : {1U, 2U, 33U, 256U}) {
+    CAPTURE(threads);
+    std::vector<int> values(threads);
+    std::iota(values.begin(), values.end(), 1);
+    const int sum = std::accumulate(values.begin(), values.end(), 0);
+    std::vector<int> negated(2 * threads);
+    for (unsigned i = 0; i < threads; ++i) {
+      negated[i] = -values[i];
+      negated[threads + i] = -2 * values[i];
+    }
+    const lab::device_buffer<int> input(values);
+    lab::poisoned_output<int> results(2);
+    lab::poisoned_output<int> found(2 * threads);
+    reduce_and_write_again<how><<<1, threads>>>(input.data(), results.data(), found.data());
+    CUDA_CHECK(cudaGetLastError());
+    REQUIRE(results.to_host() == std::vector<int>{sum, 2 * sum});
+    REQUIRE(found.to_host() == negated);
+  }
+}
+
 // A value with the place it came from: 12 bytes, no arithmetic type, no built-in shuffle.
 struct placed_value {
   float value;
@@ -181,22 +223,41 @@ std::vector<T> partial_sums(dot_variant variant, const T* a, const T* b, std::si
   return first_run;
 }
 
-// dot_product() of two host vectors, twice, onto poisoned partial sums.
+// The result of dot(partials), twice, onto poisoned partial sums of `blocks` blocks.
+template <class T, class Dot>
+T result_of_two(unsigned blocks, Dot dot) {
+  lab::device_buffer<T> partials(blocks);
+  T results[2];
+  for (T& result : results) {
+    partials.fill_bytes(0xa5);
+    result = dot(partials);
+  }
+  REQUIRE(results[0] == results[1]);
+  return results[0];
+}
+
+// dot_product() of two host vectors.
 template <class T>
 T dot_on_device(dot_variant variant, const std::vector<T>& a, const std::vector<T>& b,
                 unsigned blocks, unsigned threads, std::size_t a_offset = 0,
                 std::size_t b_offset = 0) {
   const misaligned_input<T> device_a(a, a_offset);
   const misaligned_input<T> device_b(b, b_offset);
-  lab::device_buffer<T> partials(blocks);
-  T results[2];
-  for (T& result : results) {
-    partials.fill_bytes(0xa5);
-    result =
-        course::dot_product(variant, device_a.data(), device_b.data(), a.size(), threads, partials);
-  }
-  REQUIRE(results[0] == results[1]);
-  return results[0];
+  return result_of_two<T>(blocks, [&](lab::device_buffer<T>& partials) {
+    return course::dot_product(variant, device_a.data(), device_b.data(), a.size(), threads,
+                               partials);
+  });
+}
+
+// The same by the lesson's kernel.
+std::int64_t lesson_dot(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b,
+                        unsigned blocks, unsigned threads) {
+  const lab::device_buffer<std::int64_t> device_a(a);
+  const lab::device_buffer<std::int64_t> device_b(b);
+  return result_of_two<std::int64_t>(blocks, [&](lab::device_buffer<std::int64_t>& partials) {
+    return course::dot_finished_by_host(device_a.data(), device_b.data(), a.size(), threads,
+                                        partials);
+  });
 }
 
 // What the vectors of the test of rounding hold.
@@ -258,6 +319,14 @@ TEST_CASE("shared memory may be used again at once") {
   }
 }
 
+TEST_CASE("shared memory may be written by any thread after the tree") {
+  check_memory_written_again<method::tree>();
+}
+
+TEST_CASE("shared memory may be written by any thread after the shuffles") {
+  check_memory_written_again<method::shuffle>();
+}
+
 TEST_CASE("reductions take any trivially copyable type") {
   for (const unsigned threads : {1U, 5U, 32U, 40U, 64U, 777U, 1024U}) {
     CAPTURE(threads);
@@ -292,13 +361,39 @@ TEST_CASE("the text's case is 25,725,848,529,920") {
     a[i] = static_cast<std::int64_t>(i + 1);
     b[i] = static_cast<std::int64_t>(2 * (i + 1));
   }
+  REQUIRE(lesson_dot(a, b, 32, 256) == 25'725'848'529'920);
   for (const dot_variant variant : all_variants) {
     CAPTURE(variant);
     REQUIRE(dot_on_device(variant, a, b, 32, 256) == 25'725'848'529'920);
   }
-  // What the text prints beside its result leaves out the last product.
+  // What the text prints next to its result leaves out the last product.
   REQUIRE(lab::exact_dot<std::int64_t>(a, b) - 2 * std::int64_t{n} * std::int64_t{n} ==
           25'723'564'731'392);
+}
+
+TEST_CASE("the lesson's kernel is right for every block size from 1 to 1024") {
+  const std::uint64_t seed = Catch::getSeed();
+  CAPTURE(seed);
+  const auto a = lab::small_integers<std::int64_t>(2003, 1 << 25, seed);
+  const auto b = lab::small_integers<std::int64_t>(2003, 1 << 25, ~seed);
+  const std::int64_t expected = lab::exact_dot<std::int64_t>(a, b);
+  for (const unsigned threads : lab::every_block_size()) {
+    CAPTURE(threads);
+    REQUIRE(lesson_dot(a, b, 2, threads) == expected);
+  }
+}
+
+TEST_CASE("the lesson's kernel is right for awkward counts and grids") {
+  const std::uint64_t seed = Catch::getSeed();
+  for (const std::size_t n : {0, 1, 2, 31, 32, 33, 255, 256, 257, 4097, 50'003}) {
+    const auto a = lab::small_integers<std::int64_t>(n, 1 << 20, seed);
+    const auto b = lab::small_integers<std::int64_t>(n, 1 << 20, ~seed);
+    const std::int64_t expected = lab::exact_dot<std::int64_t>(a, b);
+    for (const unsigned blocks : {1U, 3U, 70U}) {
+      CAPTURE(seed, n, blocks);
+      REQUIRE(lesson_dot(a, b, blocks, 96) == expected);
+    }
+  }
 }
 
 TEST_CASE("every variant is right for every block size from 1 to 1024") {
@@ -352,6 +447,30 @@ TEST_CASE("sixteen-byte loads take vectors of any alignment") {
                 expected);
       }
     }
+  }
+}
+
+TEST_CASE("each block of the lesson's kernel leaves its own share") {
+  constexpr unsigned blocks = 11;
+  constexpr unsigned threads = 160;
+  // Element i belongs to block i / threads % blocks, and weighs 2^block.
+  std::vector<std::int64_t> a(20 * blocks * threads + 1);
+  std::vector<std::int64_t> expected(blocks, 0);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const std::size_t block = i / threads % blocks;
+    a[i] = std::int64_t{1} << block;
+    expected[block] += a[i];
+  }
+  const lab::device_buffer<std::int64_t> device_a(a);
+  const lab::device_buffer<std::int64_t> ones(std::vector<std::int64_t>(a.size(), 1));
+  lab::poisoned_output<std::int64_t> partials(blocks);
+  for (int run = 0; run < 2; ++run) {
+    partials.poison();
+    course::dot<<<blocks, threads, threads * sizeof(std::int64_t)>>>(device_a.data(), ones.data(),
+                                                                     a.size(), partials.data());
+    CUDA_CHECK(cudaGetLastError());
+    REQUIRE(partials.to_host() == expected);
+    REQUIRE(partials.overrun() == std::nullopt);
   }
 }
 
@@ -417,6 +536,8 @@ TEMPLATE_TEST_CASE("sums with rounding stay within the proven bound", "", float,
 TEST_CASE("an empty dot product is 0 and launches nothing") {
   // A grid of 0 blocks would be refused, so what returns has not launched.
   lab::device_buffer<float> no_partials(0);
+  lab::device_buffer<std::int64_t> none(0);
+  REQUIRE(course::dot_finished_by_host(nullptr, nullptr, 0, 256, none) == 0);
   for (const dot_variant variant : all_variants) {
     CAPTURE(variant);
     REQUIRE(course::dot_blocks<float>(variant, 0, 256) == 0);
@@ -437,6 +558,10 @@ TEST_CASE("the default grid fills the device, and is no larger than the data") {
 }
 
 TEST_CASE("too many threads for a block are refused") {
+  lab::device_buffer<std::int64_t> y(1);
+  CHECK_THROWS_MATCHES(
+      course::dot_finished_by_host(y.data(), y.data(), 1, 2048, y), lab::cuda_error,
+      Catch::Matchers::MessageMatches(Catch::Matchers::ContainsSubstring("cudaErrorInvalidValue")));
   lab::device_buffer<float> x(1);
   for (const dot_variant variant : all_variants) {
     CAPTURE(variant);
@@ -447,8 +572,10 @@ TEST_CASE("too many threads for a block are refused") {
   }
 }
 
-TEST_CASE("every variant adds up more than 2^32 products") {
-  using element = std::int32_t;
+// Of std::int64_t only by the lesson's kernel, which adds up nothing else.
+TEMPLATE_TEST_CASE("every variant adds up more than 2^32 products", "", std::int32_t,
+                   std::int64_t) {
+  using element = TestType;
   constexpr std::size_t n = lab::large_count;
   if (const auto reason = lab::why_no_large_data(2 * n * sizeof(element))) SKIP(*reason);
   const std::uint64_t seed = Catch::getSeed();
@@ -464,8 +591,12 @@ TEST_CASE("every variant adds up more than 2^32 products") {
                                 dot_of(lab::large_windows[1], lab::large_window) +
                                 dot_of(last, n - last);
   lab::device_buffer<element> partials(132 * 8);
-  for (const dot_variant variant : all_variants) {
-    CAPTURE(variant);
-    REQUIRE(course::dot_product(variant, a.data(), b.data(), n, 256, partials) == expected);
+  if constexpr (std::is_same_v<element, std::int64_t>) {
+    REQUIRE(course::dot_finished_by_host(a.data(), b.data(), n, 256, partials) == expected);
+  } else {
+    for (const dot_variant variant : all_variants) {
+      CAPTURE(variant);
+      REQUIRE(course::dot_product(variant, a.data(), b.data(), n, 256, partials) == expected);
+    }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "03_two_kernel_reduction/two_kernel_reduction.cuh"
 
+#include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers.hpp>
@@ -11,10 +12,15 @@
 #include <limits>
 #include <vector>
 
+#include "03_two_kernel_reduction/fast_two_kernel_reduction.cuh"
 #include "03_two_kernel_reduction/reduction_checks.cuh"
+#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
+#include "lab/exact_data.hpp"
+#include "lab/large_data.cuh"
 #include "lab/poisoned_output.cuh"
+#include "lab/reference.hpp"
 
 namespace {
 
@@ -33,6 +39,16 @@ struct two_kernels {
   }
 };
 
+// sum_by_two_kernels(), three times, onto poisoned partial sums and a poisoned result.
+std::int64_t lesson_sum(const std::vector<std::int64_t>& values, unsigned blocks,
+                        unsigned threads) {
+  const lab::device_buffer<std::int64_t> input(values);
+  return checks::result_of_three<std::int64_t>(
+      blocks, [&](std::int64_t* partials, std::int64_t* result) {
+        course::sum_by_two_kernels(input.data(), values.size(), partials, result, blocks, threads);
+      });
+}
+
 // The identity changes no value, the most extreme ones included.
 template <class T, class Operation>
 bool is_identity(Operation operation) {
@@ -47,6 +63,51 @@ bool is_identity(Operation operation) {
 }
 
 }  // namespace
+
+TEST_CASE("the lesson's kernels are exact on awkward counts, blocks and grids") {
+  const std::uint64_t seed = Catch::getSeed();
+  for (const std::size_t n : {0, 1, 31, 32, 33, 255, 256, 257, 4097, 50'003}) {
+    // So large that no value can make up for another that is missing or comes twice.
+    const auto values = lab::small_integers<std::int64_t>(n, std::int64_t{1} << 46, seed);
+    for (const unsigned threads : {1U, 33U, 256U, 1024U}) {
+      for (const unsigned blocks : lab::all_or_few({1, 3, 300}, {1, 3})) {
+        CAPTURE(seed, n, threads, blocks);
+        REQUIRE(lesson_sum(values, blocks, threads) == lab::exact_sum<std::int64_t>(values));
+      }
+    }
+  }
+}
+
+TEST_CASE("the lesson's kernels lose no block's share") {
+  for (const unsigned blocks : {1U, 2U, 33U, 60U}) {
+    CAPTURE(blocks);
+    constexpr unsigned threads = 64;
+    // Block k has the k-th run of `threads` values, and 2^k in it: a wrong sum names the block.
+    std::vector<std::int64_t> values(blocks * threads, 0);
+    for (unsigned block = 0; block < blocks; ++block) {
+      values[block * threads + block] = std::int64_t{1} << block;
+    }
+    REQUIRE(lesson_sum(values, blocks, threads) == (std::int64_t{1} << blocks) - 1);
+  }
+}
+
+TEST_CASE("the lesson's kernels add up more than 2^32 values") {
+  constexpr std::size_t n = lab::large_count;
+  if (const auto reason = lab::why_no_large_data(n * sizeof(std::int64_t))) SKIP(*reason);
+  const auto values = lab::large_vector<std::int64_t>(0, 60, Catch::getSeed());
+  CAPTURE(Catch::getSeed());
+  std::int64_t expected = 0;
+  // The last two windows overlap: from the third one on, the rest at once.
+  for (const std::size_t first :
+       {lab::large_windows[0], lab::large_windows[1], lab::large_windows[2]}) {
+    const std::size_t count = first == lab::large_windows[2] ? n - first : lab::large_window;
+    expected += lab::exact_sum<std::int64_t>(values.to_host(first, count));
+  }
+  lab::device_buffer<std::int64_t> partials(1056);
+  lab::device_buffer<std::int64_t> result(1);
+  course::sum_by_two_kernels(values.data(), n, partials.data(), result.data(), 1056, 256);
+  REQUIRE(result.to_host().front() == expected);
+}
 
 TEMPLATE_TEST_CASE("identities change nothing", "", std::int32_t, std::int64_t, float, double) {
   CHECK(is_identity<TestType>(course::plus{}));
@@ -117,9 +178,17 @@ TEST_CASE("the second kernel's input is the first one's output, in any stream") 
   lab::poisoned_output<std::int64_t> partials(blocks);
   lab::poisoned_output<std::int64_t> result(1);
   CUDA_CHECK(cudaDeviceSynchronize());
-  for (int launch = 0; launch < 20; ++launch) {
+  for (int launch = 0; launch < (lab::brief_tests() ? 4 : 20); ++launch) {
     course::two_kernel_reduction(input.data(), n, course::plus{}, partials.data(), result.data(),
                                  blocks, 128, stream);
+  }
+  CUDA_CHECK(cudaStreamSynchronize(stream));
+  CHECK(result.to_host() == std::vector<std::int64_t>{3 * n});
+  result.poison();
+  CUDA_CHECK(cudaDeviceSynchronize());
+  for (int launch = 0; launch < 20; ++launch) {
+    course::sum_by_two_kernels(input.data(), n, partials.data(), result.data(), blocks, 128,
+                               stream);
   }
   CUDA_CHECK(cudaStreamSynchronize(stream));
   CHECK(result.to_host() == std::vector<std::int64_t>{3 * n});
@@ -141,7 +210,10 @@ TEST_CASE("the grid of a reduction fits its terms and the device") {
 
 TEST_CASE("a reduction in a grid or a block that CUDA does not have is refused") {
   lab::device_buffer<float> x(1);
+  lab::device_buffer<std::int64_t> y(1);
   const auto refuses = [&](unsigned blocks, unsigned threads) {
+    CHECK_THROWS_AS(course::sum_by_two_kernels(y.data(), 1, y.data(), y.data(), blocks, threads),
+                    lab::cuda_error);
     CHECK_THROWS_MATCHES(course::two_kernel_reduction(x.data(), 1, course::plus{}, x.data(),
                                                       x.data(), blocks, threads),
                          lab::cuda_error,

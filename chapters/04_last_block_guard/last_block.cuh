@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The last-block guard: which block of the grid is the last to get here? That one may read what all
 // others wrote before they got here.
+// The idea is that of "Inter-block communication" (Stack Overflow Documentation), the code is new:
+// docs/sources.md.
 #pragma once
 
+#include <cuda_runtime.h>
 #include <cuda/atomic>
 
 namespace course {
@@ -25,11 +28,15 @@ __device__ inline unsigned long long block_count() {
 // - Every thread of the block calls it, at the same place, with the same arguments.
 // - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
 //   any number of each block.
-// - *counter is in global memory and was 0 at the launch. Nobody else touches it meanwhile.
+// - *counter is in global memory and was 0 at the launch. Nobody else touches it
+//   meanwhile: launches that can overlap have a counter each.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block.
-// Errors: one arrival too many, which is also what most counters that were not 0 lead to, stops the
-// kernel with __trap().
+// Errors: a *counter that was `expected` or more at the launch always stops the kernel with
+// __trap(). An arrival too many, or a *counter that was above 0 and less, may do so, if an arrival
+// finds `expected` or more before the last block has set *counter back. After that it goes
+// unnoticed, *counter is left above 0, and later launches are wrong too. After a launch in which
+// arrivals were missing or too many, set *counter to 0.
 __device__ inline bool last_arrival(unsigned* counter, unsigned long long expected) {
   __shared__ unsigned earlier;
   const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);

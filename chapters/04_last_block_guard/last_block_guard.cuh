@@ -1,135 +1,85 @@
 // SPDX-License-Identifier: MIT
-// Chapter 04: the reduction of chapter 03 in one kernel. Whichever block arrives last merges the
-// shares of all.
+// Chapter 04: a sum in one kernel. Whichever block arrives last merges what all blocks have left.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
-#include <type_traits>
+#include <cstdint>
 #include <vector>
 
-#include "03_two_kernel_reduction/block_share.cuh"
-#include "03_two_kernel_reduction/two_kernel_reduction.cuh"
-#include "04_last_block_guard/classic_guards.cuh"
+#include "02_shared_memory_dot_product/block_reduce.cuh"
 #include "04_last_block_guard/last_block.cuh"
 #include "lab/check.cuh"
 #include "lab/device_buffer.cuh"
 
 namespace course {
 
-// The guards as types, so that one kernel can be compiled with each. A call is last_block's, with
-// its contract.
-struct acquire_release_guard {
-  static constexpr bool resets_counter = true;
-  __device__ bool operator()(unsigned* counter) const { return last_block(counter); }
-};
+namespace {  // A kernel can't be inline, so each source file gets its own.
 
-// The classic guards, with the barrier and the fence that they need around them. Someone else must
-// set *counter to 0 before each launch, and the grid is one-dimensional.
-struct shared_flag_guard {
-  static constexpr bool resets_counter = false;
-  __device__ bool operator()(unsigned* counter) const {
-    __syncthreads();
-    const bool last = classic::last_block_shared_flag(counter);
-    if (last) __threadfence();
-    return last;
+// *result becomes the sum of n values: chapter 03's sum_blocks and sum_partials in one kernel. For
+// any one-dimensional grid and block; partials has gridDim.x elements, counter is last_block's.
+__global__ void sum_in_one_kernel(const std::int64_t* values, std::size_t n, std::int64_t* partials,
+                                  unsigned* counter, std::int64_t* result) {
+  __shared__ std::int64_t shared[largest_block];
+  const std::size_t threads_of_grid = std::size_t{gridDim.x} * blockDim.x;
+  std::int64_t sum = 0;
+  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n;
+       i += threads_of_grid) {
+    sum += values[i];
   }
-};
-struct syncthreads_or_guard {
-  static constexpr bool resets_counter = false;
-  __device__ bool operator()(unsigned* counter) const {
-    __syncthreads();
-    const bool last = classic::last_block_syncthreads_or(counter);
-    if (last) __threadfence();
-    return last;
-  }
-};
+  sum = block_reduce(sum, plus{}, shared);
+  if (threadIdx.x == 0) partials[blockIdx.x] = sum;
 
-// The skeleton of the text, for any trivially copyable T: each block brings its partial result, and
-// the block that is last calls merge(partials, count), with all its threads, when all `count`
-// partial results are in partials[0] to partials[count - 1], in the order of block_rank().
-// - Every thread of every block of the grid calls it, once a launch. `partial` is thread 0's; the
-//   other threads' does not matter.
-// - partials has block_count() elements in global memory, and no thread reads it otherwise: not as
-//   __restrict__ or by __ldg(), which promise that nobody writes it while the kernel runs.
-// - counter: as for last_block.
-template <class Guard = acquire_release_guard, class T, class Merge>
-__device__ void merge_in_last_block(const T& partial, T* partials, unsigned* counter, Merge merge) {
-  static_assert(std::is_trivially_copyable_v<T>,
-                "a partial result travels through global memory byte by byte");
-  if (thread_rank() == 0) partials[block_rank()] = partial;
-  if (Guard{}(counter)) merge(static_cast<const T*>(partials), block_count());
-}
-
-// *result becomes the combination of the first n terms. For any one-dimensional grid and block;
-// every thread calls it; partials has gridDim.x elements.
-template <class Guard, class Terms, class Operation, class T = typename Terms::value_type>
-__device__ void reduce_in_one_kernel(Terms terms, std::size_t n, Operation operation, T* partials,
-                                     unsigned* counter, T* result) {
-  static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
-  __shared__ T shared[largest_warp_count];
-  const T share = block_share(terms, n, blockIdx.x, gridDim.x, operation, shared);
-  merge_in_last_block<Guard>(share, partials, counter, [&](const T* all, unsigned long long count) {
-    const T total = block_share(shares<T>{all}, count, 0, 1, operation, shared);
+  if (last_block(counter)) {
+    std::int64_t total = 0;
+    for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) total += partials[k];
+    total = block_reduce(total, plus{}, shared);
     if (threadIdx.x == 0) *result = total;
-  });
+  }
 }
 
-template <class Guard, class T, class Operation>
-__global__ void reduce_elements_in_one_kernel(const T* values, std::size_t n, Operation operation,
-                                              T* partials, unsigned* counter, T* result) {
-  reduce_in_one_kernel<Guard>(elements<T>{values}, n, operation, partials, counter, result);
+// Launches it in `stream`, and does not wait. All pointers lead to memory that the device can
+// reach, and *counter is 0: it is 0 again when the kernel has ended. blocks is from 1 to 2^31 - 1,
+// threads from 1 to 1024. The sum must not overflow. Errors: lab::cuda_error if the launch is
+// refused.
+inline void sum_by_last_block(const std::int64_t* values, std::size_t n, std::int64_t* partials,
+                              unsigned* counter, std::int64_t* result, unsigned blocks,
+                              unsigned threads, cudaStream_t stream = nullptr) {
+  sum_in_one_kernel<<<blocks, threads, 0, stream>>>(values, n, partials, counter, result);
+  CUDA_CHECK(cudaGetLastError());
 }
 
-template <class Guard, class T>
-__global__ void reduce_products_in_one_kernel(const T* a, const T* b, std::size_t n, T* partials,
-                                              unsigned* counter, T* result) {
-  reduce_in_one_kernel<Guard>(products<T>{a, b}, n, plus{}, partials, counter, result);
-}
+}  // namespace
 
 // The counter of a guard, in device memory: 0 before the first launch, and after every launch that
 // ended. Launches that may overlap, because they are in two streams, need a counter each.
 // Errors: lab::cuda_error.
 class arrival_counter {
  public:
-  arrival_counter() : memory_(1) {
-    memory_.copy_from(std::vector<unsigned>{0});
-    // The copy is the default stream's; a launch in another stream would not wait for it.
-    CUDA_CHECK(cudaDeviceSynchronize());
+  // Sets it to 0 in `stream`, and waits for that: it is ready for launches in any stream.
+  explicit arrival_counter(cudaStream_t stream = nullptr) : memory_(1) {
+    reset(stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
   }
+
   unsigned* data() { return memory_.data(); }
-  // What the counter says once all earlier work of the default stream is done. Not 0: a launch
-  // died, or not every block arrived.
-  unsigned value() const { return memory_.to_host().front(); }
+
+  // 0 again, in the order of `stream`; does not wait for the device. For guards that do not do it,
+  // and after a launch in which not every block arrived.
+  void reset(cudaStream_t stream = nullptr) {
+    CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, sizeof(unsigned), stream));
+  }
+
+  // What the counter says once all earlier work of `stream` is done. Not 0: a launch died, or not
+  // every block arrived.
+  unsigned value(cudaStream_t stream = nullptr) const {
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    return memory_.to_host().front();
+  }
 
  private:
   lab::device_buffer<unsigned> memory_;
 };
-
-// As two_kernel_reduction, with its contract, in one launch. A classic guard costs a second
-// operation in the stream: the counter is set to 0 first.
-template <class Guard = acquire_release_guard, class T, class Operation>
-void last_block_reduction(const T* values, std::size_t n, Operation operation, T* partials,
-                          arrival_counter& counter, T* result, unsigned blocks, unsigned threads,
-                          cudaStream_t stream = nullptr) {
-  if (!Guard::resets_counter)
-    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), stream));
-  reduce_elements_in_one_kernel<Guard>
-      <<<blocks, threads, 0, stream>>>(values, n, operation, partials, counter.data(), result);
-  CUDA_CHECK(cudaGetLastError());
-}
-
-// As two_kernel_dot, in one launch.
-template <class Guard = acquire_release_guard, class T>
-void last_block_dot(const T* a, const T* b, std::size_t n, T* partials, arrival_counter& counter,
-                    T* result, unsigned blocks, unsigned threads, cudaStream_t stream = nullptr) {
-  if (!Guard::resets_counter)
-    CUDA_CHECK(cudaMemsetAsync(counter.data(), 0, sizeof(unsigned), stream));
-  reduce_products_in_one_kernel<Guard>
-      <<<blocks, threads, 0, stream>>>(a, b, n, partials, counter.data(), result);
-  CUDA_CHECK(cudaGetLastError());
-}
 
 }  // namespace course

@@ -14,15 +14,21 @@
 #include <vector>
 
 #include "03_two_kernel_reduction/reduction_checks.cuh"
+#include "04_last_block_guard/fast_last_block_guard.cuh"
+#include "04_last_block_guard/guards.cuh"
 #include "lab/brief_tests.hpp"
 #include "lab/device_buffer.cuh"
+#include "lab/exact_data.hpp"
 #include "lab/poisoned_output.cuh"
+#include "lab/reference.hpp"
+#include "lab/trace.cuh"
 
 namespace {
 
 namespace checks = course::checks;
 using course::acquire_release_guard;
 using course::arrival_counter;
+using course::repaired_guard;
 using course::shared_flag_guard;
 using course::syncthreads_or_guard;
 
@@ -48,7 +54,7 @@ struct last_block_of {
 // Sets the counter to 0 where the guard does not: what a launch with a classic guard needs.
 template <class Guard>
 void prepare(arrival_counter& counter) {
-  if (!Guard::resets_counter) CUDA_CHECK(cudaMemset(counter.data(), 0, sizeof(unsigned)));
+  if (!Guard::resets_counter) counter.reset();
 }
 
 // ---- the guard alone
@@ -213,10 +219,55 @@ __global__ void arrive_often(unsigned* counter, unsigned rounds, unsigned* words
   }
 }
 
+// ---- the lesson's kernel
+
+// The sum of `values` by sum_in_one_kernel, three times over: all three must be the same.
+std::int64_t sum_of(const std::vector<std::int64_t>& values, arrival_counter& counter,
+                    unsigned blocks, unsigned threads) {
+  const lab::device_buffer<std::int64_t> input(values);
+  const std::int64_t sum = checks::result_of_three<std::int64_t>(
+      blocks, [&](std::int64_t* partials, std::int64_t* result) {
+        course::sum_by_last_block(input.data(), values.size(), partials, counter.data(), result,
+                                  blocks, threads);
+      });
+  REQUIRE(counter.value() == 0);
+  return sum;
+}
+
 }  // namespace
 
+TEST_CASE("sum_in_one_kernel adds up every value, in launch after launch") {
+  const std::uint64_t seed = Catch::getSeed();
+  arrival_counter counter;
+  for (const std::size_t n : {0, 1, 31, 32, 33, 255, 256, 257, 4097, 50'003}) {
+    if (lab::brief_tests() && n > 5'000) continue;
+    // So large that no value can make up for another that is missing or comes twice.
+    const auto values = lab::small_integers<std::int64_t>(n, std::int64_t{1} << 46, seed);
+    for (const unsigned threads : lab::all_or_few({1, 33, 96, 256, 1024}, {33, 96})) {
+      for (const unsigned blocks : lab::all_or_few({1, 3, 300}, {5})) {
+        CAPTURE(seed, n, threads, blocks);
+        REQUIRE(sum_of(values, counter, blocks, threads) == lab::exact_sum<std::int64_t>(values));
+      }
+    }
+  }
+}
+
+TEST_CASE("sum_in_one_kernel merges what each block has left, once") {
+  constexpr unsigned threads = 64;
+  arrival_counter counter;
+  for (const unsigned blocks : {1U, 2U, 13U, 52U}) {
+    CAPTURE(blocks);
+    // Block k adds 2^k, and no other value but 0: every set of blocks has a sum of its own.
+    std::vector<std::int64_t> values(std::size_t{blocks} * threads, 0);
+    for (unsigned block = 0; block < blocks; ++block) {
+      values[block * threads + 7 * block % threads] = std::int64_t{1} << block;
+    }
+    REQUIRE(sum_of(values, counter, blocks, threads) == (std::int64_t{1} << blocks) - 1);
+  }
+}
+
 TEMPLATE_TEST_CASE("exactly one block is the last, and all its threads know", "",
-                   acquire_release_guard, shared_flag_guard, syncthreads_or_guard) {
+                   acquire_release_guard, repaired_guard, shared_flag_guard, syncthreads_or_guard) {
   arrival_counter counter;
   for (const unsigned blocks : lab::all_or_few({1, 2, 31, 1000, 10'007}, {1, 31})) {
     for (const unsigned threads : lab::all_or_few({1, 31, 32, 33, 100, 1024}, {33})) {
@@ -261,6 +312,7 @@ TEST_CASE("without a reset a classic guard finds no last block in the second lau
     CHECK(last_blocks_without_reset<shared_flag_guard>(blocks) == 0);
     CHECK(last_blocks_without_reset<syncthreads_or_guard>(blocks) == 0);
     CHECK(last_blocks_without_reset<acquire_release_guard>(blocks) == 1);
+    CHECK(last_blocks_without_reset<repaired_guard>(blocks) == 1);
   }
 }
 
@@ -270,13 +322,13 @@ TEST_CASE("with a single block the form for 2.0 hides the missing reset") {
 }
 
 TEMPLATE_TEST_CASE("the last block's threads read what every thread of every block wrote", "",
-                   acquire_release_guard, shared_flag_guard, syncthreads_or_guard) {
+                   acquire_release_guard, repaired_guard, shared_flag_guard, syncthreads_or_guard) {
   check_every_thread_writes<TestType>();
 }
 
 TEMPLATE_TEST_CASE("the skeleton merges partial results of any trivially copyable type", "", int,
                    double, checks::summary) {
-  for (const dim3 blocks : {dim3(1), dim3(2), dim3(33), dim3(1000)}) {
+  for (const dim3 blocks : {dim3(1), dim3(2), dim3(33), dim3(lab::brief_tests() ? 100 : 1000)}) {
     for (const dim3 threads : {dim3(1), dim3(96)}) {
       check_merge<acquire_release_guard, TestType>(blocks, threads);
       check_merge<shared_flag_guard, TestType>(blocks, threads);
@@ -337,15 +389,16 @@ TEST_CASE("a thousand launches in a row need one counter and no reset") {
 TEST_CASE("two streams at once need a counter each") {
   constexpr unsigned blocks = 60;
   constexpr std::size_t n = 50'000;
-  constexpr unsigned launches = 25;
+  const unsigned launches = lab::brief_tests() ? 4 : 25;
   struct job {
+    explicit job(unsigned launches) : results(launches) {}
     cudaStream_t stream = nullptr;
     arrival_counter counter;
     lab::device_buffer<std::int64_t> input;
     lab::device_buffer<std::int64_t> partials{blocks};
-    lab::poisoned_output<std::int64_t> results{launches};
+    lab::poisoned_output<std::int64_t> results;
   };
-  job jobs[2];
+  job jobs[2] = {job(launches), job(launches)};
   for (int i = 0; i < 2; ++i) {
     jobs[i].input = lab::device_buffer<std::int64_t>(std::vector<std::int64_t>(n, 5 + i));
     CUDA_CHECK(cudaStreamCreateWithFlags(&jobs[i].stream, cudaStreamNonBlocking));
@@ -366,6 +419,44 @@ TEST_CASE("two streams at once need a counter each") {
     CHECK(jobs[i].counter.value() == 0);
     CUDA_CHECK(cudaStreamDestroy(jobs[i].stream));
   }
+}
+
+namespace {
+
+// As record_answers, but not before `delay_ns` have gone by: what follows in the stream has to
+// wait, and what another stream does comes first.
+template <class Guard>
+__global__ void record_answers_late(std::uint64_t delay_ns, unsigned* counter, int* answers) {
+  const std::uint64_t begin_ns = lab::device_nanoseconds();
+  while (lab::device_nanoseconds() - begin_ns < delay_ns) {
+  }
+  answers[blockIdx.x * blockDim.x + threadIdx.x] = Guard{}(counter) ? 1 : 0;
+}
+
+}  // namespace
+
+TEST_CASE("a counter is set to 0 in the order of its stream") {
+  constexpr unsigned blocks = 20;
+  constexpr unsigned threads = 64;
+  constexpr unsigned launches = 3;
+  constexpr std::uint64_t delay_ns = 1'000'000;
+  // A stream that does not wait for the default one.
+  cudaStream_t stream = nullptr;
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  lab::poisoned_output<int> answers(launches * blocks * threads);
+  CUDA_CHECK(cudaDeviceSynchronize());
+  arrival_counter counter(stream);
+  for (unsigned launch = 0; launch < launches; ++launch) {
+    if (launch > 0) counter.reset(stream);
+    record_answers_late<shared_flag_guard><<<blocks, threads, 0, stream>>>(
+        delay_ns, counter.data(), answers.data() + launch * blocks * threads);
+    CUDA_CHECK(cudaGetLastError());
+  }
+  CHECK(counter.value(stream) == blocks);
+  for (unsigned launch = 0; launch < launches; ++launch) {
+    CHECK(last_blocks(answers.to_host(launch * blocks * threads, blocks * threads), blocks) == 1);
+  }
+  CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
 // ---- whole reductions
@@ -414,9 +505,9 @@ TEMPLATE_TEST_CASE("the last block rounds within the proven bound", "", float, d
 }
 
 TEST_CASE("the last block rounds as the second kernel does, bit by bit") {
-  constexpr std::size_t n = 123'457;
+  const std::size_t n = lab::brief_tests() ? 12'347 : 123'457;
   const lab::device_buffer<float> input(lab::spread_numbers<float>(n, 7));
-  for (const unsigned blocks : {1U, 5U, 700U}) {
+  for (const unsigned blocks : {1U, 5U, lab::brief_tests() ? 40U : 700U}) {
     CAPTURE(blocks);
     lab::device_buffer<float> partials(blocks);
     lab::device_buffer<float> result(1);

@@ -24,7 +24,7 @@ __global__ void write_and_look(unsigned launch, unsigned* words, unsigned* count
 
 // The first argument, if there is one, is the number of launches.
 int main(int argc, char** argv) {
-  const int asked = argc > 1 ? std::atoi(argv[1]) : 20'000;
+  const int asked = argc > 1 ? std::atoi(argv[1]) : 20;
   const unsigned launches = asked > 0 ? static_cast<unsigned>(asked) : 0;
   if (launches == 0) {
     std::puts("the number of launches must be a whole number from 1 on");
@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   if (cudaMalloc(&words, most_blocks * threads * sizeof(unsigned)) != cudaSuccess ||
       cudaMalloc(&counter, sizeof(unsigned)) != cudaSuccess ||
       cudaMallocManaged(&wrong, sizeof(unsigned long long)) != cudaSuccess ||
+      cudaMemset(words, 0, most_blocks * threads * sizeof(unsigned)) != cudaSuccess ||
       cudaMemset(counter, 0, sizeof(unsigned)) != cudaSuccess) {
     std::puts("no device, or no memory");
     return 1;

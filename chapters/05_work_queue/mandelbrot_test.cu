@@ -14,8 +14,10 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "05_work_queue/fast_hand_out.cuh"
 #include "05_work_queue/mandelbrot_reference.hpp"
 #include "05_work_queue/process_items.cuh"
 #include "05_work_queue/render_tiles.cuh"
@@ -235,6 +237,25 @@ TEST_CASE("the costs of the default picture's tiles differ by a factor of a thou
   }
   CAPTURE(least, most);
   CHECK(most >= 1000 * least);
+}
+
+TEST_CASE("render_from_queue makes the picture of the reference, in launch after launch") {
+  for (const auto& [size, tile, blocks, threads] : {std::tuple{64U, 8U, 5U, 64U},
+                                                    {61U, 7U, 200U, 33U},
+                                                    {40U, 64U, 3U, 256U},
+                                                    {1U, 1U, 2U, 1U}}) {
+    CAPTURE(size, tile, blocks, threads);
+    const course::picture of = course::picture_of(course::views[0], size, tile, 300);
+    const std::vector<std::uint32_t> expected = course::reference_counts(of);
+    course::work_queue_memory<tile_index> tiles(course::tiles_by_row(of));
+    lab::poisoned_output<std::uint32_t> counts(of.pixel_count());
+    for (int launch = 0; launch < 2; ++launch) {
+      counts.poison();
+      course::render_on_device(of, tiles, counts.data(), blocks, threads);
+      REQUIRE(lab::first_difference<std::uint32_t>(counts.to_host(), expected) == std::nullopt);
+      REQUIRE(counts.overrun() == std::nullopt);
+    }
+  }
 }
 
 TEST_CASE("every way to hand out the tiles makes the same picture as the reference") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Chapter 05's work: the tiles of a Mandelbrot picture. Their costs differ by a factor of a
-// thousand, and nobody knows them before.
+// Chapter 05's work, the tiles of a Mandelbrot picture, and the kernel that takes them from a
+// queue. The tiles' costs differ by a factor of a thousand, and nobody knows them before.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -13,6 +13,7 @@
 #include "05_work_queue/mandelbrot.cuh"
 #include "05_work_queue/process_items.cuh"
 #include "05_work_queue/work_queue.cuh"
+#include "05_work_queue/work_queue_memory.cuh"
 #include "lab/check.cuh"
 
 namespace course {
@@ -33,6 +34,32 @@ __device__ void render_tile(const picture& of, tile_index tile, const team& work
     visit(count);
   }
 }
+
+// The same by all threads of the block, with nothing else to do.
+__device__ inline void render_tile(const picture& of, tile_index tile, std::uint32_t* counts) {
+  render_tile(of, tile, whole_block(), counts, [](std::uint32_t) {});
+}
+
+namespace {  // A kernel can't be inline, so each source file gets its own.
+
+// Computes the picture's counts: each block takes tiles from the queue until it is empty. For any
+// one-dimensional grid and block; the queue holds each tile once; counts is render_tile's.
+__global__ void render_from_queue(picture of, work_queue<tile_index> queue, std::uint32_t* counts) {
+  for (tile_index tile = queue.fetch(); !(tile == tile_index::none()); tile = queue.fetch()) {
+    render_tile(of, tile, counts);
+  }
+}
+
+// Launches it in the default stream, and does not wait; the queue is full again before. blocks is
+// from 1 to 2^31 - 1, threads from 1 to 1024. Errors: lab::cuda_error where CUDA refuses.
+inline void render_on_device(const picture& of, work_queue_memory<tile_index>& tiles,
+                             std::uint32_t* counts, unsigned blocks, unsigned threads) {
+  tiles.reset();
+  render_from_queue<<<blocks, threads>>>(of, tiles.queue(), counts);
+  CUDA_CHECK(cudaGetLastError());
+}
+
+}  // namespace
 
 // Work for process_items: the counts, and no prologue.
 struct render_tiles {

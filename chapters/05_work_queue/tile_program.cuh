@@ -21,12 +21,14 @@
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/image.hpp"
+#include "lab/json_text.hpp"
 #include "lab/options.hpp"
+#include "lab/program_results.hpp"
 #include "lab/reference.hpp"
-#include "lab/report.hpp"
+#include "lab/resident_blocks.cuh"
 #include "lab/result_file.hpp"
-#include "lab/schedule.hpp"
 #include "lab/timing.cuh"
+#include "lab/work_trace.hpp"
 
 namespace course {
 
@@ -60,7 +62,7 @@ inline std::vector<lab::file_option> picture_files() {
            .unavailable = lab::why_no_png()},
           {.name = "--trace",
            .help = "also write which SM did which item when to FILE, as Chrome trace events",
-           .unavailable = {}}};
+           .unavailable = lab::why_no_json()}};
 }
 
 inline picture picture_of(const lab::options& options) {
@@ -107,8 +109,8 @@ std::uint64_t steps_of(const picture& of, tile_index tile,
 class tile_program {
  public:
   // Computes the reference. Throws std::runtime_error where memory is short.
-  tile_program(const lab::options& options, lab::report& report)
-      : options_(options), report_(report), of_(picture_of(options)) {
+  tile_program(const lab::options& options, lab::program_results& results)
+      : options_(options), results_(results), of_(picture_of(options)) {
     const memory_needed bytes = memory_needed_by(of_, traces());
     lab::require_memory(bytes.device, bytes.host);
     tiles_ = tiles_by_row(of_);
@@ -136,6 +138,11 @@ class tile_program {
     return options_.blocks ? *options_.blocks
                            : resident_blocks_for<HandOut, Work>(options_.threads);
   }
+  template <class Kernel>
+  unsigned chosen_blocks_of(Kernel kernel) const {
+    return options_.blocks ? *options_.blocks
+                           : static_cast<unsigned>(lab::resident_blocks(kernel, options_.threads));
+  }
   // For a grid that follows from the tiles.
   unsigned one_block_a_tile() const { return static_cast<unsigned>(tile_count()); }
 
@@ -153,8 +160,8 @@ class tile_program {
     const auto text = [](std::uint64_t value) {
       return lab::with_separators(static_cast<std::int64_t>(value));
     };
-    report_.note("tiles: " + text(tile_count()) + ", steps a pixel: from " + text(least) + " to " +
-                 text(most) + " in the mean of a tile\n");
+    results_.note("tiles: " + text(tile_count()) + ", steps a pixel: from " + text(least) + " to " +
+                  text(most) + " in the mean of a tile\n");
   }
 
   // Adds a row for one variant: prepare() and the kernel, `repeat` times. prepare() gets a queue
@@ -175,7 +182,16 @@ class tile_program {
         name, lanes, [&](const traced<render_tiles>& traced_work) { launch(traced_work); }, work);
   }
 
-  // The same with a histogram, which is one more result to check.
+  // Adds a row for a kernel that has no HandOut: launch(counts) starts it in a grid of `blocks`. It
+  // has no form that can be traced.
+  template <class Launch>
+  void measure_launch(const std::string& name, unsigned blocks, Launch launch) {
+    if (!options_.wants(name)) return;
+    add_row(
+        name, blocks, [&] { launch(counts_.data()); }, [] { return std::nullopt; });
+  }
+
+  // The same as measure() with a histogram, which is one more result to check.
   template <class HandOut, class Prepare>
   void measure_with_histogram(const std::string& name, const HandOut& hand_out, unsigned blocks,
                               Prepare prepare) {
@@ -208,7 +224,7 @@ class tile_program {
       lab::result_file(path).write(lab::png(coloured(of_, counts_.to_host())));
     }
     if (const std::string& path = options_.files.at("--trace"); !path.empty()) {
-      lab::result_file(path).write(lab::chrome_trace(schedules_));
+      lab::result_file(path).write(lab::chrome_trace(traces_));
     }
   }
 
@@ -222,12 +238,12 @@ class tile_program {
     std::optional<std::string> wrong =
         lab::first_difference<std::uint32_t>(counts_.to_host(), reference_);
     if (!wrong) wrong = further_check();
-    report_.add({.variant = name,
-                 .blocks = blocks,
-                 .threads = options_.threads,
-                 .time = time,
-                 .bytes = 0,
-                 .wrong = wrong});
+    results_.add({.variant = name,
+                  .blocks = blocks,
+                  .threads = options_.threads,
+                  .time = time,
+                  .bytes = 0,
+                  .wrong = wrong});
   }
 
   // One more run, which notes when each tile was done. Another kernel, so the times of add_row have
@@ -242,22 +258,22 @@ class tile_program {
     const unsigned resident =
         std::min(resident_blocks_for<HandOut, Work>(options_.threads),
                  resident_blocks_for<HandOut, traced<Work>>(options_.threads));
-    schedules_.push_back({.variant = name,
-                          .events = events.events(),
-                          .multiprocessors = multiprocessors,
-                          .slots = resident / multiprocessors * lanes});
-    report_.add(schedules_.back());
+    traces_.push_back({.variant = name,
+                       .events = events.events(),
+                       .multiprocessors = multiprocessors,
+                       .slots = resident / multiprocessors * lanes});
+    results_.add(traces_.back());
   }
 
   const lab::options& options_;
-  lab::report& report_;
+  lab::program_results& results_;
   picture of_;
   std::vector<tile_index> tiles_;
   std::vector<std::uint32_t> reference_;
   std::vector<unsigned long long> reference_histogram_;
   lab::device_buffer<tile_index> device_tiles_;
   lab::device_buffer<std::uint32_t> counts_;
-  std::vector<lab::schedule> schedules_;
+  std::vector<lab::work_trace> traces_;
 };
 
 inline lab::image coloured(const picture& of, const std::vector<std::uint32_t>& counts) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Hands out the tiles of a Mandelbrot picture in the ways of hand_out.cuh, times each, and checks
-// every count.
+// Hands out the tiles of a Mandelbrot picture in the ways of hand_out.cuh and fast_hand_out.cuh,
+// times each, and checks every count.
 #include "05_work_queue/work_queue.cuh"
+#include "05_work_queue/work_queue_memory.cuh"
 
+#include <cstdint>
 #include <string>
 
+#include "05_work_queue/fast_hand_out.cuh"
 #include "05_work_queue/hand_out.cuh"
 #include "05_work_queue/render_tiles.cuh"
 #include "05_work_queue/tile_program.cuh"
@@ -19,9 +22,9 @@ lab::program_description description() {
   lab::program_description program = {
       .name = "work_queue",
       .summary = "a Mandelbrot picture in tiles, handed out to the blocks in different ways",
-      .variants = {"contiguous_ranges", "grid_stride", "one_block_a_tile", "queue",
-                   "queue_first_static", "queue_in_chunks", "queue_ahead", "queue_each_warp",
-                   "queue_expensive_first", "queue_ahead_expensive_first",
+      .variants = {"render_from_queue", "contiguous_ranges", "grid_stride", "one_block_a_tile",
+                   "queue", "queue_first_static", "queue_in_chunks", "queue_ahead",
+                   "queue_each_warp", "queue_expensive_first", "queue_ahead_expensive_first",
                    "queue_each_warp_expensive_first", "one_block_a_tile_histogram",
                    "queue_histogram"},
       .without = {"--elements", "--seed"},
@@ -37,11 +40,20 @@ lab::program_description description() {
   return program;
 }
 
-void run(const lab::options& options, lab::report& report) {
-  course::tile_program program(options, report);
+void run(const lab::options& options, lab::program_results& results) {
+  course::tile_program program(options, results);
   program.note_costs();
   const tile_index* const tiles = program.device_tiles();
   const std::size_t count = program.tile_count();
+
+  // A queue that the host has filled: only its counter is set back before each launch.
+  course::work_queue_memory<tile_index> memory(program.tiles());
+  const course::work_queue<tile_index> queue = memory.queue();
+  // The kernel that the lesson teaches.
+  const unsigned blocks = program.chosen_blocks_of(course::render_from_queue);
+  program.measure_launch("render_from_queue", blocks, [&](std::uint32_t* counts) {
+    course::render_on_device(program.of(), memory, counts, blocks, options.threads);
+  });
 
   // Nothing has to be ready before the launch.
   const auto nothing = [] {};
@@ -55,9 +67,6 @@ void run(const lab::options& options, lab::report& report) {
   const course::one_block_each<tile_index> one_block_each = {tiles, count};
   program.measure("one_block_a_tile", one_block_each, program.one_block_a_tile(), nothing);
 
-  // A queue that the host has filled: only its counter is set back before each launch.
-  course::work_queue_memory<tile_index> memory(program.tiles());
-  const course::work_queue<tile_index> queue = memory.queue();
   const auto reset = [&] { memory.reset(); };
   const unsigned warps = cuda::ceil_div(options.threads, 32U);
   measure("queue", course::by_queue<tile_index>{queue}, reset);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A queue of work items in global memory. Whichever block is free takes the next item, by one
 // atomic addition to a counter that all blocks share.
+// The idea and the interface are those of "Inter-block communication" (Stack Overflow
+// Documentation), the code is new: docs/sources.md.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -8,19 +10,13 @@
 
 #include <concepts>
 #include <cstddef>
-#include <span>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <vector>
-
-#include "04_last_block_guard/last_block.cuh"
-#include "lab/check.cuh"
-#include "lab/device_buffer.cuh"
 
 namespace course {
 
-// What a queue counts, in global memory.
+// What a queue counts, in global memory. Before a launch that fetches: the number of items, and 0.
+// Before the first launch that appends: 0 and 0. Launches that can overlap have counters of their
+// own.
 struct work_queue_counters {
   std::size_t size;  // Items that were put in.
   std::size_t next;  // Items that were asked for; grows beyond `size` once the queue is empty.
@@ -38,7 +34,9 @@ concept work_item = std::is_trivially_copyable_v<Item> &&
   { item == item } -> std::convertible_to<bool>;
 };
 
-// A kernel's access to the queue; copied into kernels by value. work_queue_memory owns the memory.
+// A kernel's access to the queue; copied into kernels by value. It owns nothing: whoever launches
+// the kernels owns the memory of the items and of the counters, as work_queue_memory does for the
+// course.
 //
 // A kernel that fetches does not append, and one that appends does not fetch: the items and their
 // number must have been written before the launch. Then a fetch needs no order but the counter's
@@ -49,7 +47,7 @@ class work_queue {
                 "an item has a trivial default constructor and copy, a none() and an ==");
 
  public:
-  // From work_queue_memory.
+  // `items` has room for `capacity` items; both pointers are to global memory.
   work_queue(Item* items, std::size_t capacity, work_queue_counters* counters)
       : items_(items), capacity_(capacity), counters_(counters) {}
 
@@ -61,7 +59,7 @@ class work_queue {
   // Gives no memory synchronisation between blocks.
   __device__ Item fetch(std::size_t already_taken = 0) const {
     __shared__ Item fetched;
-    if (thread_rank() == 0) {
+    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
       fetched = item_at(already_taken + take_numbers(1));
     }
     __syncthreads();  // The item is there.
@@ -98,7 +96,7 @@ class work_queue {
   }
 
   // Puts an item in. For any thread of a kernel that does not fetch. Items of concurrent calls have
-  // no particular order. One beyond the capacity is dropped; work_queue_memory::size() tells.
+  // no particular order. One beyond the capacity is dropped; `size` of the counters tells.
   __device__ void append(Item item) const {
     const cuda::atomic_ref<std::size_t, cuda::thread_scope_device> count(counters_->size);
     const std::size_t place = count.fetch_add(1, cuda::memory_order_relaxed);
@@ -113,49 +111,6 @@ class work_queue {
   Item* items_;
   std::size_t capacity_;
   work_queue_counters* counters_;
-};
-
-// The memory of a queue. Everything here is the host's, works in the default stream, and throws
-// lab::cuda_error where CUDA refuses.
-template <class Item>
-class work_queue_memory {
- public:
-  // Empty, with room for `capacity` items.
-  explicit work_queue_memory(std::size_t capacity) : items_(capacity), counters_(1) { clear(); }
-
-  // Filled by the host.
-  explicit work_queue_memory(std::span<const Item> items) : work_queue_memory(items.size()) {
-    items_.copy_from(items);
-    counters_.copy_from(std::vector<work_queue_counters>{{.size = items.size(), .next = 0}});
-  }
-  explicit work_queue_memory(const std::vector<Item>& items)
-      : work_queue_memory(std::span<const Item>(items)) {}
-
-  // For the kernels. It must not outlive this object.
-  work_queue<Item> queue() { return {items_.data(), items_.size(), counters_.data()}; }
-  const Item* items() const { return items_.data(); }
-
-  // Before each launch that fetches, except the first: all items can be fetched again. Does not
-  // wait for the device.
-  void reset() { CUDA_CHECK(cudaMemsetAsync(&counters_.data()->next, 0, sizeof(std::size_t))); }
-
-  // Before a kernel fills it: no items. Does not wait for the device.
-  void clear() { CUDA_CHECK(cudaMemsetAsync(counters_.data(), 0, sizeof(work_queue_counters))); }
-
-  // How many items were put in, once all earlier work is done. Throws std::length_error if that was
-  // more than there is room for: some are lost then.
-  std::size_t size() const {
-    const std::size_t count = counters_.to_host().front().size;
-    if (count > items_.size()) {
-      throw std::length_error(std::to_string(count) + " items were appended to a queue with room " +
-                              "for " + std::to_string(items_.size()));
-    }
-    return count;
-  }
-
- private:
-  lab::device_buffer<Item> items_;
-  lab::device_buffer<work_queue_counters> counters_;
 };
 
 }  // namespace course

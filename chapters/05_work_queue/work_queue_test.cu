@@ -14,14 +14,16 @@
 #include <string>
 #include <vector>
 
+#include "05_work_queue/fast_hand_out.cuh"
 #include "05_work_queue/hand_out.cuh"
 #include "05_work_queue/process_items.cuh"
+#include "05_work_queue/work_queue_memory.cuh"
 #include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/poisoned_output.cuh"
-#include "lab/schedule.hpp"
 #include "lab/trace.cuh"
+#include "lab/work_trace.hpp"
 
 namespace {
 
@@ -155,10 +157,13 @@ CATCH_REGISTER_ENUM(way, way::contiguous_ranges, way::grid_stride, way::one_bloc
                     way::by_queue_ahead, way::by_queue_each_warp)
 
 TEST_CASE("each item is claimed once, whatever the number of items and blocks") {
-  const std::size_t count = GENERATE(0, 1, 2, 5, 31, 100, 2500);
+  const std::size_t most = lab::brief_tests() ? 500 : 2500;
+  const std::size_t count = GENERATE_COPY(as<std::size_t>{}, 0, 1, 2, 5, 31, 100, most);
   CAPTURE(count);
   for (const way which : all_ways) {
-    for (const unsigned blocks : lab::all_or_few({1, 2, 3, 64, 1000, 10'000}, {1, 3, 200})) {
+    for (const unsigned blocks : lab::brief_tests()
+                                     ? std::vector<unsigned>{1, 3, 70}
+                                     : lab::all_or_few({1, 2, 3, 64, 1000, 10'000}, {1, 3, 200})) {
       CAPTURE(which, blocks);
       REQUIRE(wrong_claims(which, count, blocks, 32) == std::nullopt);
     }
@@ -174,8 +179,10 @@ TEST_CASE("each item is claimed once by all threads of blocks of every size") {
   }
 }
 
-TEST_CASE("each of ten million items is claimed once") {
-  const std::size_t count = lab::brief_tests() ? 100'000 : 10'000'000;
+TEST_CASE("each of millions of items is claimed once") {
+  const std::size_t count = lab::brief_tests()    ? 5'000
+                            : lab::few_launches() ? 1'000'000
+                                                  : 10'000'000;
   for (const way which : all_ways) {
     CAPTURE(which);
     REQUIRE(wrong_claims<count_leaders>(which, count, 500, 32, 1) == std::nullopt);
@@ -285,15 +292,16 @@ __global__ void append_numbers(course::work_queue<numbered> queue, std::uint32_t
 TEST_CASE("a queue that another kernel fills has each item once") {
   // Enough for the appends of different blocks to meet.
   const unsigned blocks = lab::brief_tests() ? 20 : 400;
+  const std::uint32_t each = lab::brief_tests() ? 2 : 10;
   constexpr unsigned threads = 64;
-  const unsigned count = 2 * blocks * threads * 10;
+  const unsigned count = 2 * blocks * threads * each;
   items_on_device items(count);
   lab::device_buffer<std::uint32_t> claims(count);
   for (int run = 0; run < 2; ++run) {
     items.memory.clear();
     REQUIRE(items.memory.size() == 0);
-    append_numbers<<<blocks, threads>>>(items.memory.queue(), 0, 10);
-    append_numbers<<<blocks, threads>>>(items.memory.queue(), count / 2, 10);
+    append_numbers<<<blocks, threads>>>(items.memory.queue(), 0, each);
+    append_numbers<<<blocks, threads>>>(items.memory.queue(), count / 2, each);
     CUDA_CHECK(cudaGetLastError());
     claims.fill_bytes(0);
     launch(way::by_queue, items, count_claims{claims.data()}, 30, 64);
@@ -313,6 +321,47 @@ TEST_CASE("what does not fit into a queue is dropped, and said") {
   fetch_beyond_the_end<<<2, 32>>>(memory.queue(), 1, counts.data(), counts.data() + 1);
   CUDA_CHECK(cudaGetLastError());
   CHECK(counts.to_host() == std::vector<unsigned>{room, 64});
+}
+
+namespace {
+
+// Fetches until the queue is empty, but not before `delay_ns` have gone by: what follows in the
+// stream has to wait, and what another stream does comes first.
+__global__ void fetch_late(course::work_queue<numbered> queue, std::uint64_t delay_ns,
+                           unsigned* items) {
+  const std::uint64_t begin_ns = lab::device_nanoseconds();
+  while (lab::device_nanoseconds() - begin_ns < delay_ns) {
+  }
+  while (!(queue.fetch() == numbered::none())) {
+    if (threadIdx.x == 0) atomicAdd(items, 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a queue is reset and cleared in the order of the stream") {
+  constexpr unsigned room = 100;
+  constexpr std::uint64_t delay_ns = 1'000'000;
+  // A stream that does not wait for the default one.
+  cudaStream_t stream = nullptr;
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  lab::device_buffer<unsigned> fetched(std::vector<unsigned>(3, 0));
+  CUDA_CHECK(cudaDeviceSynchronize());
+  course::work_queue_memory<numbered> memory(numbered_items(room));
+  const auto fetch = [&](unsigned launch) {
+    fetch_late<<<7, 64, 0, stream>>>(memory.queue(), delay_ns, fetched.data() + launch);
+    CUDA_CHECK(cudaGetLastError());
+  };
+  fetch(0);
+  memory.reset(stream);
+  fetch(1);
+  memory.clear(stream);
+  append_numbers<<<1, 32, 0, stream>>>(memory.queue(), 0, 1);
+  CUDA_CHECK(cudaGetLastError());
+  fetch(2);
+  CHECK(memory.size(stream) == 32);
+  CHECK(fetched.to_host() == std::vector<unsigned>{room, room, 32});
+  CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
 namespace {
@@ -368,7 +417,7 @@ TEST_CASE("a trace has one event for each item") {
            blocks, 64);
     items.memory.reset();
     REQUIRE(claims.to_host() == std::vector<std::uint32_t>(count, claimed_once));
-    const lab::schedule run = {
+    const lab::work_trace run = {
         .variant = "", .events = memory.events(), .multiprocessors = multiprocessors, .slots = 1};
     REQUIRE(lab::recorded_items(run).size() == count);
     for (const lab::trace_event& event : run.events) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Work stealing by the hardware's own scheduler: a block that has finished cancels the launch of
-// one that has not started, and works in its place.
+// one that has not started, and works in its place. After "Work stealing" in the documentation of
+// libcu++: docs/sources.md.
 #pragma once
 
 #include <cuda/version>

@@ -13,6 +13,7 @@
 
 #include "04_last_block_guard/last_block_guard.cuh"
 #include "05_work_queue/tile_program.cuh"
+#include "06_work_stealing/fast_work_stealing.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
@@ -39,10 +40,11 @@ lab::program_description description() {
   return program;
 }
 
-// The example of libcu++'s documentation: 10,000 ints in blocks of 256 threads.
-template <int rank>
-void case_of_the_documentation(lab::report& report) {
+// The lesson's kernel on the data of libcu++'s example: 10,000 ints in blocks of 256 threads.
+void case_of_the_documentation(lab::program_results& results) {
   constexpr std::size_t n = 10'000;
+  constexpr unsigned threads = 256;
+  const unsigned blocks = course::covering_blocks(n, threads);
   const std::vector<int> a = lab::small_integers<int>(n, 1'000'000, 1);
   const std::vector<int> b = lab::small_integers<int>(n, 1'000'000, 2);
   std::vector<int> expected = lab::small_integers<int>(n, 1'000'000, 3);
@@ -50,23 +52,22 @@ void case_of_the_documentation(lab::report& report) {
   const lab::device_buffer<int> device_b(b);
   lab::device_buffer<int> c(expected);
   for (std::size_t i = 0; i < n; ++i) expected[i] += a[i] + b[i];
-  lab::device_buffer<course::prologue_tally> tally(1);
-  tally.fill_bytes(0);
-  course::launch_vec_add<rank>(device_a.data(), device_b.data(), c.data(), n, tally.data(), 256);
+  lab::device_buffer<unsigned> added_by_block(std::vector<unsigned>(blocks, 0));
+  course::vec_add_on_device(device_a.data(), device_b.data(), c.data(), n, added_by_block.data(),
+                            threads);
   const std::vector<int> got = c.to_host();
   const auto right = std::inner_product(got.begin(), got.end(), expected.begin(), std::int64_t{0},
                                         std::plus<>{}, std::equal_to<>{});
-  const dim3 grid = course::grid_of_rank(rank, course::covering_blocks(n, 256));
-  const unsigned blocks = grid.x * grid.y * grid.z;
-  report.compare("vec_add of rank " + std::to_string(rank) + ", " + std::to_string(blocks) +
-                     " blocks, " + std::to_string(tally.to_host().front().prologues) +
-                     " of them launched: right elements",
-                 right, n);
+  const std::vector<unsigned> added = added_by_block.to_host();
+  const auto launched = blocks - std::count(added.begin(), added.end(), 0U);
+  results.compare("vec_add, " + std::to_string(blocks) + " blocks, " + std::to_string(launched) +
+                      " of them launched: right elements",
+                  right, n);
 }
 
 // Which blocks ran, and whether each tile was done once.
 void tally_of_blocks(const course::tile_program& program, const lab::options& options,
-                     lab::report& report) {
+                     lab::program_results& results) {
   const auto tiles = static_cast<std::int64_t>(program.tile_count());
   lab::device_buffer<std::uint32_t> counts(program.of().pixel_count());
   lab::device_buffer<unsigned> launched(1);
@@ -85,21 +86,21 @@ void tally_of_blocks(const course::tile_program& program, const lab::options& op
   const lab::device_description device = lab::describe_device();
   const std::string capability = std::to_string(device.compute_capability_major) + "." +
                                  std::to_string(device.compute_capability_minor);
-  report.note(device.compute_capability_major >= 10
-                  ? "This device cancels blocks that have not started (compute capability " +
-                        capability + ")."
-                  : "This device cancels no block (compute capability " + capability +
-                        ", and 10.0 is needed): for_each_canceled_block calls its function once, "
-                        "with the block's own index, and nothing is stolen.");
-  report.note("Of " + lab::with_separators(tiles) + " blocks " + lab::with_separators(ran) +
-              " were launched, and " + lab::with_separators(tiles - ran) + " taken over.");
-  report.compare("tiles that were done exactly once", std::count(times.begin(), times.end(), 1U),
-                 tiles);
+  results.note(device.compute_capability_major >= 10
+                   ? "This device cancels blocks that have not started (compute capability " +
+                         capability + ")."
+                   : "This device cancels no block (compute capability " + capability +
+                         ", and 10.0 is needed): for_each_canceled_block calls its function once, "
+                         "with the block's own index, and nothing is stolen.");
+  results.note("Of " + lab::with_separators(tiles) + " blocks " + lab::with_separators(ran) +
+               " were launched, and " + lab::with_separators(tiles - ran) + " taken over.");
+  results.compare("tiles that were done exactly once", std::count(times.begin(), times.end(), 1U),
+                  tiles);
 }
 
 // Counts tiles, not blocks, to know when all is done.
 void total_by_the_last_tile(const course::tile_program& program, const lab::options& options,
-                            lab::report& report) {
+                            lab::program_results& results) {
   lab::device_buffer<std::uint32_t> counts(program.of().pixel_count());
   lab::device_buffer<unsigned long long> totals(program.tile_count());
   lab::device_buffer<unsigned long long> total(1);
@@ -108,11 +109,11 @@ void total_by_the_last_tile(const course::tile_program& program, const lab::opti
   course::launch_total_count(program.of(), program.device_tiles(), program.one_block_a_tile(),
                              counts.data(), totals.data(), counter.data(), total.data(),
                              options.threads);
-  report.compare("sum of all counts, merged by the block that completes the last tile",
-                 static_cast<std::int64_t>(total.to_host().front()), program.sum_of_counts());
+  results.compare("sum of all counts, merged by the block that completes the last tile",
+                  static_cast<std::int64_t>(total.to_host().front()), program.sum_of_counts());
 }
 
-void vector_adds(const lab::options& options, lab::report& report) {
+void vector_adds(const lab::options& options, lab::program_results& results) {
   const std::size_t n = options.elements;
   const unsigned threads = options.threads;
   const std::uint64_t vector_bytes = sizeof(float) * options.elements;
@@ -131,12 +132,12 @@ void vector_adds(const lab::options& options, lab::report& report) {
     if (!options.wants(name)) return;
     device_c.fill_bytes(0xff);  // All NaN: what a kernel leaves out cannot look right.
     const lab::timing time = lab::time_runs(launch, static_cast<int>(options.repeat));
-    report.add({.variant = name,
-                .blocks = blocks,
-                .threads = threads,
-                .time = time,
-                .bytes = 3 * vector_bytes,
-                .wrong = lab::first_difference<float>(device_c.to_host(), sum)});
+    results.add({.variant = name,
+                 .blocks = blocks,
+                 .threads = threads,
+                 .time = time,
+                 .bytes = 3 * vector_bytes,
+                 .wrong = lab::first_difference<float>(device_c.to_host(), sum)});
   };
   const unsigned blocks = course::covering_blocks(n, threads);
   row("add_chapter_01", blocks, [=] { course::launch_one_element(x, y, z, n, threads); });
@@ -181,19 +182,17 @@ void tiles(course::tile_program& program) {
   program.measure_with_histogram("histogram_for_each_canceled", by_canceling, each, nothing);
 }
 
-void run(const lab::options& options, lab::report& report) {
+void run(const lab::options& options, lab::program_results& results) {
   // Before the first result: what cannot work is refused without a report.
   const std::uint64_t vector_bytes = sizeof(float) * options.elements;
   lab::require_memory(3 * vector_bytes, 4 * vector_bytes);
   (void)course::covering_blocks(options.elements, options.threads);
-  course::tile_program program(options, report);
+  course::tile_program program(options, results);
 
-  case_of_the_documentation<1>(report);
-  case_of_the_documentation<2>(report);
-  case_of_the_documentation<3>(report);
-  tally_of_blocks(program, options, report);
-  total_by_the_last_tile(program, options, report);
-  vector_adds(options, report);
+  case_of_the_documentation(results);
+  tally_of_blocks(program, options, results);
+  total_by_the_last_tile(program, options, results);
+  vector_adds(options, results);
   tiles(program);
   program.write_files();
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Chapter 06: the vector add of chapter 01 and the tiles of chapter 05, with blocks that take over
-// blocks that have not started.
+// Chapter 06: a vector add and the tiles of chapter 05, with blocks that take over blocks that have
+// not started.
+//
+// vec_add starts from the example of "Work stealing" in the documentation of libcu++, which is part
+// of NVIDIA's CUDA Core Compute Libraries; docs/sources.md says what was changed.
 #pragma once
 
 #include <cuda_runtime.h>
-#include <cuda/cmath>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#include "01_vector_add/packet.cuh"
 #include "01_vector_add/vector_add.cuh"
 #include "02_shared_memory_dot_product/block_reduce.cuh"
 #include "04_last_block_guard/last_block.cuh"
@@ -21,92 +21,40 @@
 
 namespace course {
 
-// What the prologue and the epilogue of a kernel count: how often each ran.
-struct prologue_tally {
-  unsigned prologues;
-  unsigned epilogues;
-};
+namespace {  // A kernel can't be inline, so each source file gets its own.
 
-// The example of libcu++'s documentation: c[i] += a[i] + b[i]. The prologue, before the lambda's
-// work, and the epilogue, behind it, run once for each block that was launched, not once a tile.
-// For one-dimensional blocks, and a grid of `rank` dimensions of at least n threads.
-template <int rank>
-__global__ void vec_add(const int* a, const int* b, int* c, std::size_t n, prologue_tally* tally) {
-  if (threadIdx.x == 0) atomicAdd(&tally->prologues, 1U);
-  for_each_canceled_block<rank>([=](dim3 index) {
-    const std::size_t i = number_of<rank>(index) * blockDim.x + threadIdx.x;
-    if (i < n) c[i] += a[i] + b[i];
+// c[i] += a[i] + b[i] for i < n. added_by_block[k] becomes the number of elements that block k has
+// added; of a block that is never launched it stays as it was. For a one-dimensional grid of at
+// least n threads; added_by_block has gridDim.x elements.
+__global__ void vec_add(const int* a, const int* b, int* c, std::size_t n,
+                        unsigned* added_by_block) {
+  __shared__ unsigned added;  // the prologue: once for each block that is launched
+  if (threadIdx.x == 0) added = 0;
+  __syncthreads();
+
+  for_each_canceled_block<1>([=](dim3 tile) {
+    const std::size_t i = std::size_t{tile.x} * blockDim.x + threadIdx.x;  // never blockIdx
+    if (i < n) {
+      c[i] += a[i] + b[i];
+      atomicAdd_block(&added, 1U);
+    }
   });
-  if (threadIdx.x == 0) atomicAdd(&tally->epilogues, 1U);
+
+  __syncthreads();  // the epilogue: once for each block that was launched
+  if (threadIdx.x == 0) added_by_block[blockIdx.x] = added;
 }
 
-// Chapter 01's c[i] = a[i] + b[i], one element a thread, to be compared with it.
-template <int rank, class T>
-__global__ void add_canceling(const T* a, const T* b, T* c, std::size_t n) {
-  for_each_canceled_block<rank>([=](dim3 index) {
-    const std::size_t i = number_of<rank>(index) * blockDim.x + threadIdx.x;
-    if (i < n) c[i] = a[i] + b[i];
-  });
-}
-
-// As chapter 01's add_sixteen_bytes, one packet a thread. For a one-dimensional grid of at least
-// n / packet<T>::size threads. What lies before and behind the packets, or all where the arrays are
-// misaligned by different amounts, the tiles' threads share in steps of the whole grid.
-template <class T>
-__global__ void add_canceling_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
-  const packet_range range = aligned_packets(n, a, b, c);
-  const std::size_t tail = range.head + range.count * packet<T>::size;
-  const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-  for_each_canceled_block<1>([=](dim3 index) {
-    const std::size_t i = std::size_t{index.x} * blockDim.x + threadIdx.x;
-    const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);
-    const auto* const b_packets = reinterpret_cast<const packet<T>*>(b + range.head);
-    auto* const c_packets = reinterpret_cast<packet<T>*>(c + range.head);
-    if (i < range.count) c_packets[i] = a_packets[i] + b_packets[i];
-    for (std::size_t j = i; j < range.head; j += threads) c[j] = a[j] + b[j];
-    for (std::size_t j = tail + i; j < n; j += threads) c[j] = a[j] + b[j];
-  });
-}
-
-// A grid of `rank` dimensions, about equally long, with at least `blocks` (>= 1) blocks.
-inline dim3 grid_of_rank(int rank, unsigned blocks) {
-  const auto root = [](double value, double degree) {
-    return static_cast<unsigned>(std::ceil(std::pow(value, 1 / degree)));
-  };
-  if (rank == 1) return dim3(blocks);
-  const unsigned z = rank == 3 ? root(blocks, 3) : 1;
-  const unsigned layer = cuda::ceil_div(blocks, z);
-  const unsigned y = root(layer, 2);
-  return dim3(cuda::ceil_div(layer, y), y, z);
-}
-
-// The three below launch in the default stream and do not wait. Arrays of n elements that the
-// device can reach; threads from 1 to 1024. With n == 0 nothing is launched. Errors:
-// std::invalid_argument where no grid is large enough, lab::cuda_error where the launch is refused.
-
-template <int rank>
-void launch_vec_add(const int* a, const int* b, int* c, std::size_t n, prologue_tally* tally,
-                    unsigned threads) {
+// Launches it in the default stream, with a block for each tile of `threads` (1 to 1024) elements,
+// and does not wait. If n is 0, nothing is launched. Errors: std::invalid_argument if no grid is
+// large enough, lab::cuda_error if the launch is refused.
+inline void vec_add_on_device(const int* a, const int* b, int* c, std::size_t n,
+                              unsigned* added_by_block, unsigned threads) {
   if (n == 0) return;
-  vec_add<rank><<<grid_of_rank(rank, covering_blocks(n, threads)), threads>>>(a, b, c, n, tally);
+  vec_add<<<covering_blocks(n, threads), threads>>>(a, b, c, n, added_by_block);
   CUDA_CHECK(cudaGetLastError());
 }
 
-template <int rank, class T>
-void launch_add_canceling(const T* a, const T* b, T* c, std::size_t n, unsigned threads) {
-  if (n == 0) return;
-  add_canceling<rank><<<grid_of_rank(rank, covering_blocks(n, threads)), threads>>>(a, b, c, n);
-  CUDA_CHECK(cudaGetLastError());
-}
-
-template <class T>
-void launch_add_canceling_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n,
-                                        unsigned threads) {
-  if (n == 0) return;
-  const unsigned blocks = covering_blocks(n, std::size_t{threads} * packet<T>::size);
-  add_canceling_sixteen_bytes<T><<<blocks, threads>>>(a, b, c, n);
-  CUDA_CHECK(cudaGetLastError());
-}
+}  // namespace
 
 // Computes the picture's counts and their sum in one kernel: *total is merged by the block that
 // completes the last *tile*. gridDim.x is the number of tiles, whoever works on them; how many

@@ -66,6 +66,8 @@ std::optional<std::string> why_no_device() {
   return "no usable CUDA device: " + words;
 }
 
+bool device_is_lost() { return cudaDeviceSynchronize() != cudaSuccess; }
+
 device_description describe_device() {
   int device = 0;
   CUDA_CHECK(cudaGetDevice(&device));

@@ -28,6 +28,10 @@ struct free_memory {
 // show only then.
 std::optional<std::string> why_no_device();
 
+// Whether a kernel has died in this process, after which nothing else can run on the device. Waits
+// for the device.
+bool device_is_lost();
+
 // The current device. Throws std::runtime_error (cuda_error) where there is none.
 device_description describe_device();
 

@@ -28,14 +28,15 @@
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/image.hpp"
+#include "lab/json_text.hpp"
 #include "lab/options.hpp"
 #include "lab/poisoned_output.cuh"
+#include "lab/program_results.hpp"
 #include "lab/reference.hpp"
-#include "lab/report.hpp"
 #include "lab/result_file.hpp"
-#include "lab/schedule.hpp"
 #include "lab/timing.cuh"
 #include "lab/trace.cuh"
+#include "lab/work_trace.hpp"
 
 namespace {
 
@@ -185,38 +186,39 @@ TEST_CASE("numbers of the command line are exact or refused") {
   }
 }
 
-TEST_CASE("the report's JSON holds what was printed") {
+TEST_CASE("the results' JSON holds what was printed") {
+  if (!lab::why_no_json().empty()) SKIP(lab::why_no_json());
   const lab::program_description program = {
       .name = "name", .summary = "a \"summary\"", .variants = {"one", "two"}};
   std::ostringstream out;
-  lab::report report(program, {}, {.name = "a\tGPU\\", .multiprocessors = 3}, out);
+  lab::program_results results(program, {}, {.name = "a\tGPU\\", .multiprocessors = 3}, out);
   CHECK(out.str().empty());
-  CHECK_FALSE(report.right());  // Nothing was checked.
-  report.compare("sum", 1'234'567, 1'234'567);
-  CHECK(report.right());
-  report.add({.variant = "one",
-              .blocks = 5,
-              .threads = 6,
-              .time = lab::summarize({2}),
-              .bytes = 8'000'000,
-              .wrong = std::nullopt});
-  CHECK(report.right());
-  report.add({.variant = "two",
-              .blocks = 5,
-              .threads = 6,
-              .time = lab::summarize({2}),
-              .bytes = 8'000'000,
-              .wrong = "element 1 is 2, not 3"});
-  CHECK_FALSE(report.right());
-  report.finish();
+  CHECK_FALSE(results.right());  // Nothing was checked.
+  results.compare("sum", 1'234'567, 1'234'567);
+  CHECK(results.right());
+  results.add({.variant = "one",
+               .blocks = 5,
+               .threads = 6,
+               .time = lab::summarize({2}),
+               .bytes = 8'000'000,
+               .wrong = std::nullopt});
+  CHECK(results.right());
+  results.add({.variant = "two",
+               .blocks = 5,
+               .threads = 6,
+               .time = lab::summarize({2}),
+               .bytes = 8'000'000,
+               .wrong = "element 1 is 2, not 3"});
+  CHECK_FALSE(results.right());
+  results.finish();
   CHECK_THAT(out.str(), ContainsSubstring("1,234,567, right") && ContainsSubstring("4.0  right") &&
                             ContainsSubstring("WRONG: element 1 is 2, not 3") &&
                             ContainsSubstring("1 of 3 results are WRONG"));
-  CHECK_THAT(report.json(), ContainsSubstring(R"("name": "a\u0009GPU\\")") &&
-                                ContainsSubstring(R"("got": 1234567)") &&
-                                ContainsSubstring(R"("gigabytes_per_second": 4, "right": true)") &&
-                                ContainsSubstring(R"("wrong": "element 1 is 2, not 3")") &&
-                                ContainsSubstring("\"right\": false\n}"));
+  CHECK_THAT(results.json(), ContainsSubstring(R"("name":"a\tGPU\\")") &&
+                                 ContainsSubstring(R"("got":1234567)") &&
+                                 ContainsSubstring(R"("gigabytes_per_second":4.0,"right":true)") &&
+                                 ContainsSubstring(R"("wrong":"element 1 is 2, not 3")") &&
+                                 ContainsSubstring("\"right\": false\n}"));
   CHECK(lab::with_separators(0) == "0");
   CHECK(lab::with_separators(-123) == "-123");
   CHECK(lab::with_separators(-123'456) == "-123,456");
@@ -224,6 +226,7 @@ TEST_CASE("the report's JSON holds what was printed") {
 }
 
 TEST_CASE("a program's own options are read, and refused, as the shared ones are") {
+  if (!lab::why_no_options().empty()) SKIP(lab::why_no_options());
   const lab::program_description program = {
       .name = "name",
       .summary = "summary",
@@ -270,7 +273,7 @@ TEST_CASE("a program's own options are read, and refused, as the shared ones are
   refuses({"--seed", "8"}, "'--seed' is not understood");
 }
 
-TEST_CASE("the report shows a program's own options, notes and schedules") {
+TEST_CASE("the results show a program's own options, notes and schedules") {
   const lab::program_description program = {
       .name = "name",
       .summary = "summary",
@@ -282,40 +285,41 @@ TEST_CASE("the report shows a program's own options, notes and schedules") {
   chosen.numbers = {{"--size", 4096}};
   chosen.choices = {{"--view", "far"}};
   std::ostringstream out;
-  lab::report report(program, chosen, {.name = "GPU", .multiprocessors = 2}, out);
-  report.note("3 of 5 blocks were launched");
-  CHECK_FALSE(report.right());  // A note is no result.
-  report.add({.variant = "one",
-              .blocks = 5,
-              .threads = 6,
-              .time = lab::summarize({2}),
-              .bytes = 0,
-              .wrong = std::nullopt});
-  report.add(lab::schedule{.variant = "one",
-                           .events = {{.begin_ns = 1'000'000, .end_ns = 3'000'000}},
-                           .multiprocessors = 2,
-                           .slots = 1});
+  lab::program_results results(program, chosen, {.name = "GPU", .multiprocessors = 2}, out);
+  results.note("3 of 5 blocks were launched");
+  CHECK_FALSE(results.right());  // A note is no result.
+  results.add({.variant = "one",
+               .blocks = 5,
+               .threads = 6,
+               .time = lab::summarize({2}),
+               .bytes = 0,
+               .wrong = std::nullopt});
+  results.add(lab::work_trace{.variant = "one",
+                              .events = {{.begin_ns = 1'000'000, .end_ns = 3'000'000}},
+                              .multiprocessors = 2,
+                              .slots = 1});
   CHECK_THAT(out.str(),
              ContainsSubstring("\nsize: 4,096, view: far, timed runs: 10\n") &&
                  ContainsSubstring("\n3 of 5 blocks were launched\n") &&
                  ContainsSubstring(" -  right") &&
                  ContainsSubstring("schedule of one: 1 items in 2.0000 ms, busy 50.0 %"));
-  CHECK_THAT(report.json(), ContainsSubstring(R"("size": 4096, "view": "far")") &&
-                                ContainsSubstring("3 of 5 blocks were launched") &&
-                                ContainsSubstring(R"("makespan_ms": 2, "busy_fraction": 0.5)"));
+  if (!lab::why_no_json().empty()) SKIP(lab::why_no_json());
+  CHECK_THAT(results.json(), ContainsSubstring(R"("size":4096,"view":"far")") &&
+                                 ContainsSubstring("3 of 5 blocks were launched") &&
+                                 ContainsSubstring(R"("makespan_ms":2.0,"busy_fraction":0.5)"));
 }
 
 TEST_CASE("a schedule's makespan, busy fraction and rows follow from its events") {
   // Multiprocessor 0 has two items at the same time, in two slots; item 3 was never recorded.
-  const lab::schedule run = {.variant = "a \"name\"",
-                             .events = {{1000, 3000, 0, 7},
-                                        {2000, 5000, 0, 8},
-                                        {3000, 4000, 0, 7},
-                                        {},
-                                        {1500, 2500, 1, 9},
-                                        {6000, 9000, 0, 8}},
-                             .multiprocessors = 2,
-                             .slots = 2};
+  const lab::work_trace run = {.variant = "a \"name\"",
+                               .events = {{1000, 3000, 0, 7},
+                                          {2000, 5000, 0, 8},
+                                          {3000, 4000, 0, 7},
+                                          {},
+                                          {1500, 2500, 1, 9},
+                                          {6000, 9000, 0, 8}},
+                               .multiprocessors = 2,
+                               .slots = 2};
   CHECK(lab::makespan_ms(run) == 0.008);
   CHECK(lab::busy_fraction(run) == Catch::Approx(10.0 / 32));
   std::vector<std::pair<std::size_t, std::uint32_t>> items_and_slots;
@@ -325,18 +329,18 @@ TEST_CASE("a schedule's makespan, busy fraction and rows follow from its events"
   // By their begin; block 8 goes on in its own slot, although the other one is free too.
   CHECK(items_and_slots == decltype(items_and_slots){{0, 0}, {4, 0}, {1, 1}, {2, 0}, {5, 1}});
 
-  const std::string trace = lab::chrome_trace({run});
-  CHECK_THAT(trace, ContainsSubstring(R"("args": {"name": "a \"name\""})") &&
-                        ContainsSubstring(R"("name": "SM 0, slot 1")") &&
-                        ContainsSubstring(
-                            R"("name": "item 1", "cat": "item", "ph": "X", "pid": 0, )"
-                            R"("tid": 1, "ts": 1.000, "dur": 3.000, "args": {"block": 8})") &&
-                        ContainsSubstring(R"("makespan_ms": 0.008000, "busy_fraction": 0.312500)"));
-
-  const lab::schedule nothing = {.variant = "", .events = {{}}, .multiprocessors = 2, .slots = 1};
+  const lab::work_trace nothing = {.variant = "", .events = {{}}, .multiprocessors = 2, .slots = 1};
   CHECK(lab::makespan_ms(nothing) == 0);
   CHECK(lab::busy_fraction(nothing) == 0);
   CHECK(lab::recorded_items(nothing).empty());
+
+  if (!lab::why_no_json().empty()) SKIP(lab::why_no_json());
+  const std::string trace = lab::chrome_trace({run});
+  CHECK_THAT(trace, ContainsSubstring(R"("args":{"name":"a \"name\""})") &&
+                        ContainsSubstring(R"("name":"SM 0, slot 1")") &&
+                        ContainsSubstring(R"("name":"item 1","cat":"item","ph":"X","pid":0,)"
+                                          R"("tid":1,"ts":1.0,"dur":3.0,"args":{"block":8})") &&
+                        ContainsSubstring(R"("makespan_ms":0.008,"busy_fraction":0.3125)"));
 }
 
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "lab/options.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <set>
 #include <system_error>
 #include <type_traits>
+
+#include "lab/json_text.hpp"
 
 namespace lab {
 
@@ -32,12 +32,6 @@ std::optional<std::uint64_t> decimal_or_power_of_two(const std::string& text) {
   return std::uint64_t{1} << *exponent;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
 // Two options that name one file: the second would overwrite what the first has written.
 void require_different_files(const options& chosen) {
   std::map<std::string, std::string> option_of;
@@ -50,6 +44,12 @@ void require_different_files(const options& chosen) {
 }
 
 }  // namespace
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
 
 bool program_description::has(const std::string& shared_option) const {
   return std::find(without.begin(), without.end(), shared_option) == without.end();
@@ -65,28 +65,20 @@ std::uint64_t parse_whole_number(const std::string& option, const std::string& t
   return *value;
 }
 
+std::string parse_file_name(const std::string& option, const std::string& text,
+                            const std::string& unavailable) {
+  if (!unavailable.empty()) throw usage_error(option + " cannot be used: " + unavailable);
+  if (text.empty()) throw usage_error(option + " needs the name of a file");
+  return text;
+}
+
 options parse_options(int argc, const char* const* argv, const program_description& description) {
   const options& defaults = description.defaults;
-  CLI::App app(description.summary, description.name);
-  app.footer(
-      "Numbers are decimal, or powers of two such as 2^29.\n"
-      "Exit status: 0 all right, 1 a wrong result or a failure at run time, 2 wrong usage,\n"
-      "77 no usable device.");
-
-  app.allow_extras();  // So that the sentence about them is ours.
-
-  // All values are read as text: CLI11 would accept a number such as 1e30 or -1 for some types, and
-  // its own sentences name neither range nor unit.
-  std::map<std::string, std::string> text;
-  std::vector<const CLI::Option*> all;
+  command_line known = {.program = description.name, .summary = description.summary, .options = {}};
   const auto add = [&](const std::string& name, const std::string& help, const std::string& unit,
                        const std::string& by_default) {
     if (!description.has(name)) return;
-    all.push_back(app.add_option(name, text[name], help + " [" + by_default + "]")
-                      ->type_name(unit)
-                      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-                      ->expected(1)
-                      ->allow_extra_args(false));
+    known.options.push_back({.name = name, .help = help + " [" + by_default + "]", .unit = unit});
   };
   add("--elements", "elements of each vector", "N", std::to_string(defaults.elements));
   for (const number_option& each : description.numbers) {
@@ -104,45 +96,24 @@ options parse_options(int argc, const char* const* argv, const program_descripti
   for (const file_option& each : description.files) add(each.name, each.help, "FILE", "no file");
   add("--json", "also write the report to FILE", "FILE", "no file");
 
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    throw help_request{app.help()};
-  } catch (const CLI::ArgumentMismatch& error) {
-    // "--seed: 1 required N missing": only the name is fit for print.
-    const std::string words = error.what();
-    throw usage_error(words.substr(0, words.find(':')) + " needs a value");
-  } catch (const CLI::ParseError& error) {
-    throw usage_error(error.what());
-  }
-  if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty()) {
-    throw usage_error("'" + unknown.front() + "' is not understood; " + description.name +
-                      " --help lists the options");
-  }
-
-  std::set<std::string> given;
-  for (const CLI::Option* option : all) {
-    if (option->count() > 1) throw usage_error(option->get_name() + " is given more than once");
-    if (option->count() == 1) given.insert(option->get_name());
-  }
+  const std::map<std::string, std::string> given = given_options(argc, argv, known);
   const auto number = [&](const std::string& name, auto& value, std::uint64_t smallest,
                           std::uint64_t largest) {
     if (!given.contains(name)) return;
-    const std::uint64_t parsed = parse_whole_number(name, text[name], smallest, largest);
+    const std::uint64_t parsed = parse_whole_number(name, given.at(name), smallest, largest);
     value = static_cast<std::remove_reference_t<decltype(value)>>(parsed);
   };
   const auto choice = [&](const std::string& name, std::string& value,
                           const std::vector<std::string>& choices) {
     if (!given.contains(name)) return;
-    if (std::find(choices.begin(), choices.end(), text[name]) == choices.end()) {
-      throw usage_error(name + " must be one of " + joined(choices) + ", not '" + text[name] + "'");
+    value = given.at(name);
+    if (std::find(choices.begin(), choices.end(), value) == choices.end()) {
+      throw usage_error(name + " must be one of " + joined(choices) + ", not '" + value + "'");
     }
-    value = text[name];
   };
-  const auto file = [&](const std::string& name, std::string& value) {
-    if (!given.contains(name)) return;
-    if (text[name].empty()) throw usage_error(name + " needs the name of a file");
-    value = text[name];
+  const auto file = [&](const std::string& name, std::string& value,
+                        const std::string& unavailable) {
+    if (given.contains(name)) value = parse_file_name(name, given.at(name), unavailable);
   };
 
   options result = defaults;
@@ -161,12 +132,9 @@ options parse_options(int argc, const char* const* argv, const program_descripti
   number("--seed", result.seed, 0, largest_seed);
   choice("--variant", result.variant, description.variants);
   for (const file_option& each : description.files) {
-    file(each.name, result.files[each.name]);
-    if (given.contains(each.name) && !each.unavailable.empty()) {
-      throw usage_error(each.name + " cannot be used: " + each.unavailable);
-    }
+    file(each.name, result.files[each.name], each.unavailable);
   }
-  file("--json", result.json_file);
+  file("--json", result.json_file, why_no_json());
   require_different_files(result);
   return result;
 }

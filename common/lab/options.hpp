@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/usage_error.hpp"
+#include "lab/command_line.hpp"
 
 namespace lab {
 
@@ -59,11 +59,11 @@ struct file_option {
   std::string unavailable;  // Why this build has no such file, one sentence; empty where it has.
 };
 
-// What a program is, as its --help and its report print it.
+// What a program is, as its --help and its results print it.
 struct program_description {
   std::string name;                   // "vector_add"
   std::string summary;                // One line: what it computes.
-  std::vector<std::string> variants;  // What --variant may name, in the order of the report.
+  std::vector<std::string> variants;  // What --variant may name, in the order of their rows.
   options defaults = {};
   std::vector<std::string> without = {};  // Shared options that mean nothing here: "--elements".
   std::vector<number_option> numbers = {};
@@ -71,11 +71,6 @@ struct program_description {
   std::vector<file_option> files = {};
 
   bool has(const std::string& shared_option) const;
-};
-
-// Prints the help text and ends the program with 0 when thrown to run_program.
-struct help_request {
-  std::string text;
 };
 
 // Reads the command line. Throws usage_error (one sentence) for what is wrong with it, help_request
@@ -86,5 +81,13 @@ options parse_options(int argc, const char* const* argv, const program_descripti
 // a sentence that names `option` and the range.
 std::uint64_t parse_whole_number(const std::string& option, const std::string& text,
                                  std::uint64_t smallest, std::uint64_t largest);
+
+// `text` as the name of a file to write. Throws usage_error if it is empty, or for the reason that
+// `unavailable` gives: why this build has no such file, one sentence; empty if it has.
+std::string parse_file_name(const std::string& option, const std::string& text,
+                            const std::string& unavailable);
+
+// "one, two", for sentences that list what can be chosen.
+std::string joined(const std::vector<std::string>& names);
 
 }  // namespace lab

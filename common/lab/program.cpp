@@ -15,7 +15,7 @@ namespace lab {
 namespace {
 
 int checked_run(int argc, const char* const* argv, const program_description& description,
-                const std::function<void(const options&, report&)>& body) {
+                const std::function<void(const options&, program_results&)>& body) {
   const options chosen = parse_options(argc, argv, description);
   for (const auto& [option, path] : chosen.files) {
     if (!path.empty()) result_file(path).require_writable();
@@ -26,7 +26,7 @@ int checked_run(int argc, const char* const* argv, const program_description& de
     std::cerr << description.name << ": " << *reason << '\n';
     return exit_no_device;
   }
-  report results(description, chosen, describe_device(), std::cout);
+  program_results results(description, chosen, describe_device(), std::cout);
   body(chosen, results);
   results.finish();
   if (json) json->write(results.json());
@@ -59,7 +59,7 @@ int exit_status_of(const std::string& name, const std::function<int()>& body) {
 }
 
 int run_program(int argc, const char* const* argv, const program_description& description,
-                const std::function<void(const options&, report&)>& body) {
+                const std::function<void(const options&, program_results&)>& body) {
   return exit_status_of(description.name,
                         [&] { return checked_run(argc, argv, description, body); });
 }

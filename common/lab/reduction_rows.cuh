@@ -10,8 +10,8 @@
 
 #include "lab/device_buffer.cuh"
 #include "lab/options.hpp"
+#include "lab/program_results.hpp"
 #include "lab/reduction_problem.cuh"
-#include "lab/report.hpp"
 #include "lab/timing.cuh"
 
 namespace lab {
@@ -20,7 +20,7 @@ template <class T>
 class reduction_rows {
  public:
   // `options` and `results` must outlive the rows.
-  reduction_rows(const options& chosen, report& results)
+  reduction_rows(const options& chosen, program_results& results)
       : chosen_(chosen), results_(results), problem_(chosen.elements, chosen.seed) {}
 
   reduction_problem<T>& problem() { return problem_; }
@@ -74,7 +74,7 @@ class reduction_rows {
   }
 
   const options& chosen_;
-  report& results_;
+  program_results& results_;
   reduction_problem<T> problem_;
 };
 

@@ -9,10 +9,12 @@
 #include <catch2/interfaces/catch_interfaces_testcase.hpp>
 #include <catch2/reporters/catch_reporter_event_listener.hpp>
 #include <catch2/reporters/catch_reporter_registrars.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 #include <string>
 
 #include "lab/device.hpp"
@@ -44,11 +46,51 @@ void log_outcome(const char* outcome, const std::string& test_case) {
 // cases were skipped, and before Catch2 3.6 also where four assertions failed.
 Catch::Counts finished_test_cases;
 
+// Of those that would run with what the command line chooses: without a filter all but the hidden
+// ones.
+std::set<std::string> chosen_test_cases(const Catch::IConfig& config) {
+  const Catch::TestSpec& chosen = config.testSpec();
+  std::set<std::string> names;
+  for (const Catch::TestCaseInfo* test_case :
+       Catch::getRegistryHub().getTestCaseRegistry().getAllInfos()) {
+    const bool would_run =
+        chosen.hasFilters() ? chosen.matches(*test_case) : !test_case->isHidden();
+    if (would_run) names.insert(test_case->name);
+  }
+  return names;
+}
+
+// A kernel has died, so that every later call of the runtime fails: to run what is left would bury
+// the one report that says why. Catch2 can't be told to stop, and its process ends here.
+[[noreturn]] void stop_after_fault(std::set<std::string> left_out, const std::string& at_fault) {
+  std::cout << std::flush;
+  std::cerr << binary_name << ": a kernel died in the test case \"" << at_fault
+            << "\" (its report is above). Nothing can run on the device after that: "
+            << left_out.size() << (left_out.size() == 1 ? " test case was" : " test cases were")
+            << " left out.\n";
+  for (const std::string& each : left_out) log_outcome("skipped", each);
+  std::exit(exit_failed);
+}
+
 class outcome_listener : public Catch::EventListenerBase {
  public:
   using Catch::EventListenerBase::EventListenerBase;
 
+  // A test case starts again for each of its sections.
+  void testCasePartialStarting(const Catch::TestCaseInfo& test_case, std::uint64_t) override {
+    if (!running_.empty() && lab::device_is_lost()) {
+      std::set<std::string> left_out = chosen_test_cases(*m_config);
+      for (const std::string& each : begun_) left_out.erase(each);
+      if (!ended_) log_outcome("failed", running_);
+      stop_after_fault(left_out, running_);
+    }
+    running_ = test_case.name;
+    begun_.insert(running_);
+    ended_ = false;
+  }
+
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
+    ended_ = true;
     const Catch::Counts& counts = stats.totals.testCases;
     const char* const outcome =
         counts.failed > 0 ? "failed" : (counts.skipped > 0 ? "skipped" : "passed");
@@ -58,20 +100,18 @@ class outcome_listener : public Catch::EventListenerBase {
   void testRunEnded(const Catch::TestRunStats& stats) override {
     finished_test_cases = stats.totals.testCases;
   }
+
+ private:
+  std::string running_;
+  bool ended_ = false;
+  std::set<std::string> begun_;
 };
 
 CATCH_REGISTER_LISTENER(outcome_listener)
 
-// No device: every test case that would have run is skipped, and is counted as such. Without a
-// filter on the command line that is all but the hidden ones.
+// No device: every test case that would have run is skipped, and is counted as such.
 void log_all_as_skipped(Catch::Session& session) {
-  const Catch::TestSpec& chosen = session.config().testSpec();
-  for (const Catch::TestCaseInfo* test_case :
-       Catch::getRegistryHub().getTestCaseRegistry().getAllInfos()) {
-    const bool would_run =
-        chosen.hasFilters() ? chosen.matches(*test_case) : !test_case->isHidden();
-    if (would_run) log_outcome("skipped", test_case->name);
-  }
+  for (const std::string& each : chosen_test_cases(session.config())) log_outcome("skipped", each);
 }
 
 }  // namespace

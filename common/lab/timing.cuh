@@ -11,6 +11,10 @@
 #include "lab/check.cuh"
 #include "lab/timing.hpp"
 
+#ifdef CPU_BACKEND_HERE
+#include "cpu_backend/form.hpp"
+#endif
+
 namespace lab {
 
 // A CUDA event with an owner.
@@ -59,10 +63,10 @@ class stopwatch {
 // In the race checker's form of a program no time means anything. There each run is one call, and
 // one call comes before them: a kernel runs twice at least, the second time on what the first one
 // left. How often it runs must not depend on the time that it takes: the same seed, the same run.
-#ifdef CPU_BACKEND_OBSERVED
-inline constexpr bool times_mean_something = false;
-#else
+#ifndef CPU_BACKEND_HERE
 inline constexpr bool times_mean_something = true;
+#else
+inline constexpr bool times_mean_something = cpu_backend::form::times_mean_something;
 #endif
 
 // Times `work`: `repeat` (>= 1) runs between two events, after `warm_up` (>= 1) calls, of which the

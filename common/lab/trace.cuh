@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "lab/device_buffer.cuh"
-#include "lab/schedule.hpp"
+#include "lab/work_trace.hpp"
 
-#ifndef __CUDACC__
-#include "cpu_backend/special_registers.hpp"
+#ifdef CPU_BACKEND_HERE
+#include "cpu_backend/device_functions/special_registers.hpp"
 #endif
 
 namespace lab {
 
 // The number of the multiprocessor that runs the calling thread.
 __device__ inline std::uint32_t current_multiprocessor() {
-#ifdef __CUDACC__
+#ifndef CPU_BACKEND_HERE
   std::uint32_t number;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
   return number;
@@ -33,7 +33,7 @@ __device__ inline std::uint32_t current_multiprocessor() {
 // Nanoseconds on a clock that all multiprocessors share. Never 0. (PTX ISA, "Special Registers":
 // %globaltimer; its resolution depends on the GPU.)
 __device__ inline std::uint64_t device_nanoseconds() {
-#ifdef __CUDACC__
+#ifndef CPU_BACKEND_HERE
   std::uint64_t now;
   // The memory clobber keeps the item's own reads and writes on their side of the clock.
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");

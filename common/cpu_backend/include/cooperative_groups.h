@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: MIT
-// Cooperative groups: the thread block, tiles of a warp, the coalesced group and the grid.
+// Cooperative groups: the thread block, tiles and other parts of a warp, and the grid.
 #pragma once
 
+#include <cstring>
 #include <type_traits>
 
-#include "cpu_backend/grid.hpp"
-#include "cpu_backend/synchronization.hpp"
+#include "cpu_backend/device_functions/synchronization.hpp"
+#include "cpu_backend/execution/grid.hpp"
 
 namespace cooperative_groups {
 
 using place = cpu_backend::place;
+
+// Values of any size are shuffled word by word; shuffle_word(word) moves one.
+template <class T, class ShuffleWord>
+T shuffled(const T& value, ShuffleWord shuffle_word) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return shuffle_word(value);
+  } else {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "a group shuffles types that are trivially copyable");
+    constexpr std::size_t words = (sizeof(T) + 7) / 8;
+    unsigned long long parts[words] = {};
+    std::memcpy(parts, &value, sizeof value);
+    for (unsigned long long& part : parts) part = shuffle_word(part);
+    T result = value;
+    std::memcpy(static_cast<void*>(&result), parts, sizeof result);
+    return result;
+  }
+}
 
 class thread_block {
  public:
@@ -25,6 +44,7 @@ class thread_block {
   static dim3 group_index() { return blockIdx; }
   static dim3 dim_threads() { return blockDim; }
   static dim3 group_dim() { return blockDim; }
+  static bool is_valid() { return true; }
 };
 
 inline thread_block this_thread_block() { return {}; }
@@ -60,19 +80,23 @@ class thread_block_tile {
 
   template <class T>
   T shfl(T value, int source, place at = CPU_BACKEND_HERE) const {
-    return __shfl_sync(mask(), value, source, Size, at);
+    return shuffled(value, [&](auto word) { return __shfl_sync(mask(), word, source, Size, at); });
   }
   template <class T>
   T shfl_up(T value, unsigned delta, place at = CPU_BACKEND_HERE) const {
-    return __shfl_up_sync(mask(), value, delta, Size, at);
+    return shuffled(value,
+                    [&](auto word) { return __shfl_up_sync(mask(), word, delta, Size, at); });
   }
   template <class T>
   T shfl_down(T value, unsigned delta, place at = CPU_BACKEND_HERE) const {
-    return __shfl_down_sync(mask(), value, delta, Size, at);
+    return shuffled(value,
+                    [&](auto word) { return __shfl_down_sync(mask(), word, delta, Size, at); });
   }
   template <class T>
   T shfl_xor(T value, unsigned lane_mask, place at = CPU_BACKEND_HERE) const {
-    return __shfl_xor_sync(mask(), value, static_cast<int>(lane_mask), Size, at);
+    return shuffled(value, [&](auto word) {
+      return __shfl_xor_sync(mask(), word, static_cast<int>(lane_mask), Size, at);
+    });
   }
   int any(int condition, place at = CPU_BACKEND_HERE) const {
     return __any_sync(mask(), condition, at);
@@ -87,6 +111,11 @@ class thread_block_tile {
   template <class T>
   unsigned match_any(T value, place at = CPU_BACKEND_HERE) const {
     return __match_any_sync(mask(), value, at) >> first_lane();
+  }
+
+  template <class T>
+  unsigned match_all(T value, int& all_equal, place at = CPU_BACKEND_HERE) const {
+    return __match_all_sync(mask(), value, &all_equal, at) >> first_lane();
   }
 
   // The tile's lanes as the `_sync` functions name them.
@@ -113,34 +142,177 @@ thread_block_tile<Size, thread_block_tile<Larger, Parent>> tiled_partition(
   return {tile.thread_rank(), tile.num_threads()};
 }
 
-// The lanes that run together: on this backend each by itself, which CUDA allows at any time.
+// Some lanes of one warp, numbered from the lowest on. Every member function but thread_rank and
+// the sizes is called by all of them that have not returned.
 class coalesced_group {
  public:
-  void sync() const {}
-  static unsigned thread_rank() { return 0; }
-  static unsigned num_threads() { return 1; }
-  static unsigned size() { return 1; }
+  explicit coalesced_group(unsigned mask, unsigned meta_group_rank = 0,
+                           unsigned meta_group_size = 1)
+      : mask_(mask), meta_group_rank_(meta_group_rank), meta_group_size_(meta_group_size) {}
+
+  void sync(place at = CPU_BACKEND_HERE) const { __syncwarp(mask_, at); }
+  unsigned thread_rank() const {
+    return static_cast<unsigned>(__popc(mask_ & ((1u << (thread_block::thread_rank() % 32)) - 1)));
+  }
+  unsigned num_threads() const { return static_cast<unsigned>(__popc(mask_)); }
+  unsigned size() const { return num_threads(); }
+  unsigned meta_group_rank() const { return meta_group_rank_; }
+  unsigned meta_group_size() const { return meta_group_size_; }
+  unsigned mask() const { return mask_; }
+
   template <class T>
-  T shfl(T value, int) const {
-    return value;
+  T shfl(T value, int source, place at = CPU_BACKEND_HERE) const {
+    return from_lane(value, lane_of(static_cast<unsigned>(source) % num_threads()), at);
+  }
+  // A thread that reads beyond the group gets its own value.
+  template <class T>
+  T shfl_up(T value, unsigned delta, place at = CPU_BACKEND_HERE) const {
+    const unsigned rank = thread_rank();
+    return from_lane(value, lane_of(delta <= rank ? rank - delta : rank), at);
   }
   template <class T>
-  T shfl_up(T value, int) const {
-    return value;
+  T shfl_down(T value, unsigned delta, place at = CPU_BACKEND_HERE) const {
+    const unsigned rank = thread_rank();
+    return from_lane(value, lane_of(delta < num_threads() - rank ? rank + delta : rank), at);
+  }
+  int any(int condition, place at = CPU_BACKEND_HERE) const {
+    return __any_sync(mask_, condition, at);
+  }
+  int all(int condition, place at = CPU_BACKEND_HERE) const {
+    return __all_sync(mask_, condition, at);
+  }
+  // Bit i is for the group's thread i.
+  unsigned ballot(int condition, place at = CPU_BACKEND_HERE) const {
+    return ranks_of(__ballot_sync(mask_, condition, at));
   }
   template <class T>
-  T shfl_down(T value, int) const {
-    return value;
+  unsigned match_any(T value, place at = CPU_BACKEND_HERE) const {
+    return ranks_of(__match_any_sync(mask_, value, at));
   }
-  int any(int condition) const { return condition != 0; }
-  int all(int condition) const { return condition != 0; }
-  unsigned ballot(int condition) const { return condition != 0; }
   template <class T>
-  unsigned match_any(T) const {
-    return 1;
+  unsigned match_all(T value, int& all_equal, place at = CPU_BACKEND_HERE) const {
+    return ranks_of(__match_all_sync(mask_, value, &all_equal, at));
   }
+
+ private:
+  // The lane of the thread of a rank.
+  int lane_of(unsigned rank) const {
+    unsigned left = mask_;
+    for (; rank > 0; --rank) left &= left - 1;
+    return __ffs(static_cast<int>(left)) - 1;
+  }
+  unsigned ranks_of(unsigned lanes) const {
+    unsigned ranks = 0;
+    for (unsigned left = mask_, rank = 0; left != 0; left &= left - 1, ++rank) {
+      if (lanes & left & -left) ranks |= 1u << rank;
+    }
+    return ranks;
+  }
+  template <class T>
+  T from_lane(const T& value, int lane, const place& at) const {
+    return shuffled(value, [&](auto word) { return __shfl_sync(mask_, word, lane, 32, at); });
+  }
+
+  unsigned mask_;
+  unsigned meta_group_rank_;
+  unsigned meta_group_size_;
 };
-inline coalesced_group coalesced_threads() { return {}; }
+
+// The lanes that run together: on this backend each by itself, which CUDA allows at any time.
+inline coalesced_group coalesced_threads() {
+  return coalesced_group(1u << (thread_block::thread_rank() % 32));
+}
+
+// The threads of a group that come with the same condition; called by all of the group. Of two
+// parts false is the first.
+template <class Group>
+coalesced_group binary_partition(const Group& group, bool condition, place at = CPU_BACKEND_HERE) {
+  const unsigned met = __ballot_sync(group.mask(), condition, at);
+  if (met == 0 || met == group.mask()) return coalesced_group(group.mask(), 0, 1);
+  return coalesced_group(condition ? met : group.mask() & ~met, condition, 2);
+}
+
+// The same for labels. Parts are numbered by their first threads.
+template <class Group, class Label>
+coalesced_group labeled_partition(const Group& group, Label label, place at = CPU_BACKEND_HERE) {
+  if constexpr (std::is_same_v<Label, bool>) {
+    return binary_partition(group, label, at);
+  } else {
+    const unsigned equal = __match_any_sync(group.mask(), label, at);
+    const unsigned first = equal & (0 - equal);
+    const unsigned lane = 1U << (thread_block::thread_rank() % 32);
+    const unsigned firsts = __ballot_sync(group.mask(), lane == first, at);
+    return coalesced_group(equal, static_cast<unsigned>(__popc(firsts & (first - 1))),
+                           static_cast<unsigned>(__popc(firsts)));
+  }
+}
+
+// Any of the groups of one block, for functions that take whichever they are given.
+class thread_group {
+ public:
+  thread_group(const thread_block&) {}
+  template <unsigned Size, class Parent>
+  thread_group(const thread_block_tile<Size, Parent>& tile)
+      : mask_(tile.mask()),
+        meta_group_rank_(tile.meta_group_rank()),
+        meta_group_size_(tile.meta_group_size()) {}
+  thread_group(const coalesced_group& group)
+      : mask_(group.mask()),
+        meta_group_rank_(group.meta_group_rank()),
+        meta_group_size_(group.meta_group_size()) {}
+
+  void sync(place at = CPU_BACKEND_HERE) const {
+    if (is_block()) {
+      __syncthreads(at);
+    } else {
+      __syncwarp(mask_, at);
+    }
+  }
+  unsigned thread_rank() const {
+    return is_block() ? thread_block::thread_rank() : lanes().thread_rank();
+  }
+  unsigned num_threads() const {
+    return is_block() ? thread_block::num_threads() : lanes().num_threads();
+  }
+  unsigned size() const { return num_threads(); }
+  unsigned meta_group_rank() const { return meta_group_rank_; }
+  unsigned meta_group_size() const { return meta_group_size_; }
+  bool is_valid() const { return true; }
+  bool is_block() const { return mask_ == 0; }
+  // For a part of a warp.
+  coalesced_group lanes() const {
+    return coalesced_group(mask_, meta_group_rank_, meta_group_size_);
+  }
+
+ private:
+  unsigned mask_ = 0;
+  unsigned meta_group_rank_ = 0;
+  unsigned meta_group_size_ = 1;
+};
+
+// Tiles whose size only the program's run says: a power of two, at most 32.
+inline thread_group tiled_partition(const thread_group& parent, unsigned size,
+                                    place at = CPU_BACKEND_HERE) {
+  if (size == 0 || size > 32 || (size & (size - 1)) != 0) {
+    cpu_backend::in_kernel("tiled_partition()", at).fail(cudaErrorLaunchFailure, [&] {
+      return "tiled_partition() at " + cpu_backend::describe(at) + " with a size of " +
+             std::to_string(size) + ", which is no power of two up to 32";
+    });
+  }
+  const unsigned rank = parent.thread_rank();
+  const unsigned first = rank / size * size;
+  const unsigned tiles = (parent.num_threads() + size - 1) / size;
+  if (parent.is_block()) {
+    const unsigned lanes = size == 32 ? cpu_backend::full_mask : (1u << size) - 1;
+    return coalesced_group(lanes << (first % 32), rank / size, tiles);
+  }
+  // Of a part of a warp: those of its lanes that have the ranks of the tile.
+  unsigned lanes = 0, number = 0;
+  for (unsigned left = parent.lanes().mask(); left != 0; left &= left - 1, ++number) {
+    if (number >= first && number < first + size) lanes |= left & -left;
+  }
+  return coalesced_group(lanes, rank / size, tiles);
+}
 
 class grid_group {
  public:
@@ -185,6 +357,19 @@ inline grid_group this_grid() { return {}; }
 template <class Group>
 void sync(const Group& group, place at = CPU_BACKEND_HERE) {
   group.sync(at);
+}
+template <class Group>
+auto thread_rank(const Group& group) {
+  return group.thread_rank();
+}
+template <class Group>
+auto group_size(const Group& group) {
+  return group.size();
+}
+// Calls the function in one thread of the group.
+template <class Group, class Function, class... Arguments>
+void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+  if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
 }
 
 }  // namespace cooperative_groups

@@ -3,13 +3,24 @@
 // own.
 #pragma once
 
+#define __CUDA_RUNTIME_H__
+
+// nvcc compiles as C++17, in which programs have a lerp() of their own: without this, C++20's would
+// be another one in the global namespace.
+#define lerp __cpu_backend_std_lerp
+#include <math.h>
+
+#include <cmath>
+#undef lerp
+
 #include "host_defines.h"
 // Above the rest: what follows is host code of ours and of the standard library.
-#include "cpu_backend/atomic_functions.hpp"
-#include "cpu_backend/launch.hpp"
-#include "cpu_backend/synchronization.hpp"
+#include "cpu_backend/device_functions/atomic_functions.hpp"
+#include "cpu_backend/device_functions/synchronization.hpp"
+#include "cpu_backend/execution/launch.hpp"
 #include "cuda_runtime_api.h"
 #include "device_functions.h"
+#include "driver_functions.h"
 #include "driver_types.h"
 #include "vector_functions.h"
 #include "vector_types.h"

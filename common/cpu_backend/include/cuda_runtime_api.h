@@ -14,6 +14,7 @@
 #include "driver_types.h"
 #include "vector_types.h"
 
+#define __CUDA_RUNTIME_API_H__
 #define CUDART_VERSION 13000
 #define CUDART_CB
 
@@ -43,6 +44,14 @@ cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache preference);
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* preference);
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer_device);
+// There is no peer to reach.
+cudaError_t cudaDeviceEnablePeerAccess(int peer_device, unsigned int flags);
+cudaError_t cudaDeviceDisablePeerAccess(int peer_device);
+cudaError_t cudaDeviceGetPCIBusId(char* bus_id, int bytes, int device);
+cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* bus_id);
+cudaError_t cudaSetValidDevices(int* devices, int count);
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig configuration);
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* configuration);
 cudaError_t cudaDriverGetVersion(int* version);
 cudaError_t cudaRuntimeGetVersion(int* version);
 
@@ -134,9 +143,19 @@ cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes,
                             cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
                          std::size_t height);
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent);
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters);
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream = nullptr);
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent);
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                              cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream = nullptr);
 
+// Profilers: there is none.
+cudaError_t cudaProfilerStart();
+cudaError_t cudaProfilerStop();
+
 }  // extern "C"
 
-#include "cpu_backend/runtime_overloads.hpp"
+#include "cpu_backend/runtime/overloads.hpp"

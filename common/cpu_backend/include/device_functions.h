@@ -5,10 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cpu_backend/bit_casts.hpp"
-#include "cpu_backend/cache_hints.hpp"
-#include "cpu_backend/conversions.hpp"
-#include "cpu_backend/integer_functions.hpp"
-#include "cpu_backend/math_functions.hpp"
-#include "cpu_backend/minimum_maximum.hpp"
-#include "cpu_backend/rounding.hpp"
+#include "cpu_backend/device_functions/bit_casts.hpp"
+#include "cpu_backend/device_functions/cache_hints.hpp"
+#include "cpu_backend/device_functions/clocks.hpp"
+#include "cpu_backend/device_functions/conversions.hpp"
+#include "cpu_backend/device_functions/integer_functions.hpp"
+#include "cpu_backend/device_functions/math_functions.hpp"
+#include "cpu_backend/device_functions/minimum_maximum.hpp"
+#include "cpu_backend/device_functions/packed_integers.hpp"
+#include "cpu_backend/device_functions/rounding.hpp"

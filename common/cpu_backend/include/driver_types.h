@@ -7,6 +7,9 @@
 
 #include "vector_types.h"
 
+// Headers of other people's ask by these names whether CUDA's headers were included.
+#define __DRIVER_TYPES_H__
+
 // The underlying type is fixed so that a number of an unknown origin may be cast to the
 // enumeration, as cudaGetErrorName and the checks of bad arguments must allow.
 enum cudaError : unsigned int {
@@ -498,6 +501,39 @@ enum cudaDeviceAttr : unsigned int {
   cudaDevAttrMax = 148,
 };
 
+// Memory of rows and of slices.
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch;
+  std::size_t xsize;
+  std::size_t ysize;
+};
+struct cudaExtent {
+  std::size_t width;
+  std::size_t height;
+  std::size_t depth;
+};
+struct cudaPos {
+  std::size_t x;
+  std::size_t y;
+  std::size_t z;
+};
+// Of two pitched pointers; CUDA's can also name arrays, which this backend does not have.
+struct cudaMemcpy3DParms {
+  cudaPos srcPos;
+  cudaPitchedPtr srcPtr;
+  cudaPos dstPos;
+  cudaPitchedPtr dstPtr;
+  cudaExtent extent;
+  cudaMemcpyKind kind;
+};
+
+enum cudaSharedMemConfig : unsigned int {
+  cudaSharedMemBankSizeDefault = 0,
+  cudaSharedMemBankSizeFourByte = 1,
+  cudaSharedMemBankSizeEightByte = 2,
+};
+
 struct CUuuid_st {
   char bytes[16];
 };
@@ -598,5 +634,13 @@ struct cudaDeviceProp {
   unsigned int gpuPciDeviceID;
   unsigned int gpuPciSubsystemID;
   int hostNumaMultinodeIpcSupported;
-  int reserved[56];
+  // CUDA 13 has dropped these, and programs from before it still print them.
+  int clockRate;  // in kHz, of clock64()
+  int memoryClockRate;
+  int deviceOverlap;
+  int computeMode;
+  int kernelExecTimeoutEnabled;
+  int singleToDoublePrecisionPerfRatio;
+  int cooperativeMultiDeviceLaunch;
+  int reserved[49];
 };

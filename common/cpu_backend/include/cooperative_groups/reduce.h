@@ -39,10 +39,10 @@ T reduce(const thread_block_tile<Size, Parent>& tile, T value, Operation operati
                                    operation);
 }
 
-// A coalesced group is one thread here.
 template <class T, class Operation>
-T reduce(const coalesced_group&, T value, Operation) {
-  return value;
+T reduce(const coalesced_group& group, T value, Operation operation, place at = CPU_BACKEND_HERE) {
+  return cpu_backend::reduce_lanes(group.mask(), value, "cooperative_groups::reduce()", at,
+                                   operation);
 }
 
 }  // namespace cooperative_groups

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#include <cstddef>
+
+#include "exercises/runner.hpp"
+
+void brighten(const unsigned char* pixels, unsigned char* brightened, std::size_t n,
+              unsigned amount, unsigned blocks, unsigned threads);
+
+int main(int argc, char** argv) {
+  return exercises::run(argc, argv, {exercises::function("brighten", brighten)});
+}

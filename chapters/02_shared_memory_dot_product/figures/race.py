@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+"""The race of naive_barrier.cu, as racecheck finds it. The data is written by
+
+./lab racecheck chapters/02_shared_memory_dot_product/naive_barrier.cu \\
+    --json chapters/02_shared_memory_dot_product/figures/race.json
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "common/racecheck"))
+
+from race_figure import figure_of
+
+
+def figure():
+    return figure_of(pathlib.Path(__file__).with_suffix(".json"))

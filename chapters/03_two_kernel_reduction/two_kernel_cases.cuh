@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// Chapter 03's reductions as benchmark cases: its own benchmark's, and chapter 04's, which is
+// compared with them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "02_shared_memory_dot_product/reduction_cases.cuh"
+#include "03_two_kernel_reduction/fast_two_kernel_reduction.cuh"
+#include "benchmark/exact_vectors.cuh"
+
+namespace benchmarks {
+
+template <class T, class Operation>
+benchmark_case two_kernel_reduction(const std::string& name, role part,
+                                    const reduction_task<T>& task, Operation operation,
+                                    const exact_vectors<T>& data, const placement& where,
+                                    unsigned threads = threads_a_block) {
+  const std::size_t n = where.elements;
+  const unsigned blocks = course::reduction_blocks<course::elements<T>>(
+      course::reduce_elements<T, Operation>, n, threads);
+  const auto partials = working_memory<T>(blocks);
+  return task.on_device(name, part, [=, &data](std::size_t input, T* result) {
+    course::two_kernel_reduction(data.a(where.first(input)), n, operation, partials->data(), result,
+                                 blocks, threads);
+  });
+}
+
+template <class T>
+benchmark_case two_kernel_sum(const std::string& name, role part, const exact_vectors<T>& data,
+                              const placement& where, unsigned threads = threads_a_block) {
+  return two_kernel_reduction(name, part, sum_task(data, where), course::plus{}, data, where,
+                              threads);
+}
+
+template <class T>
+benchmark_case two_kernel_minimum(const std::string& name, role part, const exact_vectors<T>& data,
+                                  const placement& where) {
+  return two_kernel_reduction(name, part, minimum_task(data, where), course::minimum{}, data,
+                              where);
+}
+
+template <class T>
+benchmark_case two_kernel_dot(const std::string& name, role part, const exact_vectors<T>& data,
+                              const placement& where) {
+  const std::size_t n = where.elements;
+  const unsigned blocks =
+      course::reduction_blocks<course::products<T>>(course::reduce_products<T>, n, threads_a_block);
+  const auto partials = working_memory<T>(blocks);
+  return dot_task(data, where).on_device(name, part, [=, &data](std::size_t input, T* result) {
+    const std::size_t first = where.first(input);
+    course::two_kernel_dot(data.a(first), data.b(first), n, partials->data(), result, blocks,
+                           threads_a_block);
+  });
+}
+
+}  // namespace benchmarks

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Chapter 04's sum in the ways to launch it that are in launch_cases.cuh of chapter 03.
+#pragma once
+
+#include "03_two_kernel_reduction/launch_cases.cuh"
+#include "04_last_block_guard/fast_last_block_guard.cuh"
+#include "benchmark/exact_vectors.cuh"
+#include "benchmark/session.hpp"
+
+namespace benchmarks {
+
+// By programmatic dependent launch. Throws no_such_peer. In dependent_launch.cu.
+benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>& data,
+                                                  const placement& where);
+
+}  // namespace benchmarks

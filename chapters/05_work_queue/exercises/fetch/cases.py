@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+from lab_tool.exercises.cases import Case, given, kept, updated
+
+# Rows, the longest row, blocks, threads.
+SIZES = [
+    (1, 5, 1, 1),
+    (0, 0, 1, 32),
+    (1, 40, 3, 32),
+    (7, 9, 2, 1),
+    (31, 70, 1, 33),
+    (33, 64, 4, 64),
+    (20, 100, 3, 96),
+    (40, 80, 3, 64),
+    (5, 3000, 16, 256),
+    (1000, 30, 33, 48),
+    (600, 200, 64, 128),
+]
+RACES = (33, 20)  # rows
+COUNTED = 40
+
+
+def lengths_of(random, rows, longest):
+    """Very unequal, as rows are: most are short, some are empty, one is as long as any may be."""
+    lengths = [random.choice((0, 1, 2, random.randint(0, longest))) for _ in range(rows)]
+    if rows:
+        lengths[random.randrange(rows)] = longest
+    return lengths
+
+
+def cases(random):
+    for rows, longest, blocks, threads in SIZES:
+        begin, scaled, values, factors = [0], [], [], []
+        for length in lengths_of(random, rows, longest):
+            # Never 0, 1 or -1: a row that is scaled twice, or not at all, must come out wrong.
+            factor = random.choice((-1, 1)) * random.randint(2, 9)
+            row = [random.choice((-1, 1)) * random.randint(1, 1000) for _ in range(length)]
+            factors.append(factor)
+            values += row
+            scaled += [value * factor for value in row]
+            begin.append(len(values))
+        yield Case(
+            f"{rows:,} row{'s' * (rows != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
+            f"thread{'s' * (threads > 1)}",
+            [
+                updated("values", "int", values, scaled),
+                given("begin", "unsigned", begin),
+                given("factors", "int", factors),
+                rows,
+                kept("next", "unsigned", [0]),
+                blocks,
+                threads,
+            ],
+            function="scale_rows",
+            races=rows in RACES,
+            counted=rows == COUNTED,
+            elements=rows,
+            question="Each value is to be multiplied once. Which threads got the number of its row? "
+            "Those of one block, of two, of none?",
+        )

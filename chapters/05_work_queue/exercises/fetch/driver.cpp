@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+#include "exercises/runner.hpp"
+
+void scale_rows(int* values, const unsigned* begin, const int* factors, unsigned rows,
+                unsigned* next, unsigned blocks, unsigned threads);
+
+int main(int argc, char** argv) {
+  return exercises::run(argc, argv, {exercises::function("scale_rows", scale_rows)});
+}

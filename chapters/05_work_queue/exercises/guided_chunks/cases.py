@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+from lab_tool.exercises.cases import POISON, Case, kept, returned, updated
+
+# Items, blocks, threads.
+SIZES = [
+    (2, 1, 1),
+    (1, 2, 32),
+    (0, 1, 32),
+    (7, 16, 32),
+    (31, 1, 33),
+    (33, 2, 1),
+    (256, 4, 64),
+    (300, 3, 96),
+    (1000, 5, 48),
+    (10_000, 8, 64),
+    (4095, 64, 128),
+    (40_000, 7, 100),
+]
+RACES = (256, 300)  # items
+COUNTED = 10_000
+NOT_WRITTEN = int.from_bytes(bytes([POISON]) * 4, "little")
+
+
+def judge_of(items, blocks):
+    """Where the chunks begin is up to the student, but for the rule on how large they may be."""
+
+    def judge(first_of):
+        first = 0
+        while first < items:
+            size = 0
+            while first + size < items and first_of[first + size] == first:
+                size += 1
+            if size == 0:
+                if first_of[first] == NOT_WRITTEN:
+                    return f"first_of[{first}]: nothing was written"
+                return (
+                    f"first_of[{first}]: got {first_of[first]:,}, expected {first:,}, since all "
+                    "items before it are in other chunks"
+                )
+            most = max(1, (items - first) // (2 * blocks))
+            if size > most:
+                return (
+                    f"the chunk from item {first:,} on has {size:,} items; with {items - first:,} "
+                    f"left it may have {most:,}"
+                )
+            first += size
+        return None
+
+    return judge
+
+
+def cases(random):
+    for items, blocks, threads in SIZES:
+        values = [random.randint(-1000, 1000) for _ in range(items)]
+        yield Case(
+            f"{items:,} item{'s' * (items != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
+            f"thread{'s' * (threads > 1)}",
+            [
+                # For no whole number is 3 v + 1 = v: twice is wrong, and not at all as well.
+                updated("values", "int", values, [3 * value + 1 for value in values]),
+                returned("first_of", "unsigned", count=items, judge=judge_of(items, blocks)),
+                items,
+                kept("next", "unsigned", [0]),
+                blocks,
+                threads,
+            ],
+            races=items in RACES,
+            counted=items == COUNTED,
+            elements=items,
+        )

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// On the CPU backend, whose tests run the benchmarks without any library beside them.
+#include <string>
+
+#include "benchmark/peers.hpp"
+
+namespace benchmarks {
+
+namespace {
+
+[[noreturn]] void refuse(const char* library) {
+  throw no_such_peer(std::string("the CPU backend has no ") + library);
+}
+
+}  // namespace
+
+template <class T>
+add_function<T> thrust_transform() {
+  refuse("Thrust");
+}
+template <class T>
+reduce_function<T> cub_sum(std::size_t) {
+  refuse("CUB");
+}
+template <class T>
+reduce_function<T> cub_minimum(std::size_t) {
+  refuse("CUB");
+}
+template <class T>
+dot_function<T> cub_transform_reduce(std::size_t) {
+  refuse("CUB");
+}
+
+template add_function<float> thrust_transform();
+template reduce_function<float> cub_sum(std::size_t);
+template reduce_function<double> cub_sum(std::size_t);
+template reduce_function<float> cub_minimum(std::size_t);
+template dot_function<float> cub_transform_reduce(std::size_t);
+template dot_function<double> cub_transform_reduce(std::size_t);
+
+}  // namespace benchmarks

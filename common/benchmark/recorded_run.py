@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Recorded runs of `./lab bench`: reading them, and the figures that follow from them."""
+
+import json
+import pathlib
+
+import json_schema
+
+DEFINITION = json.loads(
+    pathlib.Path(__file__).with_name("recorded_run.schema.json").read_text(encoding="utf-8")
+)
+SCHEMA = json_schema.Schema(DEFINITION)
+FORMAT = DEFINITION["properties"]["format"]["const"]
+FIELDS = set(DEFINITION["required"])
+
+
+class RunError(Exception):
+    """One sentence on what is wrong with a recorded run, or with what is asked of it."""
+
+
+def load(path):
+    """The recorded run in this file. Throws RunError."""
+    path = pathlib.Path(path)
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RunError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise RunError(f"{path} is no JSON: {error}.") from error
+    missing = FIELDS - set(run) if isinstance(run, dict) else FIELDS
+    if missing:
+        raise RunError(f"{path} is no recorded run: it has no {', '.join(sorted(missing))}.")
+    if run["format"] != FORMAT:
+        raise RunError(f"{path} has format {run['format']}, and this is for format {FORMAT}.")
+    if not run["rows"]:
+        raise RunError(f"{path} has no rows.")
+    for problem in SCHEMA.problems(run):
+        raise RunError(f"{path}: {problem}.")
+    return run
+
+
+def bandwidth(row):
+    """Gigabytes (10^9 bytes) a second, or None where no bytes are counted."""
+    return row["bytes"] / (row["median_ms"] * 1e6) if row["bytes"] else None
+
+
+def share_of_copy(run, row):
+    """Of the bandwidth of the run's copy from device to device, or None."""
+    copy = run.get("copy")
+    return bandwidth(row) / bandwidth(copy) if copy and bandwidth(row) else None
+
+
+def share_of_peak(run, row):
+    """Of what the memory's clock and bus allow, or None where the driver did not say."""
+    peak = run.get("device", {}).get("theoretical_gigabytes_per_second")
+    return bandwidth(row) / peak if peak and bandwidth(row) else None
+
+
+def ratio_to(row, other):
+    """The row's ratio to the time of `other`, as recorded, or None."""
+    return next((ratio for ratio in row["ratios"] if ratio["to"] == other), None)
+
+
+def nanoseconds_an_element(row):
+    return row["median_ms"] * 1e6 / row["elements"]
+
+
+def place_of(run):
+    """What the run ran on, in words: 'NVIDIA H200, 132 SMs, driver 580.1, CUDA 13.0'."""
+    device = run["device"]
+    if run["backend"] == "cuda":
+        words = [device["name"], f"{device['multiprocessors']} SMs"]
+        words += [f"driver {run['driver']}"] if run.get("driver") else []
+        return ", ".join([*words, f"CUDA {run['cuda_runtime']}"])
+    machine = run["machine"]
+    return f"{machine['processor']}, {machine['cores']} cores, {run['compiler']}"
+
+
+def commit_of(run):
+    """'commit abc1234', and whether the files had changed since."""
+    if not run["commit"]:
+        return "no commit"
+    changed = " with changes" if run.get("tree_has_changes") else ""
+    return f"commit {run['commit'][:7]}{changed}"

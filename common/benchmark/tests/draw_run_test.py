@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""Pictures of recorded runs: that all lines are in them, in their places, and can be read."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import draw_run
+import recorded_run
+from svg_checks import SVG, problems_of, words_of
+from this_build import ROOT
+
+BENCHMARKS = ROOT / "common/benchmark"
+RUN = pathlib.Path(__file__).resolve().parent / "invented_run.json"
+
+
+def heights_of(svg, name):
+    """The vertical places of the line's points, from left to right."""
+    root = xml.etree.ElementTree.fromstring(svg)
+    lines = {each.get("id"): each for each in root.iter(f"{SVG}polyline")}
+    points = lines[draw_run.series_id("04", name)].get("points").split()
+    return [float(point.split(",")[1]) for point in points]
+
+
+class PlotTest(unittest.TestCase):
+    """What is drawn, of runs that are made up here."""
+
+    def setUp(self):
+        self.run_ = json.loads(RUN.read_text(encoding="utf-8"))
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+
+    def row(self, name, milliseconds, **values):
+        first = {**self.run_["rows"][0], "ratios": [], "part": "variant"}
+        times = ("median_ms", "lower_quartile_ms", "upper_quartile_ms")
+        return {**first, "name": name, **dict.fromkeys(times, milliseconds), **values}
+
+    def define(self, **values):
+        folder = self.root / "chapters/04_invented/figures"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "times.json").write_text(json.dumps(values), encoding="utf-8")
+
+    def lines(self, rows):
+        found = draw_run.plots_of({**self.run_, "rows": rows}, self.root)["04"].lines
+        return {name: [(each.place, each.value) for each in line] for name, line in found.items()}
+
+    def test_divided_by_the_fastest_at_each_size(self):
+        self.define(tasks={"sum": "sum"}, type="float", divided_by=["x", "y"], lines=["a"])
+        rows = [
+            self.row("a", 6, elements=1024),
+            self.row("x", 3, elements=1024),
+            self.row("y", 4, elements=1024),
+            self.row("a", 6, elements=2048),
+            self.row("x", 3, elements=2048),
+            self.row("y", 2, elements=2048),
+        ]
+        self.assertEqual(self.lines(rows), {"a": [(1024, 2.0), (2048, 3.0)]})
+
+    def test_the_ratio_of_the_rounds_if_it_was_recorded(self):
+        self.define(tasks={"sum": "sum"}, type="float", divided_by=["x"], lines=["a"])
+        ratio = {"to": "x", "median": 1.9, "lower_quartile": 1.8, "upper_quartile": 2.1}
+        rows = [self.row("a", 6, ratios=[ratio]), self.row("x", 3)]
+        self.assertEqual(self.lines(rows)["a"], [(1024, 1.9)])
+        (drawn,) = draw_run.plots_of({**self.run_, "rows": rows}, self.root)["04"].lines["a"]
+        self.assertEqual((drawn.low, drawn.high), (1.8, 2.1))
+
+    def test_other_rows_have_no_part_in_it(self):
+        self.define(tasks={"sum": "sum"}, type="float", divided_by=["x"], lines=["a"])
+        rows = [
+            self.row("a", 6),
+            self.row("x", 3),
+            self.row("a", 9, data="cache"),
+            self.row("a", 9, type="double"),
+            self.row("a", 9, task="minimum"),
+            self.row("a", 9, elements=2048),  # There x was not measured.
+        ]
+        self.assertEqual(self.lines(rows), {"a": [(1024, 2.0)]})
+
+    def test_several_tasks_stand_next_to_each_other(self):
+        tasks = {"small tiles": "16 x 16", "large tiles": "64 x 64"}
+        self.define(tasks=tasks, type="uint32", divided_by=["x"], lines=["a"], title="tiles")
+        both = {"type": "uint32", "data": "none"}
+        rows = [
+            self.row(name, time, task=task, **both)
+            for task, name, time in (
+                ("large tiles", "a", 8),
+                ("large tiles", "x", 2),
+                ("small tiles", "a", 3),
+                ("small tiles", "x", 2),
+            )
+        ]
+        self.assertEqual(self.lines(rows), {"a": [(0, 1.5), (1, 4.0)]})
+        run = {**self.run_, "rows": rows}
+        words = words_of(draw_run.figures_of(run, self.root)["04"].svg())
+        self.assertIn("16 x 16 64 x 64", words)
+
+    def test_without_a_definition_the_first_task_over_its_peers(self):
+        plot = draw_run.plots_of(self.run_, self.root)["04"]
+        self.assertEqual(list(plot.lines), ["last_block"])
+        self.assertEqual(plot.unit, "time divided by that of cub_device_reduce_sum")
+
+    def test_a_run_without_the_defined_lines_too(self):
+        self.define(tasks={"sum": "sum"}, type="int", divided_by=["x"], lines=["a"])
+        self.assertEqual(list(draw_run.plots_of(self.run_, self.root)["04"].lines), ["last_block"])
+
+    def test_nothing_to_compare_with(self):
+        rows = [self.row("a", 6), self.row("b", 3)]
+        self.assertEqual(draw_run.figures_of({**self.run_, "rows": rows}, self.root), {})
+
+    def test_every_chapter_of_the_course_has_three_or_four_lines(self):
+        """Three with that of the libraries, which is the line at 1."""
+        run = recorded_run.load(ROOT / "docs/benchmarks/nvidia-h200.json")
+        plots = draw_run.plots_of(run)
+        self.assertEqual(list(plots), [f"0{number}" for number in range(1, 7)])
+        for chapter, plot in plots.items():
+            self.assertIn(len(plot.lines) + 1, (3, 4, 5), chapter)
+            for name, points in plot.lines.items():
+                self.assertGreater(len(points), 1, f"{chapter}: {name}")
+
+
+class PartsTest(unittest.TestCase):
+    def test_names_in_two_lines(self):
+        self.assertEqual(draw_run.split_name("queue"), ["queue"])
+        self.assertEqual(draw_run.split_name("one_element_a_thread"), ["one_element_a_", "thread"])
+        self.assertEqual(draw_run.split_name("x" * 20), ["x" * 16, "xxxx"])
+
+    def test_labels_do_not_lie_on_each_other(self):
+        middles = draw_run.spread([50, 50, 51, 10], [20, 20, 20, 20], 0, 100)
+        in_order = sorted(middles)
+        self.assertTrue(all(y - x >= 20 for x, y in zip(in_order, in_order[1:])), middles)
+        self.assertGreaterEqual(in_order[0], 10)
+        self.assertLessEqual(in_order[-1], 90)
+        self.assertEqual(middles[3], 10)
+        at_the_end = draw_run.spread([99, 99], [20, 20], 0, 100)
+        self.assertEqual(at_the_end, [70, 90])
+
+    def test_numbers_at_the_axis(self):
+        def height(value):
+            return 100 * value
+
+        self.assertEqual(draw_run.values_at_axis(0.9, 5, height), [1, 1.5, 2, 3, 4, 5])
+        self.assertEqual(draw_run.values_at_axis(0.5, 9, lambda v: 10 * v), [1, 3, 5, 7])
+
+    def test_powers_of_two(self):
+        self.assertEqual(draw_run.power_of_two(1024), "2¹⁰")
+        self.assertEqual([draw_run.power_of_two(each) for each in (2048, 1000)], ["", ""])
+
+
+class PictureTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def draw(self, run):
+        return subprocess.run(
+            [sys.executable, BENCHMARKS / "draw_run.py", "--output", self.folder, run],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def picture(self):
+        result = self.draw(RUN)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(os.listdir(self.folder), ["invented_run-04.svg"])
+        return (self.folder / "invented_run-04.svg").read_text(encoding="utf-8")
+
+    def test_every_line_is_there_with_all_its_points(self):
+        run = recorded_run.load(RUN)
+        svg = self.picture()
+        plot = draw_run.plots_of(run)["04"]
+        self.assertTrue(plot.lines)
+        for name, points in plot.lines.items():
+            heights = heights_of(svg, name)
+            self.assertEqual(len(heights), len(points))
+            # What takes longer is drawn higher, and so has the smaller coordinate.
+            order = sorted(range(len(points)), key=lambda place: -points[place].value)
+            self.assertEqual(sorted(heights), [heights[place] for place in order])
+
+    def test_words(self):
+        svg = self.picture()
+        for words in ("Invented GPU", "last_block", "cub_device_reduce_sum", "Below 1 is faster."):
+            self.assertIn(words, words_of(svg))
+
+    def test_everybody_can_read_it(self):
+        self.assertEqual(problems_of(self.picture()), [])
+
+    def test_the_same_run_gives_the_same_file(self):
+        self.assertEqual(self.picture(), self.picture())
+
+    def test_a_broken_run_leaves_no_picture(self):
+        broken = self.folder / "broken.json"
+        broken.write_text("{}", encoding="utf-8")
+        result = self.draw(broken)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\A[^\n]+ is no recorded run: [^\n]+\n\Z")
+        self.assertEqual(os.listdir(self.folder), ["broken.json"])
+
+    def test_nothing_to_draw_is_one_sentence(self):
+        run = json.loads(RUN.read_text(encoding="utf-8"))
+        run["rows"] = [row for row in run["rows"] if row["part"] == "variant"]
+        alone = self.folder / "alone.json"
+        alone.write_text(json.dumps(run), encoding="utf-8")
+        result = self.draw(alone)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\A[^\n]+ has nothing to draw: [^\n]+\n\Z")
+
+    def test_a_name_that_fits_nowhere_is_one_sentence(self):
+        text = RUN.read_text(encoding="utf-8").replace("last_block", "l" + "o" * 80 + "ng")
+        long = self.folder / "long.json"
+        long.write_text(text, encoding="utf-8")
+        result = self.draw(long)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Athe name '[^\n]+' leaves no room for the plot.\n\Z")
+        self.assertEqual(os.listdir(self.folder), ["long.json"])

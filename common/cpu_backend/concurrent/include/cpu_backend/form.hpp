@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The concurrent form's answers to what the two forms of the backend decide differently. Blocks run
+// side by side, each on an OS thread, and their threads in the cheapest order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <thread>
+
+namespace cpu_backend {
+
+class thread_queue;
+
+namespace form {
+
+// The block that starts as the `position`-th of a launch.
+constexpr std::uint64_t block_at(std::uint64_t position) { return position; }
+// Whether a thread that has not begun goes before one that waits for its turn.
+constexpr bool prefers_new_thread() { return true; }
+// Puts threads that were released together into the order in which they go on.
+inline void reorder(thread_queue&) {}
+// Whether lanes that have met go on before the threads of other warps.
+constexpr bool lets_warp_run_ahead() { return false; }
+
+// Without LAB_SMS. Blocks are to run side by side even on a small machine.
+inline int default_number_of_sms() {
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 4);
+}
+
+// Whether it tells anything about a kernel how long it runs.
+inline constexpr bool times_mean_something = true;
+
+}  // namespace form
+}  // namespace cpu_backend

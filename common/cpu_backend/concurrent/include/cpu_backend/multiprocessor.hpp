@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// The concurrent form: one OS thread plays one streaming multiprocessor.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "cpu_backend/execution/block_execution.hpp"
+#include "cpu_backend/shared_memory_guard.hpp"
+
+namespace cpu_backend {
+
+class multiprocessor : public block_execution {
+ public:
+  using block_execution::block_execution;
+
+  // Runs blocks of `of` until none is left to start or the launch has failed. Called by the OS
+  // thread that plays this multiprocessor.
+  void run(grid& of);
+
+  // ---- Called by the host thread that launched, too.
+
+  // Whether the address is behind the __shared__ variables, where nobody may go.
+  bool is_behind_shared_variables(std::uintptr_t address) const {
+    return variables_guard_.holds(address);
+  }
+  bool waits_for_grid() const { return waits_for_grid_.load(std::memory_order_relaxed); }
+  void waits_for_grid(bool waits) { waits_for_grid_.store(waits, std::memory_order_relaxed); }
+  // Grows while no thread of the block can do anything unless another block changes memory.
+  std::uint64_t idle_turns() const { return idle_turns_.load(std::memory_order_relaxed); }
+
+ private:
+  friend block_execution;
+
+  bool take_block();
+  void guard_shared_memory();
+  void check_shared_memory();
+  void note_turn();
+  void back_off();
+
+  guarded_stretch variables_guard_;
+  canary* behind_dynamic_ = nullptr;  // of this launch; nullptr if it has no dynamic shared memory
+  unsigned repeated_turns_ = 0;       // of threads that had seen and held exactly the same before
+  std::vector<std::uint64_t> states_at_last_turn_;  // of the fiber with the same number
+  std::atomic<std::uint64_t> idle_turns_ = 0;
+  std::atomic<bool> waits_for_grid_ = false;
+};
+
+// What switches is inlined into the kernel: a processor predicts that a `ret` returns to the last
+// call, and after a switch that call was another fiber's. In a function of its own, the switch
+// cost three wrong predictions for each thread, which was more than all the rest.
+inline __attribute__((always_inline)) void block_execution::go_on_with_another() {
+  resident_thread& self = *current_;
+  self.index = threadIdx;
+  resident_thread* next = next_runnable();
+  if (next == &self) return;
+  current_ = next;
+  switch_fiber(self.own, next->own);
+  threadIdx = this_multiprocessor->current_->index;
+}
+
+inline __attribute__((always_inline)) void block_execution::block_barrier(place at, bool) {
+  if (!at.surely_same(barrier_.at())) come_to_another_barrier(at);
+  if (barrier_.arrive() == running_) {
+    if (!anything_waited()) count_started();  // the others have returned
+    if (all_have_started()) {
+      open_barrier();
+      return;
+    }
+  }
+  wait_at_barrier(at);
+  go_on_with_another();
+}
+
+inline void block_execution::progressed() {
+  fruitless_ = 0;
+  static_cast<multiprocessor*>(this)->repeated_turns_ = 0;
+}
+
+inline void block_execution::sleep(const place& at) { let_others_run(at); }
+
+}  // namespace cpu_backend

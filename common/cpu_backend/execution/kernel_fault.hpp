@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What ended a kernel that the processor, or the C library, would not let go on. It is noted by the
+// thread at fault, which may be in a signal's handler, and put into words once the launch is over.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "cpu_backend/execution/call_stack.hpp"
+#include "cpu_backend/execution/place.hpp"
+#include "cpu_backend/execution/signal_context.hpp"
+#include "driver_types.h"
+#include "vector_types.h"
+
+namespace cpu_backend {
+
+struct kernel_fault {
+  enum class kind {
+    none,
+    access,         // to where no memory is
+    misaligned,     // to an address that is no multiple of its size
+    shared_memory,  // an access out of the block's shared memory
+    call,           // of what is no function
+    stack_overflow,
+    division_by_zero,
+    division_overflow,
+    illegal_instruction,
+    abort,
+    exit,
+    stopped  // by the watch: the launch did not end
+  };
+
+  kind what = kind::none;
+  uint3 block{};
+  uint3 thread{};
+  memory_operand operand;
+  place at{};  // of the device function that found it, if one did; otherwise the calls say it
+  const std::byte* shared_memory = nullptr;  // the block's dynamic one
+  std::size_t shared_bytes = 0;
+  bool is_behind_shared_variables = false;
+  call_stack calls;  // where it happened
+
+  cudaError_t error() const;
+};
+
+// "Invalid __global__ write of size 4 bytes at FILE:LINE: ..."
+std::string describe(const kernel_fault& fault);
+
+// Addresses of this form are never mapped, so using one always faults; x86-64 then does not say
+// which one it was. (A higher bit would not do: AArch64 takes no notice of the eight highest.)
+inline constexpr std::uintptr_t unreachable_for_kernels = std::uintptr_t{1} << 54;
+inline constexpr bool is_unreachable_for_kernels(std::uintptr_t address) {
+  return address >> 54 == 1;
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Lines of the student's source, for what is said about an instruction of the program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cpu_backend {
+
+struct source_line {
+  std::string file;  // as seen from the current directory, if it is below it; empty if unknown
+  unsigned line = 0;
+  std::string text;  // of the line, without the space around it; empty where it can't be read
+};
+
+// A line that the compiler names so.
+source_line make_source_line(const std::string& file, unsigned line);
+
+// What a command prints on stdout.
+std::string output_of(const std::string& command);
+// The running program, between quotes for the shell.
+std::string quoted_program_path();
+
+// What the compiler knows about the instructions at these offsets in the program, of which it asks
+// addr2line: the file and line of each inlined call there, the innermost first.
+using inlined_calls = std::vector<std::pair<std::string, unsigned>>;
+std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint64_t>& offsets);
+// Why ask_compiler() knew nothing about any instruction; empty if it did.
+const std::string& why_lines_are_missing();
+
+// Whether a reader knows the file: none of the backend's or of the system's.
+bool belongs_to_student(const std::string& file);
+
+}  // namespace cpu_backend

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/execution/warp_meetings.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cpu_backend {
+
+void warp_meetings::begin_block(unsigned first_present, unsigned threads) {
+  waiting_ = 0;
+  for (unsigned first = 0, index = 0; first < threads; first += warp_size, ++index) {
+    const auto lanes_below = [&](unsigned end) {
+      return end <= first ? 0u : end >= first + warp_size ? ~0u : (1u << (end - first)) - 1;
+    };
+    warps_[index].returned = lanes_below(first_present) | ~lanes_below(threads);
+  }
+}
+
+warp_meeting& warp_meetings::open(unsigned warp, unsigned mask, const char* operation,
+                                  const place& at) {
+  if (free_.empty()) free_.push_back(&meetings_.emplace_back());
+  warp_meeting& meeting = *free_.back();
+  free_.pop_back();
+  meeting.mask = mask;
+  meeting.arrived = meeting.left = 0;
+  meeting.operation = operation;
+  meeting.first_place = at;
+  warps_[warp].open.push_back(&meeting);
+  return meeting;
+}
+
+void warp_meetings::clear() {
+  waiting_ = 0;
+  for (auto& of : warps_) of.open.clear();
+  free_.clear();
+  for (auto& meeting : meetings_) {
+    std::fill(std::begin(meeting.waiter), std::end(meeting.waiter), nullptr);
+    free_.push_back(&meeting);
+  }
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/fibers/fiber.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+#include "cpu_backend/fibers/sanitizer.hpp"
+
+namespace cpu_backend {
+namespace {
+
+std::size_t page_size() {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+std::byte* stack_top(const fiber_stack& of) {
+  constexpr std::size_t cache_line = 64;
+  constexpr unsigned different_tops = 64;
+  return of.bottom + of.bytes - (of.index % different_tops) * cache_line;
+}
+
+std::byte* map(std::size_t bytes) {
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+// Memory for one stack more, or nullptr. Stacks lie side by side, and no allocation of the
+// program's among them: who looks where an address belongs needs one answer for all of them.
+std::byte* take_stack_memory(std::size_t bytes) {
+  static std::mutex mutex;
+  static std::byte* next = nullptr;
+  static std::size_t left = 0;
+  const std::lock_guard lock(mutex);
+  if (left == 0) {
+    constexpr std::size_t at_once = 16 * 1024;  // for all that eight multiprocessors hold, and more
+    next = map(at_once * bytes);
+    left = at_once;
+    // It is used in small pieces: a huge page would take memory for stacks that nobody needs yet.
+    if (next) (void)madvise(next, at_once * bytes, MADV_NOHUGEPAGE);
+  }
+  if (!next) {  // there is not that much room
+    left = 0;
+    return map(bytes);
+  }
+  --left;
+  std::byte* const taken = next;
+  next += bytes;
+  return taken;
+}
+
+}  // namespace
+
+void create_fiber(fiber& target, fiber_stack& stack, void (*entry)(), unsigned index) {
+  const std::size_t guard = page_size();
+  std::byte* const memory = take_stack_memory(guard + stack_size);
+  if (!memory) {
+    std::perror("CPU backend: no memory for the stack of a CUDA thread");
+    std::fflush(nullptr);
+    _exit(1);  // a kernel is running: exit() would end no more than the launch
+  }
+  // Fails only where the process has used up its memory mappings; then an overflow goes unnoticed.
+  (void)mprotect(memory, guard, PROT_NONE);
+  stack.bottom = memory + guard;
+  stack.bytes = stack_size;
+  stack.index = index;
+  target.stack = &stack;
+  begin_fiber_at(target, stack_top(stack), entry);
+}
+
+void restart_fiber(fiber& target, void (*entry)()) {
+  forget_frames({target.stack->bottom, target.stack->bytes});
+  target.stack->sanitizer_stack = nullptr;
+  begin_fiber_at(target, stack_top(*target.stack), entry);
+}
+
+void forget_frames(std::span<std::byte> stack) { tell_sanitizer_of_forgotten_frames(stack); }
+
+void adopt_thread_stack(fiber& target, fiber_stack& stack) {
+  tell_sanitizer_of_thread_stack(stack);
+  target.stack = &stack;
+}
+
+#ifdef CPU_BACKEND_ADDRESS_SANITIZER
+void switch_fiber(fiber& from, fiber& to) {
+  before_switch(&from, to);
+  jump_to_fiber(from, to);
+  after_switch(&from);
+}
+#endif
+
+void abandon_fiber(fiber& from, fiber& to) {
+  before_switch(nullptr, to);
+  jump_to_fiber(from, to);
+}
+
+void fiber_has_begun() { after_switch(nullptr); }
+
+bool in_guard_page(const fiber& of, const void* address) {
+  const auto* byte = static_cast<const std::byte*>(address);
+  return byte < of.stack->bottom && byte >= of.stack->bottom - page_size();
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "driver_types.h"
+#include "vector_types.h"

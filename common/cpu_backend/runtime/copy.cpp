@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// Copies and fills. They happen at the call, but only after a look at what the pointers are: a host
+// pointer in the place of a device pointer would work here and fail on a GPU.
+#include <cstddef>
+#include <cstring>
+
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/runtime/allocation_table.hpp"
+#include "cpu_backend/runtime/runtime_call.hpp"
+#include "cuda_runtime_api.h"
+
+namespace cpu_backend {
+namespace {
+
+void move_bytes(void* destination, const void* source, std::size_t bytes) {
+  std::memmove(destination, source, bytes);
+  observer::memory_written(destination, bytes);
+}
+
+void fill_bytes(void* destination, int value, std::size_t bytes) {
+  std::memset(destination, value, bytes);
+  observer::memory_written(destination, bytes);
+}
+
+enum class side { host, device, either };
+
+// May `bytes` at `pointer` stand where `expected` memory does? Device code reaches pinned and
+// managed memory too, and the host does; memory that the runtime does not know can only be the
+// host's.
+cudaError_t check_range(const void* pointer, std::size_t bytes, side expected) {
+  if (bytes == 0) return cudaSuccess;
+  if (!pointer) return cudaErrorInvalidValue;
+  const auto record = allocations().at(pointer);
+  if (!record) return expected == side::device ? cudaErrorInvalidValue : cudaSuccess;
+  if (!record->holds(pointer)) return cudaErrorInvalidValue;
+  const bool device_only =
+      record->block.kind == memory_kind::device || record->block.kind == memory_kind::symbol;
+  if (expected == side::host && device_only) return cudaErrorInvalidValue;
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) -
+                                               static_cast<const std::byte*>(record->block.begin));
+  return bytes <= record->block.bytes - offset ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t check_copy(const void* destination, std::size_t destination_bytes, const void* source,
+                       std::size_t source_bytes, cudaMemcpyKind kind) {
+  side to = side::either;
+  side from = side::either;
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      to = from = side::host;
+      break;
+    case cudaMemcpyHostToDevice:
+      from = side::host;
+      to = side::device;
+      break;
+    case cudaMemcpyDeviceToHost:
+      from = side::device;
+      to = side::host;
+      break;
+    case cudaMemcpyDeviceToDevice:
+      to = from = side::device;
+      break;
+    case cudaMemcpyDefault:
+      break;
+    default:
+      return cudaErrorInvalidMemcpyDirection;
+  }
+  if (const cudaError_t error = check_range(destination, destination_bytes, to)) return error;
+  return check_range(source, source_bytes, from);
+}
+
+cudaError_t copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
+  if (const cudaError_t error = check_copy(destination, bytes, source, bytes, kind)) return error;
+  // After a kernel's death what follows it in the stream does not run.
+  if (bytes != 0 && !faulted()) move_bytes(destination, source, bytes);
+  return cudaSuccess;
+}
+
+// Bytes from the first row's begin to the last row's end, or nothing that fits a size.
+bool extent_2d(std::size_t pitch, std::size_t width, std::size_t height, std::size_t& bytes) {
+  return !__builtin_mul_overflow(height - 1, pitch, &bytes) &&
+         !__builtin_add_overflow(bytes, width, &bytes);
+}
+
+cudaError_t copy_2d(void* destination, std::size_t destination_pitch, const void* source,
+                    std::size_t source_pitch, std::size_t width, std::size_t height,
+                    cudaMemcpyKind kind) {
+  if (width > destination_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
+  std::size_t destination_bytes = 0;
+  std::size_t source_bytes = 0;
+  if (width != 0 && height != 0 &&
+      (!extent_2d(destination_pitch, width, height, destination_bytes) ||
+       !extent_2d(source_pitch, width, height, source_bytes))) {
+    return cudaErrorInvalidValue;
+  }
+  if (const cudaError_t error =
+          check_copy(destination, destination_bytes, source, source_bytes, kind)) {
+    return error;
+  }
+  if (width == 0 || faulted()) return cudaSuccess;
+  for (std::size_t row = 0; row < height; ++row) {
+    move_bytes(static_cast<std::byte*>(destination) + row * destination_pitch,
+               static_cast<const std::byte*>(source) + row * source_pitch, width);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t fill(void* pointer, int value, std::size_t bytes) {
+  if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
+  if (bytes != 0 && !faulted()) fill_bytes(pointer, value, bytes);
+  return cudaSuccess;
+}
+
+cudaError_t fill_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
+                    std::size_t height) {
+  if (width == 0 || height == 0) return cudaSuccess;
+  std::size_t bytes = 0;
+  if (width > pitch || !extent_2d(pitch, width, height, bytes)) return cudaErrorInvalidValue;
+  if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
+  if (faulted()) return cudaSuccess;
+  for (std::size_t row = 0; row < height; ++row) {
+    fill_bytes(static_cast<std::byte*>(pointer) + row * pitch, value, width);
+  }
+  return cudaSuccess;
+}
+
+bool within(std::size_t symbol_bytes, std::size_t offset, std::size_t bytes) {
+  return offset <= symbol_bytes && bytes <= symbol_bytes - offset;
+}
+
+cudaError_t to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
+                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (!within(symbol_bytes, offset, bytes)) return cudaErrorInvalidValue;
+  register_symbol(symbol, symbol_bytes);
+  return copy(static_cast<std::byte*>(const_cast<void*>(symbol)) + offset, source, bytes, kind);
+}
+
+cudaError_t from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
+                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (!within(symbol_bytes, offset, bytes)) return cudaErrorInvalidValue;
+  register_symbol(symbol, symbol_bytes);
+  return copy(destination, static_cast<const std::byte*>(symbol) + offset, bytes, kind);
+}
+
+template <class Body>
+cudaError_t copy_in_stream(cudaStream_t stream, Body body) {
+  return call_without_waiting([&] {
+    if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
+    catch_up(stream);
+    return body();
+  });
+}
+
+// A copy within the device does not make the host wait, even under the name of a blocking copy.
+template <class Body>
+cudaError_t blocking_copy(cudaMemcpyKind kind, Body body) {
+  if (kind != cudaMemcpyDeviceToDevice) return call_that_waits(body);
+  return copy_in_stream(nullptr, body);
+}
+
+}  // namespace
+
+cudaError_t copy_to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
+                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  return blocking_copy(
+      kind, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); });
+}
+
+cudaError_t copy_to_symbol_async(const void* symbol, std::size_t symbol_bytes, const void* source,
+                                 std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                                 cudaStream_t stream) {
+  return copy_in_stream(
+      stream, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); });
+}
+
+cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
+                             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
+  return blocking_copy(
+      kind, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); });
+}
+
+cudaError_t copy_from_symbol_async(void* destination, const void* symbol, std::size_t symbol_bytes,
+                                   std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
+                                   cudaStream_t stream) {
+  return copy_in_stream(
+      stream, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); });
+}
+
+cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbol_bytes) {
+  return call_without_waiting([&] {
+    if (!pointer) return cudaErrorInvalidValue;
+    register_symbol(symbol, symbol_bytes);
+    *pointer = const_cast<void*>(symbol);
+    return cudaSuccess;
+  });
+}
+
+}  // namespace cpu_backend
+
+using namespace cpu_backend;
+
+cudaError_t cudaMemcpy(void* destination, const void* source, std::size_t bytes,
+                       cudaMemcpyKind kind) {
+  return blocking_copy(kind, [&] { return copy(destination, source, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes,
+                            cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_in_stream(stream, [&] { return copy(destination, source, bytes, kind); });
+}
+
+cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
+                           int source_device, std::size_t bytes) {
+  return cudaMemcpyPeerAsync(destination, destination_device, source, source_device, bytes,
+                             nullptr);
+}
+
+cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
+                                int source_device, std::size_t bytes, cudaStream_t stream) {
+  return copy_in_stream(stream, [&] {
+    if (destination_device != 0 || source_device != 0) return cudaErrorInvalidDevice;
+    return copy(destination, source, bytes, cudaMemcpyDeviceToDevice);
+  });
+}
+
+cudaError_t cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
+                         std::size_t source_pitch, std::size_t width, std::size_t height,
+                         cudaMemcpyKind kind) {
+  return blocking_copy(kind, [&] {
+    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
+                              std::size_t source_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind kind, cudaStream_t stream) {
+  return copy_in_stream(stream, [&] {
+    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind);
+  });
+}
+
+cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
+  return copy_in_stream(nullptr, [&] { return fill(pointer, value, bytes); });
+}
+
+cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
+  return copy_in_stream(stream, [&] { return fill(pointer, value, bytes); });
+}
+
+cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  return copy_in_stream(nullptr, [&] { return fill_2d(pointer, pitch, value, width, height); });
+}
+
+cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
+                              std::size_t height, cudaStream_t stream) {
+  return copy_in_stream(stream, [&] { return fill_2d(pointer, pitch, value, width, height); });
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// Every function of the runtime API is one of three kinds; each kind treats a dead context in its
+// own way and remembers the error that it returns.
+#pragma once
+
+#include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/runtime/stream_order.hpp"
+
+namespace cpu_backend {
+
+// Asks nothing of the device: works in a dead context too.
+template <class Body>
+cudaError_t call_without_device(Body body) {
+  return record_error(body());
+}
+
+// Uses the device without waiting for it.
+template <class Body>
+cudaError_t call_without_waiting(Body body) {
+  if (const cudaError_t error = sticky_error()) return record_error(error);
+  return record_error(body());
+}
+
+// Waits for the device first, and so learns of a kernel that died.
+template <class Body>
+cudaError_t call_that_waits(Body body) {
+  do_held_work();
+  if (const cudaError_t error = surface_fault()) return record_error(error);
+  return record_error(body());
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/atomic_access.hpp"
+
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+namespace cpu_backend {
+namespace {
+
+observer::scope observed_scope(memory_scope scope) {
+  return scope == memory_scope::block ? observer::scope::block : observer::scope::device;
+}
+
+bool acquires(std::memory_order order) {
+  return order == std::memory_order_acquire || order == std::memory_order_consume ||
+         order == std::memory_order_acq_rel || order == std::memory_order_seq_cst;
+}
+
+bool releases(std::memory_order order) {
+  return order == std::memory_order_release || order == std::memory_order_acq_rel ||
+         order == std::memory_order_seq_cst;
+}
+
+}  // namespace
+
+// As libcu++ does: a sequentially consistent operation is a fence and then the operation.
+void begin_atomic(const memory_semantics& how, const place& at) {
+  if (!this_multiprocessor) return;
+  this_multiprocessor->atomic_begins(at);
+  if (how.order != std::memory_order_seq_cst) return;
+  if (how.scope == memory_scope::thread) return;
+  observer::fenced({observed_scope(how.scope), true, at});
+}
+
+void observe_atomic(const void* address, unsigned bytes, observer::access kind,
+                    const memory_semantics& how, bool changed_memory, const place& at) {
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  if (!changed_memory) {
+    __builtin_unwind_init();
+    on->note_state(__builtin_frame_address(0));
+  }
+  observer::atomic_done({static_cast<const std::byte*>(address), bytes, kind,
+                         observed_scope(how.scope),
+                         kind != observer::access::store && acquires(how.order),
+                         kind != observer::access::load && releases(how.order), at});
+  if (changed_memory) {
+    on->progressed();
+  } else {
+    on->fruitless(at);
+  }
+  on->atomic_ends();
+  on->switch_point(at);
+}
+
+void old_value_is_unused() {
+  if (this_multiprocessor) observer::old_value_is_unused();
+}
+
+namespace {
+
+template <class Word>
+bool replace_word(void* address, std::uint64_t expected, std::uint64_t desired) {
+  auto old = static_cast<Word>(expected);
+  return __atomic_compare_exchange_n(static_cast<Word*>(address), &old, static_cast<Word>(desired),
+                                     false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+}  // namespace
+
+std::uint64_t read_memory(const void* address, unsigned bytes) {
+  if (this_multiprocessor) observer::atomic_begins(address, bytes);
+  switch (bytes) {
+    case 1:
+      return __atomic_load_n(static_cast<const std::uint8_t*>(address), __ATOMIC_SEQ_CST);
+    case 2:
+      return __atomic_load_n(static_cast<const std::uint16_t*>(address), __ATOMIC_SEQ_CST);
+    case 4:
+      return __atomic_load_n(static_cast<const std::uint32_t*>(address), __ATOMIC_SEQ_CST);
+    default:
+      return __atomic_load_n(static_cast<const std::uint64_t*>(address), __ATOMIC_SEQ_CST);
+  }
+}
+
+bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::uint64_t desired) {
+  switch (bytes) {
+    case 1:
+      return replace_word<std::uint8_t>(address, expected, desired);
+    case 2:
+      return replace_word<std::uint16_t>(address, expected, desired);
+    case 4:
+      return replace_word<std::uint32_t>(address, expected, desired);
+    default:
+      return replace_word<std::uint64_t>(address, expected, desired);
+  }
+}
+
+void fence(std::memory_order order, memory_scope scope, const place& at) {
+  std::atomic_thread_fence(order);
+  multiprocessor* on = this_multiprocessor;
+  if (!on || order == std::memory_order_relaxed || scope == memory_scope::thread) return;
+  __builtin_unwind_init();
+  on->note_state(__builtin_frame_address(0));
+  observer::fenced({observed_scope(scope), order == std::memory_order_seq_cst, at});
+  on->fruitless(at);
+  if (order == std::memory_order_seq_cst && scheduler::current().holds_back_after_fences()) {
+    on->fenced();
+  }
+  on->switch_point(at);
+}
+
+}  // namespace cpu_backend

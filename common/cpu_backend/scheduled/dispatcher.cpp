@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/scheduled/dispatcher.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+namespace cpu_backend {
+
+void dispatcher::run(grid& of) {
+  scheduler& order = scheduler::current();
+  order.begin_launch(of.total_blocks);
+  observer::launch_begins({of.blocks, of.threads, of.launched_at, of.kernel});
+
+  const auto wanted =
+      std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
+  std::vector<multiprocessor*> taking_part;
+  for (unsigned i = 0; i < wanted; ++i) {
+    if (i == multiprocessors_.size()) {
+      multiprocessors_.push_back(std::make_unique<multiprocessor>(i));
+    }
+    multiprocessors_[i]->begin(of);
+    taking_part.push_back(multiprocessors_[i].get());
+  }
+
+  // Idle turns since anything last moved, for each of `taking_part`.
+  std::vector<unsigned> idle_turns(taking_part.size());
+  std::vector<std::uint64_t> numbers, held_back;
+  holds_block_.store(true, std::memory_order_relaxed);
+  while (!taking_part.empty() && !of.failed()) {
+    numbers.clear();
+    held_back.clear();
+    for (const multiprocessor* each : taking_part) {
+      numbers.push_back(each->block());
+      held_back.push_back(each->held_back());
+    }
+    std::size_t chosen = order.next(numbers, held_back);
+    // A block that waits for memory waits on until another one has changed some.
+    if (idle_turns[chosen] != 0) {
+      std::vector<std::size_t> least;
+      const unsigned few = *std::min_element(idle_turns.begin(), idle_turns.end());
+      for (std::size_t i = 0; i < idle_turns.size(); ++i) {
+        if (idle_turns[i] == few) least.push_back(i);
+      }
+      chosen = least[order.any(least.size())];
+    }
+    multiprocessor& now = *taking_part[chosen];
+    const std::uint64_t events_before = now.events();
+    if (!now.take_turn()) {
+      taking_part.erase(taking_part.begin() + static_cast<std::ptrdiff_t>(chosen));
+      idle_turns.assign(taking_part.size(), 0);
+      continue;
+    }
+    if (now.events() != events_before) events_.fetch_add(1, std::memory_order_relaxed);
+    if (!now.was_idle()) {
+      std::fill(idle_turns.begin(), idle_turns.end(), 0);
+      continue;
+    }
+    ++idle_turns[chosen];
+    constexpr unsigned enough = 3;
+    if (*std::min_element(idle_turns.begin(), idle_turns.end()) >= enough) {
+      fail_as_deadlock(of, taking_part);
+    }
+  }
+  holds_block_.store(false, std::memory_order_relaxed);
+  for (unsigned i = 0; i < wanted; ++i) multiprocessors_[i]->end();
+  this_multiprocessor = nullptr;
+  observer::launch_ends(of.failed());
+}
+
+void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
+  if (!of.fail_first(cudaErrorLaunchTimeout)) return;
+  std::string text =
+      "deadlock: every thread that is left waits for memory that no other thread will change";
+  const std::uint64_t started = std::min(of.next_block.load(), of.total_blocks);
+  if (started < of.total_blocks) {
+    text += "; " + std::to_string(of.total_blocks - started) +
+            " blocks have not started, because no multiprocessor is free for them";
+  }
+  text += ":\n";
+  for (const multiprocessor* each : resident) {
+    if (each->has_block()) text += each->describe_block_that_waits();
+  }
+  print_failure(of, text);
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// One OS thread plays all multiprocessors in turn, in the scheduler's order. A launch is then the
+// same at every run with the same seed, and it is known, and not guessed from the time that passes,
+// when nothing can go on.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+
+namespace cpu_backend {
+
+class dispatcher {
+ public:
+  explicit dispatcher(unsigned) {}
+
+  // Runs all blocks of `of`, or stops at its failure.
+  void run(grid& of);
+
+  // What the watch over launches asks a multiprocessor for; see there.
+  bool holds_block() const { return holds_block_.load(std::memory_order_relaxed); }
+  bool waits_for_grid() const { return false; }
+  std::uint64_t idle_turns() const { return 0; }
+  std::uint64_t events() const { return events_.load(std::memory_order_relaxed); }
+
+ private:
+  void fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident);
+
+  std::vector<std::unique_ptr<multiprocessor>> multiprocessors_;
+  std::atomic<bool> holds_block_ = false;
+  std::atomic<std::uint64_t> events_ = 0;
+};
+
+}  // namespace cpu_backend

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/form.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <unordered_map>
+#include <vector>
+
+#include "cpu_backend/execution/resident_thread.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+namespace cpu_backend::form {
+
+std::uint64_t block_at(std::uint64_t position) { return scheduler::current().block_at(position); }
+
+bool prefers_new_thread() { return scheduler::current().prefers_new_thread(); }
+
+bool lets_warp_run_ahead() { return scheduler::current().lets_warp_run_ahead(); }
+
+void reorder(thread_queue& released) {
+  std::vector<resident_thread*> threads;
+  while (!released.empty()) threads.push_back(released.pop());
+  scheduler& order = scheduler::current();
+  order.shuffle(threads);
+  if (order.runs_ahead()) {
+    // Warps in the order of their first threads.
+    std::unordered_map<unsigned, std::size_t> place;
+    const auto warp_of = [](const resident_thread* of) {
+      return ((of->index.z * blockDim.y + of->index.y) * blockDim.x + of->index.x) / warp_size;
+    };
+    for (const resident_thread* each : threads) place.emplace(warp_of(each), place.size());
+    std::stable_sort(threads.begin(), threads.end(), [&](const auto* left, const auto* right) {
+      return place[warp_of(left)] < place[warp_of(right)];
+    });
+  }
+  for (resident_thread* thread : threads) released.push(thread);
+}
+
+}  // namespace cpu_backend::form

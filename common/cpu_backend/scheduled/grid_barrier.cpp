@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
+
+namespace cpu_backend {
+
+void grid_barrier(multiprocessor& of, const place& at) {
+  grid& now = of.running_grid();
+  observer::grid_barrier_arrives();
+  const std::uint64_t generation = now.barrier_generation;
+  if (++now.blocks_at_barrier == now.total_blocks) {
+    now.blocks_at_barrier = 0;
+    ++now.barrier_generation;
+  }
+  while (now.barrier_generation == generation) {
+    if (now.finished_blocks != 0) {
+      of.fail(cudaErrorLaunchFailure, [&] {
+        return "waits for the whole grid at " + describe(at) +
+               ", but a block has ended without coming there";
+      });
+    }
+    constexpr bool idle = true;
+    of.give_turn_back(idle);
+  }
+  observer::grid_barrier_passes();
+}
+
+}  // namespace cpu_backend

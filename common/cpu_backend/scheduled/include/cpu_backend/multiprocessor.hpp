@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The scheduled form: one OS thread plays all multiprocessors in turn (scheduled/dispatcher.hpp),
+// and a block gives its turn back where the scheduler wants it to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cpu_backend/execution/block_execution.hpp"
+#include "cpu_backend/scheduled/memory_wait.hpp"
+#include "cpu_backend/scheduled/shared_variables.hpp"
+
+namespace cpu_backend {
+
+class multiprocessor : public block_execution {
+ public:
+  using block_execution::block_execution;
+
+  // ---- For the dispatcher.
+
+  void begin(grid& of);
+  // Goes on with the resident block, or with the next of the grid, until that gives the turn back.
+  // False where there is neither.
+  bool take_turn();
+  // True if the last turn changed nothing and ended where all of the block's threads wait.
+  bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
+  bool has_block() const { return has_block_; }
+  // Since when its block is held back, on a clock that only grows; 0: it is not.
+  std::uint64_t held_back() const { return held_back_; }
+  std::uint64_t block() const { return block_; }
+  // After the launch; forgets the block that a failed one left.
+  void end();
+  std::string describe_block_that_waits() const;
+
+  // Who observes has seen such an access before it was made.
+  static constexpr bool is_behind_shared_variables(std::uintptr_t) { return false; }
+
+  // ---- Called by the running thread.
+
+  // Starts one of the threads that have not begun, in the scheduler's order, and returns its rank.
+  unsigned start_thread();
+  // First thing in a function that a waiting thread may call again and again, with that function's
+  // frame: remembers what the thread itself holds. (The frames of the backend and the observer
+  // below it hold the leavings of other work.) The function must have saved all registers in its
+  // frame.
+  void note_state(const void* frame);
+  // Others that wait may see it.
+  void changed_memory() {
+    changed_memory_ = true;
+    memory_wait::memory_changed();
+  }
+  // At a fence that is sequentially consistent, before an atomic and after it: see
+  // scheduled::hold_back_after_fences().
+  void fenced() { has_fenced_ = true; }
+  void atomic_begins(const place& at) {
+    if (has_fenced_) [[unlikely]]
+      hold_back(at);
+  }
+  void atomic_ends() {
+    if (is_held_back_after_atomic_) [[unlikely]]
+      hold_back_now();
+  }
+  // Here the scheduler may let another thread of the block go on, or another block.
+  void switch_point(const place& at);
+  // Lets other blocks go on; returns when it is this one's turn again.
+  void give_turn_back(bool idle);
+  // A __shared__ variable, at each execution of its declaration.
+  void use_shared_variable(void* address, std::size_t bytes, const char* name, const char* type);
+
+ private:
+  friend block_execution;
+
+  void hold_back(const place& at);
+  void hold_back_now();
+
+  bool take_block();
+  bool all_wait_for_memory() const;
+
+  std::uint64_t block_ = 0;  // its number in the grid
+  uint3 block_index_{};
+  bool has_block_ = false;
+  bool turn_was_idle_ = false;
+  bool changed_memory_ = false;  // in this turn
+  bool is_held_back_after_atomic_ = false;
+  bool has_fenced_ = false;  // since the block was held back last
+  std::uint64_t held_back_ = 0;
+  std::uint64_t noted_state_ = 0;
+  memory_wait memory_wait_;
+  std::vector<std::uint16_t> start_order_;
+  shared_variables shared_variables_;
+};
+
+inline void block_execution::progressed() {
+  fruitless_ = 0;
+  static_cast<multiprocessor*>(this)->changed_memory();
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// What the scheduled form of the backend tells whoever observes it. The functions are declared here
+// and defined by the observer that is linked with the program; in the concurrent form they are
+// empty, or nobody calls them.
+//
+// One OS thread runs all blocks of a launch in turn, so no two of these calls ever overlap, but
+// for those about memory, which come from host threads while no launch runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu_backend/execution/place.hpp"
+#include "cpu_backend/runtime/context.hpp"
+#include "vector_types.h"
+
+namespace cpu_backend::observer {
+
+// ---- Launches, blocks, threads.
+
+struct launch {
+  dim3 blocks;
+  dim3 threads;
+  place at;
+  const void* kernel = nullptr;  // its address, if the launch knows it
+};
+void launch_begins(const launch& now);
+// `failed`: the kernel died, or was stopped; the backend has said why.
+void launch_ends(bool failed);
+
+struct block {
+  unsigned multiprocessor = 0;  // which holds it; it holds one at a time
+  std::uint64_t number = 0;     // in the grid
+  uint3 index{};
+  std::byte* dynamic_shared_memory = nullptr;
+  std::size_t dynamic_shared_bytes = 0;
+};
+void block_begins(const block& begun);
+void block_ends();
+// From here on it is the block on `multiprocessor` that runs.
+void block_runs(unsigned multiprocessor);
+// From here on no block runs: what happens is the backend's own business.
+void block_pauses();
+
+// From here on it is the thread with this rank within its block that runs.
+void thread_runs(unsigned rank);
+// It waits, or has returned: until the next call of thread_runs, no thread runs.
+void thread_pauses();
+// For a signal handler: whether it is the kernel's own code that runs on this OS thread.
+bool thread_is_in_kernel();
+
+// A __shared__ variable of the running block, at its first use there. `type` is the compiler's text
+// "... [with Type = int [32]]".
+struct shared_variable {
+  std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  const char* name = "";
+  const char* type = "";
+};
+void shared_variable_appears(const shared_variable& variable);
+
+// ---- Synchronisation, by the running thread.
+
+// It comes to the block's barrier. Later barrier_opens() says that all have come, to the place
+// where they all wait. A barrier that does not order memory is one inside the backend that CUDA
+// does not promise.
+void barrier_arrives(bool orders_memory);
+void barrier_opens(const place& at);
+
+// The lanes `lanes` of the warp whose first thread has this rank have met, and the first of them
+// came to `at`. Only __syncwarp() orders memory.
+void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at);
+
+// The barrier of a cooperative launch: every block's first thread arrives, and passes when all
+// have.
+void grid_barrier_arrives();
+void grid_barrier_passes();
+
+enum class scope { block, device };  // system is device here: there is one, and the host waits
+
+struct fence {
+  scope within = scope::device;
+  bool sequentially_consistent = true;
+  place at;
+};
+void fenced(const fence& done);
+
+enum class access { load, store, update };
+
+// The running thread is about to read memory for an atomic operation, and may then change it. At
+// most 16 bytes.
+void atomic_begins(const void* address, std::size_t bytes);
+
+// One atomic operation, which has just happened. A compare-and-swap that fails is a load. A
+// sequentially consistent operation comes as a fence and an operation that acquires and releases.
+struct atomic_operation {
+  const std::byte* address = nullptr;
+  unsigned bytes = 0;
+  access kind = access::update;
+  scope within = scope::device;
+  bool acquires = false;
+  bool releases = false;
+  place at;
+};
+void atomic_done(const atomic_operation& operation);
+// The program does not use what the running thread's last atomic has read.
+void old_value_is_unused();
+
+// ---- Memory. All of it comes from the host, between launches, in the order of the stream.
+
+void memory_appears(const allocation& block, const std::byte* surroundings,
+                    std::size_t surrounding_bytes);
+void memory_disappears(const void* begin);
+// A copy or a fill.
+void memory_written(const void* begin, std::size_t bytes);
+
+}  // namespace cpu_backend::observer

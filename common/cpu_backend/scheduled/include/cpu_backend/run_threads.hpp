@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "cpu_backend/multiprocessor.hpp"
+
+namespace cpu_backend {
+
+// Runs threads of a block in the scheduler's order, and those of later blocks.
+template <class Body>
+void run_threads(multiprocessor& on, const void* erased_body) {
+  const Body& body = *static_cast<const Body*>(erased_body);
+  const std::uint64_t launch = on.launch_number();
+  do {
+    while (on.unstarted_thread() < on.threads()) {
+      const unsigned rank = on.start_thread();
+      body();
+      on.returned(rank);
+    }
+  } while (on.find_threads(launch));
+}
+
+template <class Type>
+struct type_name {
+  static const char* of() { return __PRETTY_FUNCTION__; }
+};
+// What translate.py puts behind the declaration of a __shared__ variable.
+template <class Type>
+void shared_variable(Type& variable, const char* name) {
+  if (multiprocessor* on = this_multiprocessor) {
+    on->use_shared_variable(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable, name,
+                            type_name<Type>::of());
+  }
+}
+
+}  // namespace cpu_backend

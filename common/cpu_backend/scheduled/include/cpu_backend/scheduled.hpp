@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What whoever observes the scheduled form may ask of it. (What it is told is in observer.hpp.)
+#pragma once
+
+#include <cstdint>
+
+#include "cpu_backend/execution/kernel_fault.hpp"
+
+namespace cpu_backend::scheduled {
+
+// Settles the order in which blocks and threads run in all later launches: the same seed, the same
+// run. Without this call the seed is 0.
+void set_seed(std::uint64_t seed);
+
+// From here on every seed shuffles, and a block that has come to an atomic after a fence waits
+// until the others have come to theirs; mostly the one that came last goes on first. Some wait
+// before the atomic, with all their threads: their fences are then before those of blocks that
+// signal earlier. Some wait after it, before the block's other threads go on.
+void hold_back_after_fences();
+// From here on a block mostly comes from one fence to the next without an interruption, and a warp
+// from one barrier to the next while the others of its block wait: so what is written too early is
+// written before others have read what was there.
+void run_ahead();
+
+// ---- Accesses to memory that the backend does not see by itself, by the thread that runs. On a
+// thread of the host these do nothing.
+
+// First thing in a function that a waiting thread may call again and again: remembers what the
+// thread itself holds. `frame` is that function's, which must have saved all registers there
+// (__builtin_unwind_init).
+void note_state(const void* frame);
+// An access by which threads wait for each other, and whether it changed memory: here another
+// thread or block may go on.
+void accessed(bool changed_memory);
+// The thread has changed memory, so that it does not wait; nobody else goes on.
+void progressed();
+// Some thread of the block has changed memory earlier in this turn.
+void memory_changed();
+// Another block may go on, whatever the thread is doing.
+void give_turn_back();
+
+// Ends the launch, because the running thread is about to make such an access at the instruction
+// before `from`: at an address that is no multiple of its size, or out of the block's shared
+// memory.
+void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes,
+                              const void* from);
+// (Where that writes.) Without `from` the instruction is not known. On a thread of the host they do
+// nothing.
+void end_at_access_out_of_shared_memory(const void* address, std::size_t bytes, const void* from);
+// The thread that runs and was stopped because its launch did not end; nullptr: none was. To be
+// called at observer::block_pauses(), while the launch is there.
+const kernel_fault* stopped_thread();
+// Whether it is in threadIdx or another of the backend's variables that each OS thread has.
+bool is_built_in_variable(const void* address);
+
+}  // namespace cpu_backend::scheduled

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/multiprocessor.hpp"
+
+#include <cstring>
+
+#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/stack_hash.hpp"
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+namespace cpu_backend {
+
+// ---- Launches, blocks and turns
+
+void multiprocessor::begin(grid& of) {
+  prepare(of);
+  start_order_.resize(threads_);
+  has_block_ = false;
+}
+
+void multiprocessor::end() {
+  if (grid_->failed()) forget_block();
+  shared_variables_.give_up();
+  has_block_ = false;
+  current_ = nullptr;
+  grid_ = nullptr;
+}
+
+bool multiprocessor::take_block() {
+  if (grid_->failed() || !grid_->take_block(block_index_)) return false;
+  block_ = grid_->number_of(block_index_);
+  scheduler::current().order_threads(start_order_);
+  next_to_start(0);
+  stealing_.begun = stealing_.asks = false;
+  has_fenced_ = is_held_back_after_atomic_ = false;
+  fruitless_ = 0;
+  anything_waited_ = true;  // no thread is known to be done by its rank
+  warps_.begin_block(0, threads_);
+  shared_variables_.clear();
+  std::memset(dynamic_shared_memory_, unknown_byte, grid_->dynamic_shared_bytes);
+  observer::block_begins(
+      {number_, block_, block_index_, dynamic_shared_memory_, grid_->dynamic_shared_bytes});
+  count(events_);
+  return true;
+}
+
+bool multiprocessor::take_turn() {
+  this_multiprocessor = this;
+  if (!has_block_) {
+    if (!take_block()) return false;
+    has_block_ = true;
+    current_ = fibers_.take();
+    ++running_;
+  }
+  blockIdx = block_index_;
+  threadIdx = current_->index;
+  shared_variables_.restore();
+  observer::block_runs(number_);
+  turn_was_idle_ = changed_memory_ = false;
+  held_back_ = 0;
+  holds_block_.store(true, std::memory_order_relaxed);
+  switch_fiber(os_thread_, current_->own);
+  holds_block_.store(false, std::memory_order_relaxed);
+  observer::block_pauses();
+  if (has_block_) shared_variables_.save();
+  return true;
+}
+
+void multiprocessor::give_turn_back(bool idle) {
+  resident_thread& self = *current_;
+  self.index = threadIdx;
+  turn_was_idle_ = idle || all_wait_for_memory();
+  switch_fiber(self.own, os_thread_);
+  observer::thread_runs(thread_rank());
+  if (grid_->failed()) abandon_block();
+}
+
+// Each block gets a turn of its own from the dispatcher.
+bool block_execution::next_block_begins() {
+  observer::block_ends();
+  static_cast<multiprocessor*>(this)->has_block_ = false;
+  return false;
+}
+
+std::string multiprocessor::describe_block_that_waits() const {
+  return "  " + describe_block(block_index_) + ":\n" + describe_waiting_threads();
+}
+
+// ---- Threads
+
+unsigned multiprocessor::start_thread() {
+  const unsigned started = unstarted_thread();
+  const unsigned rank = start_order_[started];
+  next_to_start(started + 1);
+  const unsigned row = rank / blockDim.x;
+  threadIdx = {rank % blockDim.x, row % blockDim.y, row / blockDim.y};
+  current_->index = threadIdx;
+  current_->reason = wait_reason::none;
+  observer::thread_runs(rank);
+  return rank;
+}
+
+void block_execution::go_on_with_another() {
+  resident_thread& self = *current_;
+  self.index = threadIdx;
+  resident_thread* next = next_runnable();
+  if (next != &self) {
+    current_ = next;
+    observer::thread_pauses();
+    switch_fiber(self.own, next->own);
+    threadIdx = self.index;
+  }
+  self.reason = wait_reason::none;
+  observer::thread_runs(thread_rank());
+}
+
+void block_execution::block_barrier(place at, bool orders_memory) {
+  if (!at.surely_same(barrier_.at())) come_to_another_barrier(at);
+  observer::barrier_arrives(orders_memory);
+  observer::thread_pauses();      // go_on_with_another ends the pause
+  memory_wait::memory_changed();  // one thread less to wait for memory
+  wait_at_barrier(at);
+  if (barrier_.arrive() == running_ && all_have_started()) open_barrier();
+  go_on_with_another();
+  if (scheduler::current().interrupts_block()) {
+    static_cast<multiprocessor*>(this)->give_turn_back(false);
+  }
+}
+
+void multiprocessor::switch_point(const place& at) {
+  scheduler& order = scheduler::current();
+  if (order.interrupts_block()) give_turn_back(false);
+  if (!order.interrupts_thread()) return;
+  if (all_have_started() && runnable_.empty()) return;
+  runnable_.push(current_);
+  wait(wait_reason::none, at);
+}
+
+void multiprocessor::hold_back(const place& at) {
+  has_fenced_ = false;
+  is_held_back_after_atomic_ = scheduler::current().any(2) == 0;
+  if (is_held_back_after_atomic_) return;
+  // The other threads of the block come first: they may have to fence, too.
+  do {
+    if (all_have_started() && runnable_.empty()) break;
+    runnable_.push(current_);
+    wait(wait_reason::none, at);
+  } while (!all_have_started());
+  hold_back_now();
+}
+
+void multiprocessor::hold_back_now() {
+  is_held_back_after_atomic_ = false;
+  static std::uint64_t blocks_held_back = 0;
+  held_back_ = ++blocks_held_back;
+  give_turn_back(false);
+}
+
+// ---- Waiting by looking at memory again and again
+
+void multiprocessor::note_state(const void* frame) {
+  if (fruitless_ + 1 < fruitless_limit) return;
+  const fiber_stack& stack = *current_->own.stack;
+  noted_state_ = hash_of_thread(frame, stack.bottom + stack.bytes);
+}
+
+// Whether all threads of the block that do not wait for each other wait for memory.
+bool multiprocessor::all_wait_for_memory() const {
+  return all_have_started() &&
+         memory_wait_.waiting() >= running_ - barrier_.arrived() - warps_.waiting();
+}
+
+void block_execution::let_others_run(const place& at) {
+  fruitless_ = 0;
+  current_->reason = wait_reason::spinning;
+  current_->waits_at = at;
+  if (grid_->failed()) abandon_block();
+  multiprocessor& on = static_cast<multiprocessor&>(*this);
+  on.memory_wait_.looked(current_->own.stack->index, on.noted_state_);
+  const bool idle = on.all_wait_for_memory();
+  if (idle || scheduler::current().interrupts_block()) on.give_turn_back(idle);
+  if (all_have_started() && runnable_.empty()) return;
+  runnable_.push(current_);
+  wait(wait_reason::spinning, at);
+  if (grid_->failed()) abandon_block();
+}
+
+__attribute__((noinline)) void block_execution::sleep(const place& at) {
+  __builtin_unwind_init();
+  fruitless_ = fruitless_limit;
+  static_cast<multiprocessor*>(this)->note_state(__builtin_frame_address(0));
+  let_others_run(at);
+}
+
+// ---- Static shared memory
+
+void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const char* name,
+                                         const char* type) {
+  if (!shared_variables_.add(address, bytes)) return;
+  // The kernel does not write this.
+  observer::thread_pauses();
+  std::memset(address, unknown_byte, bytes);
+  observer::thread_runs(thread_rank());
+  observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type});
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/scheduled.hpp"
+
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/kernel_fault.hpp"
+#include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+namespace cpu_backend::scheduled {
+
+void set_seed(std::uint64_t seed) { scheduler::current().set_seed(seed); }
+
+void hold_back_after_fences() { scheduler::current().hold_back_after_fences(); }
+
+void run_ahead() { scheduler::current().run_ahead(); }
+
+void note_state(const void* frame) {
+  if (multiprocessor* on = this_multiprocessor) on->note_state(frame);
+}
+
+void accessed(bool changed_memory) {
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  const place unknown{};
+  if (changed_memory) {
+    on->progressed();
+  } else {
+    on->fruitless(unknown);
+  }
+  on->switch_point(unknown);
+}
+
+void progressed() {
+  if (multiprocessor* on = this_multiprocessor) on->progressed();
+}
+
+void memory_changed() {
+  if (multiprocessor* on = this_multiprocessor) on->changed_memory();
+}
+
+void give_turn_back() {
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  // The launch was stopped: nobody would come back to this thread.
+  if (on->running_grid().failed()) on->stop(call_stack::here());
+  on->give_turn_back(false);
+}
+
+namespace {
+
+kernel_fault fault_of(kernel_fault::kind what, const void* address, std::size_t bytes, bool writes,
+                      const void* from) {
+  kernel_fault fault;
+  fault.what = what;
+  fault.operand = {true, reinterpret_cast<std::uintptr_t>(address), static_cast<unsigned>(bytes),
+                   writes ? access_kind::write : access_kind::read};
+  if (from) fault.calls.instructions[fault.calls.count++] = from;
+  return fault;
+}
+
+}  // namespace
+
+void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes,
+                              const void* from) {
+  if (!this_multiprocessor) return;
+  this_multiprocessor->fail(fault_of(kernel_fault::kind::misaligned, address, bytes, writes, from));
+}
+
+void end_at_access_out_of_shared_memory(const void* address, std::size_t bytes, const void* from) {
+  if (!this_multiprocessor) return;
+  constexpr bool writes = true;
+  this_multiprocessor->fail(
+      fault_of(kernel_fault::kind::shared_memory, address, bytes, writes, from));
+}
+
+const kernel_fault* stopped_thread() {
+  if (!this_multiprocessor) return nullptr;
+  const grid& now = this_multiprocessor->running_grid();
+  return now.failed() && now.fault.what == kernel_fault::kind::stopped ? &now.fault : nullptr;
+}
+
+bool is_built_in_variable(const void* address) {
+  const auto holds = [&](const auto& variable) {
+    const auto* begin = reinterpret_cast<const std::byte*>(&variable);
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin) <
+           sizeof variable;
+  };
+  return holds(threadIdx) || holds(blockIdx) || holds(blockDim) || holds(gridDim) ||
+         holds(this_multiprocessor);
+}
+
+}  // namespace cpu_backend::scheduled

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/scheduled/scheduler.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cpu_backend {
+namespace {
+
+__extension__ using wide = unsigned __int128;  // for products of two 64-bit numbers
+
+// Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
+std::uint64_t split_mix(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15u;
+  std::uint64_t mixed = state;
+  mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+  mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+  return mixed ^ (mixed >> 31);
+}
+
+}  // namespace
+
+scheduler& scheduler::current() {
+  static scheduler the_scheduler;
+  return the_scheduler;
+}
+
+// Multiplies instead of dividing: the bias is below 2^-32 for any bound that occurs.
+std::uint64_t scheduler::below(std::uint64_t bound) {
+  return static_cast<std::uint64_t>((static_cast<wide>(split_mix(state_)) * bound) >> 64);
+}
+
+// Seeds 0 and 1 run the blocks in order and in reverse, without interruptions. All later ones
+// shuffle them, interrupt rarely or often in turn, and keep one block back, a different one from
+// seed to seed: with as many seeds as blocks, each block has been the last.
+void scheduler::begin_launch(std::uint64_t blocks) {
+  state_ = seed_ * 0x100000001b3u + ++launches_;
+  (void)split_mix(state_);
+  blocks_ = blocks;
+  last_block_ = blocks == 0 ? 0 : seed_ % blocks;
+  order_ = holds_back_after_fences_ ? block_order::shuffled
+           : seed_ == 0             ? block_order::ascending
+           : seed_ == 1             ? block_order::descending
+                                    : block_order::shuffled;
+  constexpr unsigned how_often[] = {2, 8, 32};
+  const unsigned rarely = runs_ahead_ ? 16 : 1;
+  often_ = order_ == block_order::shuffled ? how_often[seed_ % 3] * rarely : 0;
+  stride_ = 1;
+  if (order_ == block_order::shuffled && blocks > 2) {
+    do {
+      stride_ = 1 + below(blocks - 1);
+    } while (std::gcd(stride_, blocks) != 1);
+  }
+}
+
+// A permutation whose last place is last_block_'s: steps of a stride that has no divisor in common
+// with the number of blocks.
+std::uint64_t scheduler::block_at(std::uint64_t position) const {
+  if (order_ == block_order::ascending) return position;
+  if (order_ == block_order::descending) return blocks_ - 1 - position;
+  const auto steps = static_cast<wide>(blocks_ - 1 - position) * stride_;
+  return static_cast<std::uint64_t>((steps + last_block_) % blocks_);
+}
+
+void scheduler::order_threads(std::vector<std::uint16_t>& ranks) {
+  std::iota(ranks.begin(), ranks.end(), std::uint16_t{0});
+  if (order_ == block_order::descending) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      ranks[i] = static_cast<std::uint16_t>(ranks.size() - 1 - i);
+    }
+  } else if (order_ == block_order::shuffled && seed_ % 4 == 0) {
+    shuffle(ranks);
+  } else if (order_ == block_order::shuffled) {
+    shuffle_by_warps(ranks);
+  }
+}
+
+// The warps in any order, and the lanes within each. Neighbouring threads mostly work on
+// neighbouring memory, and an observer that finds it in the cache is twice as fast.
+void scheduler::shuffle_by_warps(std::vector<std::uint16_t>& ranks) {
+  constexpr std::size_t warp_size = 32;
+  std::vector<std::uint16_t> warps((ranks.size() + warp_size - 1) / warp_size);
+  std::iota(warps.begin(), warps.end(), std::uint16_t{0});
+  shuffle(warps);
+  std::size_t next = 0;
+  for (const std::uint16_t warp : warps) {
+    const std::size_t first = next;
+    for (std::size_t rank = warp * warp_size; rank < ranks.size() && rank < (warp + 1) * warp_size;
+         ++rank) {
+      ranks[next++] = static_cast<std::uint16_t>(rank);
+    }
+    for (std::size_t lanes = next - first; lanes > 1; --lanes) {
+      std::swap(ranks[first + lanes - 1], ranks[first + below(lanes)]);
+    }
+  }
+}
+
+std::size_t scheduler::next(const std::vector<std::uint64_t>& blocks,
+                            const std::vector<std::uint64_t>& held_back) {
+  if (blocks.size() == 1) return 0;
+  if (holds_back_after_fences_ && below(16) != 0) {
+    const auto last = std::max_element(held_back.begin(), held_back.end());
+    const auto free = std::count(held_back.begin(), held_back.end(), 0u);
+    if (free == 0) return static_cast<std::size_t>(last - held_back.begin());
+    auto chosen = static_cast<std::ptrdiff_t>(below(static_cast<std::uint64_t>(free)));
+    for (std::size_t i = 0;; ++i) {
+      if (held_back[i] == 0 && chosen-- == 0) return i;
+    }
+  }
+  if (order_ != block_order::shuffled) return below(64) == 0 ? below(blocks.size()) : 0;
+  const std::size_t chosen = below(blocks.size());
+  const bool keeps_back = blocks[chosen] == last_block_ && below(16) != 0;
+  return keeps_back ? (chosen + 1) % blocks.size() : chosen;
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/scheduled/shared_variables.hpp"
+
+#include <cstring>
+
+namespace cpu_backend {
+namespace {
+
+// Whose the variables are at the moment.
+const shared_variables* holder = nullptr;
+
+}  // namespace
+
+bool shared_variables::add(void* address, std::size_t bytes) {
+  for (const variable& known : variables_) {
+    if (known.address == address) return false;
+  }
+  variables_.push_back({address, std::vector<std::byte>(bytes)});
+  return true;
+}
+
+void shared_variables::restore() {
+  if (holder == this) return;
+  for (const variable& each : variables_) {
+    std::memcpy(each.address, each.image.data(), each.image.size());
+  }
+  holder = this;
+}
+
+void shared_variables::save() {
+  for (variable& each : variables_) {
+    std::memcpy(each.image.data(), each.address, each.image.size());
+  }
+}
+
+void shared_variables::give_up() {
+  if (holder == this) holder = nullptr;
+}
+
+}  // namespace cpu_backend

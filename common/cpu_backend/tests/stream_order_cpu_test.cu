@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// With LAB_STREAM_ORDER=last the stream that was created last goes first, as far as CUDA allows it.
+// (Exercise 03.2 is judged by this, in both orders.)
+#include <cuda_runtime.h>
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+#include <cstdlib>
+#include <vector>
+
+#include "error_names.hpp"
+#include "lab/device_buffer.cuh"
+
+namespace {
+
+// Before anything asks for the order.
+const int is_set = setenv("LAB_STREAM_ORDER", "last", 1);
+
+__global__ void append_digit(long long* number, int digit) { *number = *number * 10 + digit; }
+
+// Two streams, the first one created first, and a number that tells in which order digits came.
+struct two_streams {
+  explicit two_streams(unsigned int flags = cudaStreamDefault) : number(1) {
+    REQUIRE(is_set == 0);
+    REQUIRE(cudaStreamCreateWithFlags(&first, flags) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&second, flags) == cudaSuccess);
+    REQUIRE(cudaEventCreate(&event) == cudaSuccess);
+    number.fill_bytes(0);
+  }
+  ~two_streams() {
+    if (first) (void)cudaStreamDestroy(first);
+    (void)cudaStreamDestroy(second);
+    (void)cudaEventDestroy(event);
+  }
+  two_streams(const two_streams&) = delete;
+  two_streams& operator=(const two_streams&) = delete;
+
+  void append(int digit, cudaStream_t in) { append_digit<<<1, 1, 0, in>>>(number.data(), digit); }
+  long long read() {
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    return number.to_host().front();
+  }
+
+  cudaStream_t first = nullptr;
+  cudaStream_t second = nullptr;
+  cudaEvent_t event = nullptr;
+  lab::device_buffer<long long> number;
+};
+
+}  // namespace
+
+TEST_CASE("without an event the stream that was created last goes first") {
+  two_streams with;
+  with.append(1, with.first);
+  with.append(2, with.second);
+  with.append(3, with.first);
+  CHECK(with.read() == 213);
+}
+
+TEST_CASE("an event orders two streams in every order") {
+  two_streams with;
+  with.append(1, with.first);
+  REQUIRE(cudaEventRecord(with.event, with.first) == cudaSuccess);
+  with.append(2, with.first);
+  with.append(3, with.second);
+  REQUIRE(cudaStreamWaitEvent(with.second, with.event) == cudaSuccess);
+  with.append(4, with.second);
+  CHECK(with.read() == 3142);
+}
+
+TEST_CASE("an event that is recorded too early orders nothing") {
+  two_streams with;
+  REQUIRE(cudaEventRecord(with.event, with.first) == cudaSuccess);
+  with.append(1, with.first);
+  REQUIRE(cudaStreamWaitEvent(with.second, with.event) == cudaSuccess);
+  with.append(2, with.second);
+  CHECK(with.read() == 21);
+}
+
+TEST_CASE("the default stream waits for streams, but not for those that are non-blocking") {
+  const unsigned int flags = GENERATE(cudaStreamDefault, cudaStreamNonBlocking);
+  two_streams with(flags);
+  with.append(1, with.first);
+  with.append(2, nullptr);
+  CHECK(with.read() == (flags == cudaStreamDefault ? 12 : 21));
+}
+
+TEST_CASE("a copy comes after the work of its own stream") {
+  two_streams with;
+  with.append(1, with.first);
+  with.append(2, with.second);
+  long long copied = -1;
+  REQUIRE(cudaMemcpyAsync(&copied, with.number.data(), sizeof(copied), cudaMemcpyDeviceToHost,
+                          with.first) == cudaSuccess);
+  CHECK(copied == 1);
+  CHECK(with.read() == 12);
+}
+
+TEST_CASE("a stream that is destroyed does its work first") {
+  two_streams with;
+  with.append(1, with.first);
+  REQUIRE(cudaStreamDestroy(with.first) == cudaSuccess);
+  with.first = nullptr;
+  with.append(2, with.second);
+  CHECK(with.read() == 21);
+}
+
+TEST_CASE("who asks whether a stream is done gets no for an answer, and yes in the end") {
+  two_streams with;
+  with.append(1, with.first);
+  CHECK(cudaStreamQuery(with.first) == cudaErrorNotReady);
+  int questions = 1;
+  while (cudaStreamQuery(with.first) == cudaErrorNotReady && questions < 10) ++questions;
+  CHECK(questions < 10);
+  CHECK(cudaGetLastError() == cudaSuccess);
+  CHECK(with.read() == 1);
+}
+
+TEST_CASE("the host waits for the work of all streams before it goes on") {
+  two_streams with;
+  with.append(1, with.first);
+  REQUIRE(cudaStreamSynchronize(with.first) == cudaSuccess);
+  with.append(2, with.second);
+  CHECK(with.read() == 12);
+}

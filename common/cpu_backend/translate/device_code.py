@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: MIT
+"""What `__global__`, `__device__` and `__host__` say about the functions of a translation unit."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import re
+
+from errors import NotUnderstood
+from source_text import Edit, SourceText
+from tokens import (
+    ATTRIBUTES,
+    KEYWORDS,
+    LAUNCH,
+    MARKER,
+    OPENING,
+    WORD,
+    is_name,
+    is_word,
+)
+
+NO_PARAMETERS_AFTER = ATTRIBUTES | KEYWORDS
+BUILT_IN_TYPES = set("bool char double float int long short signed unsigned".split())
+TYPE_ENDS = BUILT_IN_TYPES | {"void", "auto", "const", "*", ">"}
+TEMPLATE = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)?template(?![A-Za-z0-9_])")
+STORAGE = re.compile(
+    rf"(?<![{WORD}])(?:static|inline|extern|constexpr|template|__inline__|__inline|operator)"
+    rf"(?![{WORD}])"
+)
+ACCESS = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
+INLINE_ASSEMBLY = re.compile(rf"(?<![{WORD}])(?:asm|__asm__|__asm)(?![{WORD}])")
+
+
+@dataclasses.dataclass
+class Declaration:
+    """A declaration with at least one marker. Positions are indices into the text."""
+
+    start: int  # of its first word
+    first_marker: int
+    markers: set[str]
+    end: int = 0  # behind the body, or behind the `;`
+    name: str = ""
+    name_start: int = 0
+    parameters: int | None = None  # the `(`; None if it is no function
+    body: int | None = None  # the `{`; None if this is no definition
+    is_lambda: bool = False
+    initialised: bool = False
+
+    @property
+    def is_function(self) -> bool:
+        return self.parameters is not None or self.is_lambda
+
+    @property
+    def runs_on_device(self) -> bool:
+        return bool(self.markers & {"global", "device"})
+
+    @property
+    def runs_on_device_alone(self) -> bool:
+        return self.runs_on_device and "host" not in self.markers
+
+
+def opening_before(text: str, position: int) -> int:
+    """The bracket that the one at position closes, or the beginning of the text."""
+    closed = []
+    for index in range(position, -1, -1):
+        if text[index] in OPENING:
+            closed.append(OPENING[text[index]])
+        elif text[index] in "([{":
+            if closed.pop() != text[index]:
+                break
+            if not closed:
+                return index
+    return 0
+
+
+def previous(text: str, position: int) -> str:
+    """The last character before position that is no white space."""
+    position -= 1
+    while position >= 0 and text[position].isspace():
+        position -= 1
+    return text[position] if position >= 0 else ";"
+
+
+def declaration_start(text: str, position: int) -> int:
+    """Where the declaration begins in which position stands, from its first word on."""
+    index = position - 1
+    while index >= 0 and text[index] not in ";{}([,":
+        index = opening_before(text, index) if text[index] in ")]" else index
+        index -= 1
+    if index >= 0 and text[index] == ",":
+        # It may be one of a template's parameters, and not one between arguments.
+        before = max(text.rfind(end, 0, index) for end in ";{}")
+        if TEMPLATE.match(text, before + 1):
+            index = before
+    index += 1
+    access = ACCESS.match(text, index, position)
+    while access:
+        index = access.end()
+        access = ACCESS.match(text, index, position)
+    while index < position and text[index].isspace():
+        index += 1
+    return index
+
+
+TEMPLATE_LIST = re.compile(r"\s*template\s*<")
+
+
+def after_template(text: str, position: int) -> int:
+    """The position behind the template parameters that a declaration may begin with."""
+    match = TEMPLATE_LIST.match(text, position)
+    while match:
+        open_lists, open_brackets = 1, 0
+        index = match.end()
+        while index < len(text) and open_lists > 0:
+            open_brackets += {"(": 1, ")": -1, "[": 1, "]": -1, "{": 1, "}": -1}.get(text[index], 0)
+            if open_brackets == 0:
+                open_lists += {"<": 1, ">": -1}.get(text[index], 0)
+            index += 1
+        position = index
+        match = TEMPLATE_LIST.match(text, position)
+    return position
+
+
+class DeviceCode:
+    """The declarations with markers of one translation unit."""
+
+    def __init__(self, text: SourceText):
+        self.text = text
+        self.failures: list[NotUnderstood] = []
+        self.declarations: list[Declaration] = []
+        known: Declaration | None = None
+        for match in MARKER.finditer(text.masked):
+            position = match.start()
+            head_end = 0
+            if known:
+                head_end = known.end if known.body is None else known.body
+            if known and known.start <= position < head_end and not known.is_lambda:
+                known.markers.add(match[1])
+                continue
+            if known and known.is_lambda and known.start <= position < (known.body or 0):
+                known.markers.add(match[1])
+                continue
+            try:
+                known = self.declaration(position)
+                known.markers.add(match[1])
+                self.declarations.append(known)
+            except NotUnderstood:
+                known = None  # the compiler says what is wrong with it
+        self.bodies = sorted(
+            (d for d in self.declarations if d.body is not None and d.is_function),
+            key=lambda d: d.body,
+        )
+        self.body_starts = [d.body for d in self.bodies]
+
+    def declaration(self, marker: int) -> Declaration:
+        """The declaration to which the marker belongs."""
+        masked = self.text.masked
+        if previous(masked, marker) == "]":
+            opening = opening_before(masked, masked.rindex("]", 0, marker))
+            if not masked.startswith("[[", opening):
+                return self.lambda_(opening, marker)
+        found = Declaration(declaration_start(masked, marker), marker, set())
+        self.head(found)
+        return found
+
+    def lambda_(self, start: int, marker: int) -> Declaration:
+        found = Declaration(start, marker, set(), is_lambda=True)
+        position = marker
+        while True:
+            token = self.text.next_token(position)
+            if token.text in ("", ";", ")", "]", "}"):
+                raise NotUnderstood(marker, "a lambda without a body")
+            if token.text == "{":
+                found.body = token.start
+                found.end = self.text.closing(token.start) + 1
+                return found
+            position = token.end
+            if token.text in ("(", "["):
+                position = self.text.closing(token.start) + 1
+
+    def head(self, found: Declaration) -> None:
+        """Reads on to the body, or to the end of the declaration."""
+        position = after_template(self.text.masked, found.start)
+        before = ("", 0)
+        while True:
+            token = self.text.next_token(position)
+            position = token.end
+            if token.text in ("", ")", "]", "}"):
+                raise NotUnderstood(found.first_marker, "a declaration without an end")
+            if token.text == ";":
+                found.end = token.end
+                return
+            if token.text == "(":
+                position = self.text.closing(token.start) + 1
+                if found.parameters is None and self.can_be_name(before[0]):
+                    found.parameters = token.start
+                    found.name, found.name_start = self.name_before(token.start, *before)
+                before = (")", token.start)
+                continue
+            if token.text == "[":
+                if found.parameters is None and not found.name and is_name(before[0]):
+                    found.name, found.name_start = before
+                position = self.text.closing(token.start) + 1
+            elif token.text == ":" and found.parameters is not None:
+                self.body_after_initialisers(found, token.end)
+                return
+            elif token.text == "{" and found.parameters is not None and not found.initialised:
+                self.ends_with_body(found, token.start)
+                return
+            elif token.text == "{":
+                if not found.name and is_name(before[0]):
+                    found.name, found.name_start = before
+                found.initialised = True
+                position = self.text.closing(token.start) + 1
+            elif token.text == "=" and before[0] != "operator":
+                if not found.name and is_name(before[0]):
+                    found.name, found.name_start = before
+                found.initialised = True
+            before = (token.text, token.start)
+
+    @staticmethod
+    def can_be_name(text: str) -> bool:
+        if not text:
+            return False
+        if is_word(text):
+            return text not in NO_PARAMETERS_AFTER or text.startswith("operator")
+        return text not in (")", "::", "*", "&", "=") or text.startswith("operator")
+
+    def name_before(self, position: int, text: str, start: int) -> tuple[str, int]:
+        """The name in front of the parameters at position, without template arguments."""
+        if text != ">":
+            return text, start
+        masked = self.text.masked
+        open_lists, index = 0, start
+        while index > 0:
+            open_lists += {">": 1, "<": -1}.get(masked[index], 0)
+            if open_lists == 0:
+                break
+            index -= 1
+        match = re.search(rf"([{WORD}]+)\s*\Z", masked[max(index - 200, 0) : index])
+        return (match[1], index - len(match[0])) if match else (text, start)
+
+    def ends_with_body(self, found: Declaration, opening: int) -> None:
+        found.body = opening
+        found.end = self.text.closing(opening) + 1
+
+    def body_after_initialisers(self, found: Declaration, position: int) -> None:
+        """Reads over the member initialisers of a constructor."""
+        while True:
+            token = self.text.next_token(position)
+            while token.text not in ("(", "{", "", ";", "}"):
+                token = self.text.next_token(token.end)
+            if token.text not in ("(", "{"):
+                raise NotUnderstood(found.first_marker, "a declaration without an end")
+            token = self.text.next_token(self.text.closing(token.start) + 1)
+            if token.text == "...":
+                token = self.text.next_token(token.end)
+            if token.text == "{":
+                self.ends_with_body(found, token.start)
+                return
+            if token.text != ",":
+                raise NotUnderstood(found.first_marker, "a declaration without an end")
+            position = token.end
+
+    def around(self, position: int) -> Declaration | None:
+        """The innermost function or lambda with markers in whose body position stands."""
+        index = bisect.bisect_right(self.body_starts, position) - 1
+        while index >= 0:
+            found = self.bodies[index]
+            if position < found.end:
+                return found
+            index -= 1
+        return None
+
+    def has_kernel(self, name: str) -> bool:
+        """Whether a __global__ function of this name is declared."""
+        return any(found.name == name and "global" in found.markers for found in self.declarations)
+
+    # ---- What nvcc refuses as well, or what this backend does not have.
+
+    def check(self) -> None:
+        for found in self.declarations:
+            if "cluster_dims" in found.markers:
+                self.refuse(
+                    found.first_marker,
+                    "__cluster_dims__: the CPU backend has no thread block clusters; run this "
+                    "program on a GPU, with --backend cuda",
+                )
+            if "global" in found.markers and found.is_function:
+                self.check_kernel(found)
+        self.check_calls()
+        self.check_assembly()
+
+    def refuse(self, position: int, message: str) -> None:
+        self.failures.append(NotUnderstood(position, message))
+
+    def check_kernel(self, kernel: Declaration) -> None:
+        """A kernel returns nothing."""
+        words = []
+        position = after_template(self.text.masked, kernel.start)
+        while position < kernel.name_start:
+            token = self.text.next_token(position)
+            position = token.end
+            if token.text in ("(", "["):
+                position = self.text.closing(token.start) + 1
+            elif token.start < kernel.name_start and not MARKER.match(token.text):
+                words.append(token.text)
+        is_plain = any(word in BUILT_IN_TYPES for word in words)
+        if (is_plain and "<" not in words) or "*" in words:
+            self.refuse(
+                kernel.name_start,
+                f"a __global__ function must return void, and {kernel.name} returns a value: let "
+                "the kernel write its result to memory",
+            )
+        if kernel.runs_on_device and "device" in kernel.markers:
+            self.refuse(
+                kernel.name_start,
+                f"{kernel.name} can't be both __global__ and __device__: a kernel is launched, a "
+                "__device__ function is called by kernels",
+            )
+
+    def check_calls(self) -> None:
+        """A kernel's name before a `(` is a call without `<<<...>>>`."""
+        kernels = {
+            found.name
+            for found in self.declarations
+            if "global" in found.markers and found.is_function and is_name(found.name or ";")
+        }
+        heads = [
+            (found.start, found.body or found.end)
+            for found in self.declarations
+            if "global" in found.markers
+        ]
+        for name in sorted(kernels):
+            calls = []
+            named = re.compile(rf"(?<![{WORD}]){re.escape(name)}(?![{WORD}])")
+            for match in self.text.own_matches(named):
+                position = match.start()
+                if any(start <= position < end for start, end in heads):
+                    continue
+                use = self.use(position, match.end())
+                if use == "call":
+                    calls.append(position)
+                elif use == "declaration":
+                    calls = []
+                    break
+            for position in calls:
+                self.refuse(
+                    position,
+                    f"the kernel {name} is called like a function: a kernel is launched, as in "
+                    f"{name}<<<blocks, threads>>>(...)",
+                )
+
+    def use(self, start: int, end: int) -> str:
+        """What a kernel's name stands for: call, declaration (of something else) or other."""
+        tokens, _ = self.text.tokens_before(start, 100)
+        before = tokens[-1].text if tokens else ";"
+        if before in (".", "->", "&", "::"):
+            return "other"
+        if before in TYPE_ENDS or is_name(before):
+            return "declaration"
+        token = self.text.next_token(end)
+        open_lists = 0
+        while token.text == "<" or open_lists > 0:
+            if token.text in ("", ";", "{", "}") or LAUNCH.match(self.text.masked, token.start):
+                return "other"
+            open_lists += {"<": 1, ">": -1}.get(token.text, 0)
+            token = self.text.next_token(token.end)
+        return "call" if token.text == "(" else "other"
+
+    def check_assembly(self) -> None:
+        """Inline PTX has no meaning to a CPU. An empty string is a fence for the compiler."""
+        for match in self.text.own_matches(INLINE_ASSEMBLY):
+            within = self.around(match.start())
+            if not within or not within.runs_on_device:
+                continue
+            instructions = re.compile(r'[^"]*"([^"]*)"').match(self.text.masked, match.end())
+            if instructions and instructions[1]:
+                self.refuse(
+                    match.start(),
+                    "inline PTX (asm) is not supported by the CPU backend: use the CUDA C++ "
+                    "function that does the same, or run this program on a GPU, with --backend "
+                    "cuda",
+                )
+
+    def make_static(self) -> None:
+        """Keeps device variables and functions to this file, as nvcc does without -rdc=true."""
+        for found in self.declarations:
+            if not found.markers & {"device", "constant", "managed"} or found.is_lambda:
+                continue
+            if found.markers & {"global", "host"} or self.text.scope(found.start) != "namespace":
+                continue
+            head_end = found.name_start if found.is_function else found.body or found.end
+            head = self.text.masked[found.start : head_end]
+            if (found.is_function and not found.name) or STORAGE.search(head):
+                continue
+            if head.rstrip().endswith("::"):
+                continue  # a member, whose class says it
+            self.text.insert(found.start, "[[maybe_unused]] static ")
+
+    def erase_markers(self) -> None:
+        for match in MARKER.finditer(self.text.masked):
+            self.text.edits.append(Edit(match.start(), match.end(), ""))

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Rewrites the declarations of `__shared__` variables, static and dynamic ones."""
+
+from __future__ import annotations
+
+import re
+
+from callee import Callee
+from errors import NotUnderstood
+from source_text import Edit, SourceText
+from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, Token, is_name, is_word
+
+# Behind a __shared__ declaration, for the scheduled form of the backend.
+SHARED_VARIABLE = (
+    ' ::cpu_backend::shared_variable({name}, "{name}");'
+    " alignas(4096) [[gnu::used]] static thread_local char after_{name};"
+)
+# There an index that runs out of a variable must not meet the next one: each has pages of its own,
+# and after it comes another page. (A larger alignment the loader of programs refuses.)
+PAGE_OF_ITS_OWN = "alignas(4096) "
+DYNAMIC_SHARED_MEMORY = " = ::cpu_backend::dynamic_shared_memory<{type}>()"
+
+
+class SharedMemory:
+    """The `__shared__` variables of one translation unit.
+
+    is_scheduled is for the backend's scheduled form, which racecheck uses: there each variable is
+    also announced.
+    """
+
+    def __init__(self, text: SourceText, is_scheduled: bool):
+        self.text = text
+        self.is_scheduled = is_scheduled
+
+    def shared_variable(self, match: re.Match) -> None:
+        """Rewrites the declaration in which the __shared__ that is matched stands."""
+        marker = Token(match[0], *match.span())
+        start = self.text.backward(match.end(), self.declaration_start)
+        declaration = self.declaration(start, marker)
+        texts = [token.text for token in declaration]
+        scope = self.text.scope(marker.start)
+        if scope == "class":
+            raise NotUnderstood(
+                marker.start,
+                "a member of a class can't be __shared__: declare the variable in the kernel",
+            )
+        if "extern" in texts:
+            self.dynamic_shared_memory(declaration, scope)
+        else:
+            self.static_shared_memory(declaration, marker)
+            if self.is_scheduled:
+                self.announce_shared_variables(declaration, scope)
+
+    def declaration_start(self, tokens: list[Token], whole: bool) -> int:
+        """The position of the first word of the declaration in which the last token stands."""
+        reader = Callee(tokens, whole)
+        index = len(tokens) - 1
+        while True:
+            text = reader.text(index - 1)
+            before = index - 1
+            if text == "]":
+                before = reader.opening(before)
+            elif text == ">":
+                before = next(reader.opening_angles(before), None)
+            elif text == ")":
+                before = reader.opening(before)
+                if before is not None:
+                    before -= 1
+                    if reader.text(before) not in ATTRIBUTES | {"decltype", "__typeof__"}:
+                        before = None
+            elif (not is_word(text) and text != "::") or text in ("else", "do"):
+                before = None
+            if before is None:
+                break
+            index = before
+        if text not in (";", "{", "}", ":", ")", "else", "do"):
+            raise NotUnderstood(tokens[-1].start, "__shared__ must be part of a declaration")
+        return tokens[index].start
+
+    def declaration(self, start: int, marker: Token) -> list[Token]:
+        """The tokens of a declaration without its `;`. Text in brackets is one token."""
+        tokens = []
+        position = start
+        while True:
+            token = self.text.next_token(position)
+            if token.text in ("", ")", "]", "}"):
+                raise NotUnderstood(
+                    marker.start, "a ';' is missing after the declaration of a __shared__ variable"
+                )
+            is_class = any(known.text in CLASS_KEYS for known in tokens[-2:])
+            follows_name = len(tokens) > 1 and is_name(tokens[-2].text)
+            if (
+                token.text == "="
+                or (token.text == "{" and not is_class)
+                or (
+                    (token.text == "," or token.text == ";")
+                    and follows_name
+                    and tokens[-1].text.startswith("(")
+                )
+            ):
+                raise NotUnderstood(
+                    marker.start,
+                    "a __shared__ variable can't be initialised where it is declared: let one "
+                    "thread assign it, and call __syncthreads() before another reads it",
+                )
+            if token.text == ";":
+                return tokens
+            if token.text in ("(", "[", "{"):
+                end = self.text.closing(token.start) + 1
+                token = Token(self.text.masked[token.start : end], token.start, end)
+            tokens.append(token)
+            position = token.end
+
+    def static_shared_memory(self, declaration: list[Token], marker: Token) -> None:
+        """One variable for each OS thread, which holds one block at a time."""
+        is_static = any(token.text == "static" for token in declaration)
+        replacement = "thread_local" if is_static else "static thread_local"
+        self.text.edits.append(Edit(marker.start, marker.end, replacement))
+
+        # CUDA takes alignas(...) and [[...]] after __shared__, C++ only before all other words.
+        attributes = self.attributes(declaration)
+        first_word = next(token for token in declaration if token not in attributes)
+        moved = ""
+        for index, token in enumerate(attributes):
+            in_front = token.start < first_word.start
+            is_argument = token.text.startswith("(") and attributes[index - 1].text == "alignas"
+            if not in_front and (is_argument or token.text == "alignas" or token.text[0] == "["):
+                moved += self.text.on_one_line(token.start, token.end) + " "
+                self.text.erase(token)
+        if self.is_scheduled:
+            moved += PAGE_OF_ITS_OWN
+        if moved:
+            self.text.insert(declaration[0].start, moved)
+
+    def announce_shared_variables(self, declaration: list[Token], scope: str) -> None:
+        """Tells the backend each variable of the declaration, at its execution."""
+        position = declaration[0].start
+        if scope == "namespace":
+            raise NotUnderstood(
+                position, "racecheck: declare a __shared__ variable in the kernel that uses it"
+            )
+        attributes = self.attributes(declaration)
+        declarators: list[list[Token]] = [[]]
+        open_lists = 0
+        for token in declaration:
+            open_lists += {"<": 1, ">": -1}.get(token.text, 0)
+            if token.text == "," and open_lists == 0:
+                declarators.append([])
+            elif token not in attributes:
+                declarators[-1].append(token)
+        for declarator in declarators:
+            while declarator and declarator[-1].text.startswith("["):
+                declarator.pop()
+            if not declarator or not is_name(declarator[-1].text):
+                raise NotUnderstood(position, "this __shared__ declaration is not understood")
+            end = self.text.masked.index(";", declaration[-1].end) + 1
+            self.text.insert(end, SHARED_VARIABLE.format(name=declarator[-1].text))
+
+    @staticmethod
+    def attributes(declaration: list[Token]) -> list[Token]:
+        """The tokens of all attributes in the declaration."""
+        found = []
+        for token in declaration:
+            is_argument = token.text.startswith("(") and found and found[-1].text in ATTRIBUTES
+            if is_argument or token.text in ATTRIBUTES or token.text.startswith("[["):
+                found.append(token)
+        return found
+
+    def dynamic_shared_memory(self, declaration: list[Token], scope: str) -> None:
+        """A reference to the block's dynamic shared memory, which is aligned for any type."""
+        position = declaration[0].start
+        storage = {"extern", "static", SHARED_MARKER}
+        attributes = self.attributes(declaration)
+        removed = [t for t in declaration if t.text in storage or t in attributes]
+        kept = [token for token in declaration if token not in removed]
+
+        if self.has_comma(kept):
+            raise NotUnderstood(
+                position, "declare each extern __shared__ array in a statement of its own"
+            )
+        first_extent = len(kept)
+        while first_extent > 0 and kept[first_extent - 1].text.startswith("["):
+            first_extent -= 1
+        extents = kept[first_extent:]
+        if not extents:
+            raise NotUnderstood(
+                position,
+                "an extern __shared__ variable must be an array without a size, as in "
+                "'extern __shared__ float values[];'",
+            )
+        if extents[0].text[1:-1].strip():
+            raise NotUnderstood(
+                position,
+                "an extern __shared__ array has no size of its own, the launch gives it: "
+                "write '[]', or leave out 'extern'",
+            )
+        if first_extent < 2 or not is_name(kept[first_extent - 1].text):
+            raise NotUnderstood(position, "this extern __shared__ declaration is not understood")
+
+        name = kept[first_extent - 1]
+        element = self.text.on_one_line(declaration[0].start, name.start, tuple(removed))
+        if len(extents) > 1:
+            element += self.text.on_one_line(extents[1].start, extents[-1].end)
+        for token in removed:
+            self.text.erase(token)
+        per_thread = "static thread_local " if scope == "namespace" else ""
+        self.text.insert(position, f"[[maybe_unused]] {per_thread}")
+        self.text.insert(name.start, "(&")
+        self.text.insert(name.end, ")")
+        self.text.insert(extents[-1].end, DYNAMIC_SHARED_MEMORY.format(type=element))
+
+    @staticmethod
+    def has_comma(tokens: list[Token]) -> bool:
+        """Whether a comma stands outside all template argument lists."""
+        open_lists = 0
+        for token in tokens:
+            open_lists += {"<": 1, ">": -1}.get(token.text, 0)
+            if token.text == "," and open_lists == 0:
+                return True
+        return False

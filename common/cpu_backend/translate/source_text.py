@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""A translation unit that is searched and edited."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from errors import NotUnderstood, WindowTooSmall
+from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, Token, masked
+
+
+class Edit(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+class LineMarker(NamedTuple):
+    """What a `#` line says about the lines after it."""
+
+    start: int
+    end: int  # where the next line begins
+    line: int
+    file: str
+    is_system: bool
+
+
+class SourceText:
+    """One preprocessed translation unit, and the edits that are to be made to it."""
+
+    def __init__(self, text: str, input_name: str):
+        self.source = text
+        self.input_name = input_name
+        self.masked = masked(text)
+        self.edits: list[Edit] = []
+
+    @functools.cached_property
+    def markers(self) -> list[LineMarker]:
+        """All line markers. What only looks like one, inside a raw string, is none."""
+        found = []
+        for match in OPAQUE.finditer(self.source):
+            marker = LINE_MARKER.match(match[0])
+            if marker:
+                file = re.sub(r"\\(.)", r"\1", marker[2])
+                is_system = "3" in match[0][marker.end() :].split()
+                end = match.end() + 1
+                found.append(LineMarker(match.start(), end, int(marker[1]), file, is_system))
+        return found
+
+    def marker_before(self, position: int) -> LineMarker:
+        index = bisect.bisect(self.markers, (position,)) - 1
+        return self.markers[index] if index >= 0 else LineMarker(0, 0, 1, self.input_name, False)
+
+    def place(self, position: int) -> tuple[str, int]:
+        """The file and the line of a position."""
+        marker = self.marker_before(position)
+        return marker.file, marker.line + self.source.count("\n", marker.end, position)
+
+    @functools.cached_property
+    def own_parts(self) -> list[tuple[int, int]]:
+        """Where each part begins and ends that comes from no header of the system.
+
+        They are a small part of the text, and a search through all of it takes long.
+        """
+        ends = [marker.start for marker in self.markers[1:]] + [len(self.masked)]
+        parts = [(0, self.markers[0].start if self.markers else len(self.masked))]
+        for marker, end in zip(self.markers, ends):
+            if marker.is_system:
+                continue
+            if parts[-1][1] == marker.start:
+                parts[-1] = (parts[-1][0], end)
+            else:
+                parts.append((marker.start, end))
+        return parts
+
+    def own_matches(self, pattern: re.Pattern) -> Iterator[re.Match]:
+        """What pattern finds in these parts."""
+        for start, end in self.own_parts:
+            yield from pattern.finditer(self.masked, start, end)
+
+    def message(self, failure: NotUnderstood) -> str:
+        """FILE:LINE: error: ..., with the file and line of the failure."""
+        file, line = self.place(failure.position)
+        return f"{file}:{line}: error: {failure.message}"
+
+    def edited(self) -> str:
+        pieces, position = [], 0
+        for edit in sorted(self.edits, key=lambda edit: (edit.start, edit.end)):
+            pieces += [self.source[position : edit.start], edit.text]
+            position = edit.end
+        return "".join(pieces) + self.source[position:]
+
+    def insert(self, position: int, text: str) -> None:
+        self.edits.append(Edit(position, position, text))
+
+    def erase(self, token: Token) -> None:
+        """Removes a token, but no newline or `#` line inside it."""
+        for part in re.finditer(r"\S+", self.masked[token.start : token.end]):
+            self.edits.append(Edit(token.start + part.start(), token.start + part.end(), ""))
+
+    def on_one_line(self, start: int, end: int, without: tuple[Token, ...] = ()) -> str:
+        """The source from start to end, `#` lines and the tokens in without left out."""
+        blanked = bytearray(end - start)
+        for token in without:
+            for index in range(max(token.start, start), min(token.end, end)):
+                blanked[index - start] = 1
+        characters = [
+            " " if self.masked[index].isspace() or blanked[index - start] else self.source[index]
+            for index in range(start, end)
+        ]
+        return re.sub(" +", " ", "".join(characters)).strip()
+
+    def tokens_before(self, position: int, size: int) -> tuple[list[Token], bool]:
+        """The tokens of at least the last size characters before position; whether all are."""
+        start = 0
+        if position > size:
+            start = self.masked.rfind("\n", 0, position - size) + 1
+        found = TOKEN.finditer(self.masked, start, position)
+        return [Token(match[0], *match.span()) for match in found], start == 0
+
+    def backward(self, position: int, search):
+        """Calls search(tokens, whole) with as many tokens before position as it needs."""
+        size = 400
+        while True:
+            try:
+                return search(*self.tokens_before(position, size))
+            except WindowTooSmall:
+                size *= 8
+
+    def next_token(self, position: int) -> Token:
+        """The first token at or after position; at the end of the text, one that is empty."""
+        match = TOKEN.search(self.masked, position)
+        return Token(match[0], *match.span()) if match else Token("", position, position)
+
+    def closing(self, opening: int) -> int:
+        """The position of the bracket that closes the one at opening."""
+        open_brackets = []
+        for match in BRACKET.finditer(self.masked, opening):
+            bracket = match[0]
+            if bracket not in OPENING:
+                open_brackets.append(bracket)
+            elif open_brackets.pop() != OPENING[bracket]:
+                break
+            elif not open_brackets:
+                return match.start()
+        raise NotUnderstood(opening, f"the '{self.masked[opening]}' is never closed")
+
+    def scope(self, position: int) -> str:
+        """What the innermost braces around position belong to: namespace, class or block."""
+        opening = self.enclosing_brace(position)
+        if opening is None:
+            return "namespace"
+        head_start = max(self.masked.rfind(end, 0, opening) for end in ";{}") + 1
+        head = [match[0] for match in TOKEN.finditer(self.masked, head_start, opening)]
+        if "namespace" in head or (len(head) == 2 and head[0] == "extern"):
+            return "namespace"
+        if "(" not in head and self.has_class_key(head):
+            return "class"
+        return "block"
+
+    @staticmethod
+    def has_class_key(head: list[str]) -> bool:
+        """Whether a class key stands outside all template parameter lists."""
+        open_lists = 0
+        for text in head:
+            open_lists += {"<": 1, ">": -1}.get(text, 0)
+            if text in CLASS_KEYS and open_lists == 0:
+                return True
+        return False
+
+    @functools.cached_property
+    def braces(self) -> list[int]:
+        """The positions of all braces."""
+        return [match.start() for match in re.finditer("[{}]", self.masked)]
+
+    def enclosing_brace(self, position: int) -> int | None:
+        closed = 0
+        for index in range(bisect.bisect(self.braces, position) - 1, -1, -1):
+            brace = self.braces[index]
+            if self.masked[brace] == "}":
+                closed += 1
+            elif closed == 0:
+                return brace
+            else:
+                closed -= 1
+        return None

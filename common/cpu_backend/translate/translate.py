@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Turns a CUDA C++ file into preprocessed C++ that an ordinary compiler understands.
+
+    translate.py --compiler g++ --output out.cpp [--depfile out.d] input.cu -- [compiler arguments]
+
+The file is preprocessed first, so that launches inside headers and macros are seen as well. Then
+three things that are not C++ are rewritten, and nothing else:
+
+- a launch, `kernel<<<configuration>>>(arguments)`;
+- `extern __shared__ T name[];`, the block's dynamic shared memory;
+- `__shared__` on any other variable. cuda_runtime.h defines it as the marker below.
+
+For the scheduled form, a call of atomicExch() whose value is discarded is marked as well.
+
+No line is added or removed, and line markers stay where they are: what the compiler and the
+debugger say about the output is about the lines of the file that the student wrote. A launch or a
+declaration that is not understood is an error with that file and line, and leaves no output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+
+from architecture import mentions_architecture, merged
+from device_code import DeviceCode
+from discarded_values import DiscardedValues
+from errors import NotUnderstood, TranslationFailed
+from features import check_names, explained, refused_header
+from launches import Launches
+from polling import Polling
+from runtime_calls import rewrite_calls
+from shared_memory import SharedMemory
+from source_text import SourceText
+from standard_names import rename_variables
+from tokens import EXCHANGE, LAUNCH, SHARED
+
+# The CPU backend, whose own headers are CUDA's here.
+OWN_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
+
+# What nvcc calls the list of architectures that it compiles for; here it has one.
+ARCHITECTURES = "-D__CUDA_ARCH_LIST__="
+
+
+def translate(
+    text: str, input_name: str, is_scheduled: bool = False, has_own_device_code: bool = False
+) -> str:
+    """Rewrites a preprocessed translation unit and returns it.
+
+    text holds one character for each byte (Latin-1). input_name is the file named in messages where
+    the text has no line marker. is_scheduled is for the backend's scheduled form, which racecheck
+    uses. has_own_device_code is for one of several files whose device code does not know the
+    others'. Raises TranslationFailed.
+    """
+    unit = SourceText(text, input_name)
+    device_code = DeviceCode(unit)
+    device_code.check()
+    device_code.erase_markers()
+    if has_own_device_code:
+        device_code.make_static()
+    failures = device_code.failures
+    check_names(unit, device_code, OWN_FOLDER, failures)
+    if not is_scheduled:
+        Polling(unit, device_code).mark_loops()
+    rewrite_calls(unit, device_code)
+    if not has_own_device_code:  # another file may name the variable
+        rename_variables(unit)
+    rewritten = [
+        (Launches(unit, device_code).launch, LAUNCH),
+        (SharedMemory(unit, is_scheduled).shared_variable, SHARED),
+    ]
+    if is_scheduled:
+        rewritten.append((DiscardedValues(unit).call, EXCHANGE))
+    for understand, pattern in rewritten:
+        for match in pattern.finditer(unit.masked):
+            try:
+                understand(match)
+            except NotUnderstood as failure:
+                failures.append(failure)
+    if failures:
+        failures.sort(key=lambda failure: failure.position)
+        raise TranslationFailed([unit.message(failure) for failure in failures])
+    return unit.edited()
+
+
+def preprocess(
+    compiler: list[str],
+    source: str,
+    arguments: list[str],
+    depfile: str | None,
+    target: str,
+) -> str | None:
+    """Returns the preprocessed source, or None where the compiler has reported an error.
+
+    The compiler's messages go to standard error. It writes the headers that it read into depfile,
+    as prerequisites of target. Raises TranslationFailed for a header that is not meant for it.
+    """
+    dependencies = ["-MD", "-MF", depfile, "-MQ", target] if depfile else []
+    command = [*compiler, *arguments, *dependencies, "-E", "-x", "c++", source]
+    # The messages are read, hence in English.
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}
+    result = subprocess.run(command, capture_output=True, env=environment, check=False)
+    text = result.stdout.decode("latin-1")
+    refused = refused_header(text, OWN_FOLDER)
+    if refused:
+        unit = SourceText(text, os.fsencode(source).decode("latin-1"))
+        raise TranslationFailed([unit.message(refused)])
+    sys.stderr.buffer.write(explained(result.stderr))
+    sys.stderr.flush()
+    return text if result.returncode == 0 else None
+
+
+def preprocess_for_device(
+    compiler: list[str], source: str, arguments: list[str], depfile: str | None, target: str
+) -> str | None:
+    """The same with __CUDA_ARCH__. The headers that only kernels see are added to depfile."""
+    listed = [word for word in arguments if word.startswith(ARCHITECTURES)]
+    macro = "-D__CUDA_ARCH__=" + (listed[-1][len(ARCHITECTURES) :] if listed else "1000")
+    second = depfile + ".device" if depfile else None
+    try:
+        text = preprocess(compiler, source, [*arguments, macro], second, target)
+        if text is not None and second:
+            with open(second, "rb") as file:
+                prerequisites = file.read().split(b":", 1)[1].strip()
+            with open(depfile, "rb+") as file:
+                rule = file.read().rstrip()
+                file.seek(0)
+                file.write(rule + b" \\\n " + prerequisites.lstrip(b"\\\n ") + b"\n")
+        return text
+    finally:
+        if second and os.path.exists(second):
+            os.remove(second)
+
+
+def add_own_files(depfile: str) -> None:
+    """Names the modules of this program in depfile: a change in one of them changes the output."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    own = sorted(name for name in os.listdir(folder) if name.endswith(".py"))
+    with open(depfile, "rb+") as file:
+        rule = file.read().rstrip()
+        for name in own:
+            rule += b" \\\n  " + os.fsencode(os.path.join(folder, name)).replace(b" ", b"\\ ")
+        file.seek(0)
+        file.write(rule + b"\n")
+
+
+def translate_file(
+    compiler: list[str],
+    source: str,
+    arguments: list[str],
+    output: str,
+    depfile: str | None,
+    is_scheduled: bool,
+    has_own_device_code: bool,
+) -> int:
+    """Writes output and depfile, both or neither. Returns the exit status."""
+    suffix = f".{os.getpid()}.temporary"
+    new_depfile = depfile + suffix if depfile else None
+    new_output = output + suffix
+    try:
+        preprocessed = preprocess(compiler, source, arguments, new_depfile, output)
+        if preprocessed is None:
+            return 1
+        name = os.fsencode(source).decode("latin-1")
+        if mentions_architecture(preprocessed):
+            for_device = preprocess_for_device(compiler, source, arguments, new_depfile, output)
+            if for_device is None:
+                return 1
+            preprocessed = merged(preprocessed, for_device, name)
+        text = translate(preprocessed, name, is_scheduled, has_own_device_code)
+        with open(new_output, "wb") as file:
+            file.write(text.encode("latin-1"))
+        if new_depfile:
+            add_own_files(new_depfile)
+            os.replace(new_depfile, depfile)
+        os.replace(new_output, output)
+        return 0
+    except TranslationFailed as failure:
+        for message in failure.messages:
+            sys.stderr.buffer.write(message.encode("latin-1") + b"\n")
+        return 1
+    except OSError as failure:
+        name = str(failure.filename).removesuffix(suffix)
+        sys.stderr.write(f"translate.py: error: {name}: {failure.strerror}\n")
+        return 1
+    finally:
+        for leftover in (new_output, new_depfile):
+            if leftover and os.path.exists(leftover):
+                os.remove(leftover)
+
+
+def main() -> int:
+    own, separator, compiler_arguments = sys.argv[1:], "--", []
+    if separator in own:
+        place = own.index(separator)
+        own, compiler_arguments = own[:place], own[place + 1 :]
+
+    parser = argparse.ArgumentParser(
+        description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
+        usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] "
+        "[--own-device-code] SOURCE -- [ARGUMENT ...]",
+    )
+    parser.add_argument(
+        "--compiler",
+        required=True,
+        type=shlex.split,
+        help="g++ or clang++, with options if need be",
+    )
+    parser.add_argument("--output", required=True, help="the file to write")
+    parser.add_argument("--depfile", help="the Makefile rule to write, with the headers read")
+    parser.add_argument(
+        "--observed", action="store_true", help="for the backend's scheduled form (racecheck)"
+    )
+    parser.add_argument(
+        "--own-device-code",
+        action="store_true",
+        help="let other files of the program have __device__ names of their own",
+    )
+    parser.add_argument("source", metavar="SOURCE", help="the CUDA C++ file")
+    options = parser.parse_args(own)
+    return translate_file(
+        options.compiler,
+        options.source,
+        compiler_arguments,
+        options.output,
+        options.depfile,
+        options.observed,
+        options.own_device_code,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

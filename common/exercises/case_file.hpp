@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The two files between whoever makes cases and judges results, and the program that runs them.
+//
+// Cases, text lines, with an array's bytes right after its line:
+//   cases 1                             the version
+//   case 1,000 values, 4 blocks of 64   its name; then its arguments, in the function's order:
+//   number 1000
+//   given 4 1000 values                 bytes per element, elements, name; its bytes follow
+//   updated 4 17 bins                   the same, and its content is wanted after each launch
+//   kept 4 1 arrived                    the same, but the next launch finds what the last one left
+//   returned 4 17 bins                  no bytes: filled with 0xa5 before each launch; wanted
+//   scratch 4 17 partials               no bytes: filled with 0xa5 once
+//   call fullest_bin 2                  the function, and how often it is called
+// Results:
+//   case 0
+//   launch 0                            then, for each array that is wanted, its argument's place:
+//   array 2 68                          and its size in bytes; its bytes follow
+//   changed 0                           a `given` array was written to
+//   error an illegal memory access was encountered (cudaErrorIllegalAddress)
+//   microseconds 12.5                   the median of timed calls, if that was asked for
+//   done                                at the end of a case
+#pragma once
+
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace exercises {
+
+enum class array_kind { number, given, updated, kept, returned, scratch };
+
+struct case_argument {
+  array_kind kind = array_kind::number;
+  std::string text;  // the number, or the array's name
+  std::size_t element_bytes = 0;
+  std::size_t elements = 0;
+  std::vector<std::byte> bytes;  // of an array that comes with its content
+
+  std::size_t size() const { return element_bytes * elements; }
+};
+
+struct exercise_case {
+  std::string name;
+  std::vector<case_argument> arguments;
+  std::string function;
+  int launches = 1;
+};
+
+// All cases of the file. Throws case_error if it is not in the form above.
+std::vector<exercise_case> read_cases(const std::string& path);
+
+// Writes results as they come, so that those before a crash are there.
+class result_writer {
+ public:
+  // Throws case_error if the file can't be written.
+  explicit result_writer(const std::string& path);
+
+  void line(const std::string& text);
+  void array(std::size_t argument, const std::vector<std::byte>& bytes);
+
+ private:
+  void flush();
+
+  std::ofstream file_;
+};
+
+}  // namespace exercises

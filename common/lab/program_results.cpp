@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "lab/program_results.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <ostream>
+#include <sstream>
+#include <utility>
+
+namespace lab {
+
+namespace {
+
+std::string fixed(double value, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+std::size_t variant_width(const program_description& program) {
+  std::size_t width = std::string("variant").size();
+  for (const std::string& name : program.variants) width = std::max(width, name.size());
+  return width;
+}
+
+}  // namespace
+
+std::string with_separators(std::int64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t place = 0; place < digits.size(); ++place) {
+    const bool after_a_digit = place > 0 && digits[place - 1] != '-';
+    if (after_a_digit && (digits.size() - place) % 3 == 0) text += ',';
+    text += digits[place];
+  }
+  return text;
+}
+
+program_results::program_results(const program_description& program, const options& chosen,
+                                 const device_description& device, std::ostream& out)
+    : program_(program), options_(chosen), device_(device), out_(out) {}
+
+void program_results::print_heading() {
+  if (std::exchange(heading_is_printed_, true)) return;
+  out_ << program_.name << ": " << program_.summary << '\n'
+       << "device: " << device_.name << ", " << device_.multiprocessors << " SMs\n"
+       << chosen_options() << "\n\n"
+       << std::flush;
+}
+
+// "elements: 1,048,576, timed runs: 10, seed: 1"
+std::string program_results::chosen_options() const {
+  std::string text;
+  const auto say = [&text](const std::string& option, const std::string& value) {
+    text +=
+        (text.empty() ? "" : ", ") + option.substr(option.find_first_not_of('-')) + ": " + value;
+  };
+  const auto number = [](std::uint64_t value) {
+    return with_separators(static_cast<std::int64_t>(value));
+  };
+  if (program_.has("--elements")) say("elements", number(options_.elements));
+  for (const number_option& each : program_.numbers) {
+    say(each.name, number(options_.numbers.at(each.name)));
+  }
+  for (const choice_option& each : program_.choices) {
+    say(each.name, options_.choices.at(each.name));
+  }
+  say("timed runs", std::to_string(options_.repeat));
+  if (program_.has("--seed")) say("seed", std::to_string(options_.seed));
+  return text;
+}
+
+void program_results::compare(const std::string& label, std::int64_t got, std::int64_t expected) {
+  print_heading();
+  comparisons_.push_back({label, got, expected});
+  out_ << label << ": " << with_separators(got);
+  if (got == expected) {
+    out_ << ", right\n\n";
+  } else {
+    out_ << ", WRONG: expected " << with_separators(expected) << "\n\n";
+  }
+  out_ << std::flush;
+}
+
+void program_results::add(const measurement& row) {
+  print_heading();
+  const auto width = static_cast<int>(variant_width(program_));
+  if (rows_.empty()) {
+    out_ << std::left << std::setw(width) << "variant" << std::right << std::setw(11) << "blocks"
+         << std::setw(9) << "threads" << std::setw(12) << "median ms" << std::setw(12) << "min ms"
+         << std::setw(12) << "max ms" << std::setw(9) << "GB/s"
+         << "  result\n";
+  }
+  rows_.push_back(row);
+  out_ << std::left << std::setw(width) << row.variant << std::right << std::setw(11) << row.blocks
+       << std::setw(9) << row.threads << std::setw(12) << fixed(row.time.median_ms, 4)
+       << std::setw(12) << fixed(row.time.minimum_ms, 4) << std::setw(12)
+       << fixed(row.time.maximum_ms, 4) << std::setw(9)
+       << (row.bytes > 0 ? fixed(gigabytes_per_second(row.bytes, row.time.median_ms), 1) : "-")
+       << "  " << (row.wrong ? "WRONG: " + *row.wrong : "right") << '\n'
+       << std::flush;
+}
+
+void program_results::note(const std::string& text) {
+  print_heading();
+  notes_.push_back(text);
+  out_ << text << '\n' << std::flush;
+}
+
+void program_results::add(const work_trace& run) {
+  print_heading();
+  traces_.push_back(
+      {run.variant, makespan_ms(run), busy_fraction(run), recorded_items(run).size()});
+  const traced_variant& last = traces_.back();
+  out_ << "schedule of " << last.variant << ": " << with_separators(std::int64_t(last.items))
+       << " items in " << fixed(last.makespan_ms, 4) << " ms, busy "
+       << fixed(100 * last.busy_fraction, 1) << " %\n"
+       << std::flush;
+}
+
+void program_results::finish() {
+  const std::size_t results = rows_.size() + comparisons_.size();
+  const std::size_t wrong = wrong_count();
+  out_ << '\n';
+  if (wrong == 0) {
+    out_ << "all " << results << " results are right\n";
+  } else {
+    out_ << wrong << " of " << results << " results are WRONG\n";
+  }
+  out_ << std::flush;
+}
+
+std::size_t program_results::wrong_count() const {
+  const auto rows = std::count_if(rows_.begin(), rows_.end(),
+                                  [](const measurement& row) { return row.wrong.has_value(); });
+  const auto comparisons =
+      std::count_if(comparisons_.begin(), comparisons_.end(),
+                    [](const comparison& result) { return result.got != result.expected; });
+  return static_cast<std::size_t>(rows + comparisons);
+}
+
+bool program_results::right() const {
+  return !(rows_.empty() && comparisons_.empty()) && wrong_count() == 0;
+}
+
+}  // namespace lab

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/events/access_log.hpp"
+
+#include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/sites.hpp"
+
+namespace racecheck {
+
+constinit access_log plain_accesses;
+
+void access_log::check() {
+  time_of_program.check();
+  const checker_works now;
+  const unsigned count = count_;
+  count_ = 0;
+  if (consumer().check({logged_.data(), count})) {
+    cpu_backend::scheduled::memory_changed();
+  }
+}
+
+std::vector<logged_access> access_log::latest_of(const thread_state& by) const {
+  std::vector<logged_access> latest;
+  const auto add = [&](unsigned begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (logged_[i].by == &by) latest.push_back(logged_[i]);
+    }
+  };
+  if (was_full_) add(count_, logged_.size());
+  add(0, count_);
+  return latest;
+}
+
+void access_log::find(access_site& site, const std::byte* address, std::size_t bytes,
+                      const void* from, bool writes) {
+  const checker_works now;
+  shadow_memory& memory = consumer().memory();
+  if (site.from != from) site.number = site_of(from);
+  site.from = from;
+  site.in = memory.find(address);
+  bool lasts = false;  // whichever block runs
+  if (site.in) {
+    site.last = {site.in->begin, site.in->bytes};
+    lasts = !site.in->is_shared_memory();
+  } else if (shadow_memory::is_built_in(address)) {
+    site.last = {address, 1};
+    lasts = true;
+  } else if (consumer().access_in_no_region(now.thread(), address, bytes,
+                                            place_of_site(site.number), writes)) {
+    site.last = {};
+  } else {
+    site.last = memory.nothing_around(address);
+  }
+  site.changes = lasts ? &memory.lasting_changes() : &memory.changes();
+  site.changes_then = *site.changes;
+}
+
+void access_log::pass_to_weak_memory(const access_site& site, const std::byte* address,
+                                     std::size_t bytes, bool writes) {
+  const checker_works now;
+  weak_memory& weak = *weak_memory::active;
+  if (writes) {
+    weak.write(now.thread(), *site.in, address, bytes, site.number);
+  } else {
+    weak.read(now.thread(), *site.in, address, bytes, site.number);
+  }
+}
+
+std::size_t access_log::leaves_its_region(const std::byte* address, std::size_t bytes,
+                                          std::size_t left, const void* from, bool writes) {
+  const checker_works now;
+  consumer().access_leaves_region(now.thread(), address, bytes, place_of_site(site_of(from)),
+                                  writes);
+  return left;
+}
+
+}  // namespace racecheck

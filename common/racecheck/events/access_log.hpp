@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// A kernel's plain accesses on their way to the race test.
+//
+// They wait in a log until a thread does anything that changes clocks (an atomic, a fence, a
+// barrier that opens), or another block runs: until then it is all the same when they are checked,
+// as long as their order stays. Meanwhile their cells come into the cache. The threads of a
+// grid-stride loop find nearly none of them there, and would wait for each.
+//
+// Only the OS thread that runs the kernels uses it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/running_thread.hpp"
+#include "racecheck/events/time_limit.hpp"
+#include "racecheck/memory/shadow.hpp"
+#include "racecheck/weak/weak_memory.hpp"
+
+namespace racecheck {
+
+// An instruction that accesses memory, and what it found last: mostly it finds that again.
+struct access_site {
+  const void* from = nullptr;  // its return address
+  stretch last;                // a region, or addresses in none
+  region* in = nullptr;
+  const std::uint32_t* changes = nullptr;  // the shadow memory's count on which that depends,
+  std::uint32_t changes_then = 0;          // and what it was then
+  site_number number = 0;
+};
+
+class access_log {
+ public:
+  constexpr access_log() = default;
+
+  // Called by the running thread.
+  void add(const std::byte* address, std::size_t bytes, const void* from, bool writes) {
+    access_site& site = site_at(from, writes);
+    const auto offset = static_cast<std::size_t>(address - site.last.begin);
+    if (site.from != from || offset >= site.last.bytes || site.changes_then != *site.changes)
+        [[unlikely]] {
+      find(site, address, bytes, from, writes);
+    }
+    if (!site.in) return;
+    const std::size_t left = site.last.bytes - static_cast<std::size_t>(address - site.last.begin);
+    if (bytes > left) [[unlikely]]
+      bytes = leaves_its_region(address, bytes, left, from, writes);
+    __builtin_prefetch(&site.in->cell_at(address), 1);
+    logged_[count_] = {running_thread, address, site.in, bytes, site.number, writes};
+    if (++count_ == logged_.size()) [[unlikely]]
+      check_full_log();
+    if (weak_memory::active) [[unlikely]]
+      pass_to_weak_memory(site, address, bytes, writes);
+  }
+
+  // Checks all that waits.
+  void flush() {
+    if (count_ != 0) check();
+    was_full_ = false;
+  }
+
+  // What `by` has done last, the oldest first: as far as it is remembered since the last flush().
+  std::vector<logged_access> latest_of(const thread_state& by) const;
+
+ private:
+  // A copy of memory reads and writes at one instruction: it has a site for each.
+  access_site& site_at(const void* from, bool writes) {
+    const std::size_t reading = reinterpret_cast<std::uintptr_t>(from) / 2;
+    return sites_[(writes ? reading + sites_.size() / 2 : reading) % sites_.size()];
+  }
+  void check();
+  void check_full_log() {
+    check();
+    was_full_ = true;
+  }
+  void pass_to_weak_memory(const access_site& site, const std::byte* address, std::size_t bytes,
+                           bool writes);
+  void find(access_site& site, const std::byte* address, std::size_t bytes, const void* from,
+            bool writes);
+  std::size_t leaves_its_region(const std::byte* address, std::size_t bytes, std::size_t left,
+                                const void* from, bool writes);
+
+  unsigned count_ = 0;
+  bool was_full_ = false;  // since the last flush: then all that follows `count_` is older
+  std::array<logged_access, 64> logged_{};
+  std::array<access_site, 4096> sites_{};
+};
+
+extern constinit access_log plain_accesses;
+
+// Before anybody but the access that comes just now looks at memory.
+inline void put_newest_values_back() {
+  if (weak_memory::active) weak_memory::active->put_back();
+}
+
+// While the checker itself works, what it does to memory is not the thread's doing.
+class checker_works {
+ public:
+  checker_works() : thread_(running_thread), worked_(time_of_program.set_checker_works(true)) {
+    running_thread = nullptr;
+    put_newest_values_back();
+  }
+  ~checker_works() {
+    running_thread = thread_;
+    time_of_program.set_checker_works(worked_);
+  }
+  checker_works(const checker_works&) = delete;
+  checker_works& operator=(const checker_works&) = delete;
+  thread_state& thread() const { return *thread_; }
+
+ private:
+  thread_state* const thread_;
+  const bool worked_;
+};
+
+// The same where clocks may change: all that threads did before is checked first.
+class checker_synchronizes : public checker_works {
+ public:
+  checker_synchronizes() {
+    time_of_program.check();
+    plain_accesses.flush();
+  }
+};
+
+}  // namespace racecheck

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Who is told what happened: the interface between the events and the race test.
+//
+// No two calls overlap. Those with a thread_state are of a thread of the running block.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "cpu_backend/observer.hpp"
+#include "racecheck/events/places.hpp"
+#include "racecheck/memory/shadow.hpp"
+#include "racecheck/order/thread_state.hpp"
+
+namespace racecheck {
+
+// A plain access as it waits in the log.
+struct logged_access {
+  thread_state* by = nullptr;
+  const std::byte* address = nullptr;
+  region* in = nullptr;
+  std::size_t bytes = 0;  // all of them in the region
+  site_number site = 0;
+  bool writes = false;
+};
+
+class event_consumer {
+ public:
+  // ---- Launches, blocks, threads: as cpu_backend::observer has them.
+  virtual void launch_begins(const cpu_backend::observer::launch& now) = 0;
+  virtual void launch_ends(bool failed) = 0;
+  virtual void block_begins(const cpu_backend::observer::block& begun) = 0;
+  virtual void block_ends() = 0;
+  virtual void block_runs(unsigned multiprocessor) = 0;
+  virtual void block_pauses() = 0;
+  // Returns whose accesses come from here on.
+  virtual thread_state* thread_runs(unsigned rank) = 0;
+  virtual void shared_variable_appears(const cpu_backend::observer::shared_variable& variable) = 0;
+
+  // ---- Synchronisation.
+  virtual void barrier_arrives(thread_state& by, bool orders_memory) = 0;
+  virtual void barrier_opens(place_number place) = 0;
+  // By __syncwarp().
+  virtual void lanes_meet(unsigned first_rank, unsigned lanes, place_number place) = 0;
+  virtual void grid_barrier_arrives(thread_state& by) = 0;
+  virtual void grid_barrier_passes(thread_state& by) = 0;
+  virtual void fenced(thread_state& by, scope within, bool sequentially_consistent,
+                      place_number place) = 0;
+  virtual void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
+                           place_number place) = 0;
+
+  // Nobody looks at what the last atomic of this thread has read.
+  virtual void old_value_is_unused(thread_state& by) = 0;
+
+  // ---- Accesses.
+  // Plain ones, all of one block, in their order. Returns whether one of them writes.
+  virtual bool check(std::span<const logged_access> logged) = 0;
+  // Returns whether it was a write to memory that other threads can reach.
+  virtual bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
+                               site_number site, bool writes) = 0;
+  // A plain one that begins in no region. Returns whether it is next to one, which is a mistake.
+  virtual bool access_in_no_region(thread_state& by, const std::byte* address, std::size_t bytes,
+                                   place_number place, bool writes) = 0;
+  // A plain one that begins in a region and ends past it.
+  virtual void access_leaves_region(thread_state& by, const std::byte* address, std::size_t bytes,
+                                    place_number place, bool writes) = 0;
+
+  // ---- Memory: the regions that kernels can reach, which the host's calls change.
+  virtual shadow_memory& memory() = 0;
+
+ protected:
+  ~event_consumer() = default;
+};
+
+// The program's only one. report/program_end.cpp says which it is.
+event_consumer& consumer();
+
+}  // namespace racecheck

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What a compiler's thread sanitizer calls before each access to memory (-fsanitize=thread, given
+// to the compiler alone and not to the linker). The names and parameters are those of compiler-rt's
+// tsan_interface.h; g++ uses the same, with write_range and read_range besides.
+//
+// This file itself is compiled without instrumentation, and its state is constant-initialised:
+// instrumented code runs before main().
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/access_log.hpp"
+#include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/sites.hpp"
+
+using racecheck::checker_synchronizes;
+using racecheck::consumer;
+using racecheck::plain_accesses;
+using racecheck::running_thread;
+using racecheck::site_of;
+
+namespace {
+
+// A thread that waits by reading plain or volatile memory must let others run, too.
+constexpr unsigned accesses_between_turns = 1u << 14;
+__thread unsigned accesses_until_turn = accesses_between_turns;
+
+void let_others_run() {
+  accesses_until_turn = accesses_between_turns;
+  cpu_backend::scheduled::give_turn_back();
+}
+
+inline void on_read(const void* address, std::size_t bytes, const void* from) {
+  if (!running_thread) return;
+  if (--accesses_until_turn == 0) [[unlikely]]
+    let_others_run();
+  // Last of all: in the weak form it puts into memory what the read is to get.
+  plain_accesses.add(static_cast<const std::byte*>(address), bytes, from, false);
+}
+
+// Of a type that must be aligned, unlike a member of a packed structure. A power of two, so that
+// the test is one instruction.
+template <unsigned bytes>
+inline void check_alignment(const void* address, bool writes, const void* from) {
+  if (reinterpret_cast<std::uintptr_t>(address) % bytes == 0) [[likely]]
+    return;
+  if (running_thread) {
+    cpu_backend::scheduled::end_at_misaligned_access(address, bytes, writes, from);
+  }
+}
+
+inline void on_write(const void* address, std::size_t bytes, const void* from) {
+  if (!running_thread) return;
+  plain_accesses.add(static_cast<const std::byte*>(address), bytes, from, true);
+}
+
+// The read comes last, as above; but the newest values of a piece that is both read and written
+// must not be put back over what was written.
+inline void on_copy(void* to, const void* from, std::size_t bytes, const void* where) {
+  if (!running_thread || bytes == 0) return;
+  const auto distance = static_cast<std::size_t>(static_cast<const std::byte*>(from) -
+                                                 static_cast<const std::byte*>(to));
+  const bool overlap = distance < bytes || -distance < bytes;
+  if (overlap) on_read(from, bytes, where);
+  on_write(to, bytes, where);
+  if (!overlap) on_read(from, bytes, where);
+}
+
+// A volatile access may be one look of a loop that waits.
+// Inlined, as its frame must be that of the function that the compiler's instrumentation calls.
+__attribute__((always_inline)) inline void on_volatile_read(const void* address, std::size_t bytes,
+                                                            const void* from) {
+  if (!running_thread) return;
+  __builtin_unwind_init();
+  cpu_backend::scheduled::note_state(__builtin_frame_address(0));
+  cpu_backend::observer::atomic_begins(address, bytes);
+  {
+    const checker_synchronizes now;
+    consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
+                               site_of(from), false);
+  }
+  constexpr bool changed_memory = false;
+  cpu_backend::scheduled::accessed(changed_memory);
+}
+inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
+  if (!running_thread) return;
+  cpu_backend::observer::atomic_begins(address, bytes);
+  const checker_synchronizes now;
+  consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
+                             site_of(from), true);
+  cpu_backend::scheduled::progressed();
+}
+
+}  // namespace
+
+#define HERE __builtin_return_address(0)
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_vptr_read(void** address) { on_read(address, sizeof(void*), HERE); }
+void __tsan_vptr_update(void** address, void*) { on_write(address, sizeof(void*), HERE); }
+void __tsan_read_range(void* address, unsigned long bytes) { on_read(address, bytes, HERE); }
+void __tsan_write_range(void* address, unsigned long bytes) { on_write(address, bytes, HERE); }
+
+#define RACECHECK_ACCESS(bytes)                      \
+  void __tsan_read##bytes(void* address) {           \
+    check_alignment<bytes>(address, false, HERE);    \
+    on_read(address, bytes, HERE);                   \
+  }                                                  \
+  void __tsan_write##bytes(void* address) {          \
+    check_alignment<bytes>(address, true, HERE);     \
+    on_write(address, bytes, HERE);                  \
+  }                                                  \
+  void __tsan_volatile_read##bytes(void* address) {  \
+    check_alignment<bytes>(address, false, HERE);    \
+    on_volatile_read(address, bytes, HERE);          \
+  }                                                  \
+  void __tsan_volatile_write##bytes(void* address) { \
+    check_alignment<bytes>(address, true, HERE);     \
+    on_volatile_write(address, bytes, HERE);         \
+  }
+#define RACECHECK_UNALIGNED_ACCESS(bytes)                                               \
+  void __tsan_unaligned_read##bytes(void* address) { on_read(address, bytes, HERE); }   \
+  void __tsan_unaligned_write##bytes(void* address) { on_write(address, bytes, HERE); } \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {                           \
+    on_volatile_read(address, bytes, HERE);                                             \
+  }                                                                                     \
+  void __tsan_unaligned_volatile_write##bytes(void* address) {                          \
+    on_volatile_write(address, bytes, HERE);                                            \
+  }
+RACECHECK_ACCESS(1)
+RACECHECK_ACCESS(2)
+RACECHECK_ACCESS(4)
+RACECHECK_ACCESS(8)
+RACECHECK_ACCESS(16)
+RACECHECK_UNALIGNED_ACCESS(2)
+RACECHECK_UNALIGNED_ACCESS(4)
+RACECHECK_UNALIGNED_ACCESS(8)
+RACECHECK_UNALIGNED_ACCESS(16)
+
+// The standard library's memory functions, which the linker hands over to these (--wrap).
+void* __real_memcpy(void*, const void*, std::size_t);
+void* __real_memmove(void*, const void*, std::size_t);
+void* __real_memset(void*, int, std::size_t);
+
+void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  on_copy(to, from, bytes, HERE);
+  return __real_memcpy(to, from, bytes);
+}
+void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
+  on_copy(to, from, bytes, HERE);
+  return __real_memmove(to, from, bytes);
+}
+void* __wrap_memset(void* to, int value, std::size_t bytes) {
+  if (running_thread && bytes != 0) on_write(to, bytes, HERE);
+  return __real_memset(to, value, bytes);
+}
+
+}  // extern "C"

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The backend's observer: hands what the backend tells to the consumer, and keeps track of the
+// thread whose accesses the instrumentation reports.
+#include "cpu_backend/observer.hpp"
+
+#include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/access_log.hpp"
+#include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/places.hpp"
+#include "racecheck/events/plain_poll.hpp"
+
+namespace racecheck {
+
+constinit __thread thread_state* running_thread = nullptr;
+
+}  // namespace racecheck
+
+// For who runs other people's functions on memory that it has itself allocated: what findings call
+// the allocation that begins at `memory`, of elements of so many bytes. Between launches.
+extern "C" void racecheck_name_memory(const void* memory, std::size_t element_bytes,
+                                      const char* name) {
+  racecheck::consumer().memory().name_allocation(memory, element_bytes, name);
+}
+
+namespace cpu_backend::observer {
+
+using racecheck::checker_synchronizes;
+using racecheck::checker_works;
+using racecheck::consumer;
+using racecheck::plain_accesses;
+using racecheck::put_newest_values_back;
+using racecheck::running_thread;
+
+void launch_begins(const launch& now) { consumer().launch_begins(now); }
+void launch_ends(bool failed) {
+  put_newest_values_back();
+  plain_accesses.flush();
+  running_thread = nullptr;
+  consumer().launch_ends(failed);
+}
+void block_begins(const block& begun) { consumer().block_begins(begun); }
+void block_ends() {
+  put_newest_values_back();
+  plain_accesses.flush();
+  running_thread = nullptr;
+  consumer().block_ends();
+}
+void block_runs(unsigned multiprocessor) { consumer().block_runs(multiprocessor); }
+void block_pauses() {
+  put_newest_values_back();
+  if (const kernel_fault* stopped = scheduled::stopped_thread(); stopped && running_thread) {
+    if (const auto found = racecheck::find_plain_poll(plain_accesses.latest_of(*running_thread))) {
+      racecheck::report(*found, *stopped);
+    }
+  }
+  plain_accesses.flush();
+  running_thread = nullptr;
+  consumer().block_pauses();
+}
+void thread_runs(unsigned rank) {
+  put_newest_values_back();
+  running_thread = consumer().thread_runs(rank);
+}
+void thread_pauses() {
+  put_newest_values_back();
+  running_thread = nullptr;
+}
+bool thread_is_in_kernel() { return running_thread != nullptr; }
+void shared_variable_appears(const shared_variable& variable) {
+  const checker_synchronizes now;
+  consumer().shared_variable_appears(variable);
+}
+void barrier_arrives(bool orders_memory) {
+  const checker_works now;
+  consumer().barrier_arrives(now.thread(), orders_memory);
+}
+void barrier_opens(const place& at) {
+  const checker_synchronizes now;
+  consumer().barrier_opens(racecheck::place_of(at));
+}
+void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at) {
+  if (!orders_memory) return;
+  const checker_synchronizes now;
+  consumer().lanes_meet(first_rank, lanes, racecheck::place_of(at));
+}
+void grid_barrier_arrives() {
+  const checker_synchronizes now;
+  consumer().grid_barrier_arrives(now.thread());
+}
+void grid_barrier_passes() {
+  const checker_synchronizes now;
+  consumer().grid_barrier_passes(now.thread());
+}
+void fenced(const fence& done) {
+  const checker_synchronizes now;
+  consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
+                    racecheck::place_of(done.at));
+}
+void atomic_begins(const void* address, std::size_t bytes) {
+  if (!running_thread || !racecheck::weak_memory::active) return;
+  const checker_works now;
+  racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),
+                                                       bytes);
+}
+void atomic_done(const atomic_operation& operation) {
+  const checker_synchronizes now;
+  consumer().atomic_done(now.thread(), operation, racecheck::place_of(operation.at));
+}
+void old_value_is_unused() {
+  const checker_works now;
+  consumer().old_value_is_unused(now.thread());
+}
+void memory_appears(const allocation& block, const std::byte* surroundings,
+                    std::size_t surrounding_bytes) {
+  consumer().memory().add_allocation(block, surroundings, surrounding_bytes);
+}
+void memory_disappears(const void* begin) { consumer().memory().remove_allocation(begin); }
+void memory_written(const void* begin, std::size_t bytes) {
+  consumer().memory().written_by_host(begin, bytes);
+}
+
+}  // namespace cpu_backend::observer

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/events/places.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <tuple>
+
+extern "C" {
+extern const char __executable_start;  // the linker's name for the begin of the program
+}
+
+namespace racecheck {
+
+using cpu_backend::make_source_line;
+
+namespace {
+
+constexpr place_number of_call = 1u << 31;
+
+struct symbol {
+  std::uint64_t begin, bytes;
+  char kind;  // as nm has it
+  std::string name;
+};
+
+const std::vector<symbol>& symbols() {
+  static const std::vector<symbol>& known = *[] {
+    auto* all = new std::vector<symbol>;
+    const std::string text = cpu_backend::output_of(
+        "nm -C -S --defined-only " + cpu_backend::quoted_program_path() + " 2>/dev/null");
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string line = text.substr(begin, end - begin);
+      begin = end + 1;
+      unsigned long long value = 0, bytes = 0;
+      char kind = 0;
+      int read = 0;
+      if (std::sscanf(line.c_str(), "%llx %llx %c %n", &value, &bytes, &kind, &read) == 3) {
+        all->push_back({value, bytes, kind, line.substr(static_cast<std::size_t>(read))});
+      }
+    }
+    return all;
+  }();
+  return known;
+}
+
+// The first one of these kinds that holds it; nullptr for none.
+const symbol* symbol_at(std::uint64_t offset, const char* kinds) {
+  for (const symbol& each : symbols()) {
+    if (std::strchr(kinds, each.kind) && offset >= each.begin && offset - each.begin < each.bytes) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+std::uint64_t offset_in_program(const void* address) {
+  return static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
+}
+
+struct call_places {
+  std::map<std::tuple<const char*, unsigned>, place_number> numbers;
+  std::vector<cpu_backend::place> all;
+};
+call_places& calls() {
+  static call_places& known = *new call_places;
+  return known;
+}
+
+}  // namespace
+
+place_number place_of(const void* return_address) {
+  return static_cast<place_number>(static_cast<const char*>(return_address) - &__executable_start) -
+         1;
+}
+
+place_number place_of(const cpu_backend::place& at) {
+  call_places& known = calls();
+  const auto [entry, is_new] =
+      known.numbers.try_emplace({at.file(), at.line()}, of_call | known.all.size());
+  if (is_new) known.all.push_back(at);
+  return entry->second;
+}
+
+const void* instruction_at(place_number place) {
+  return place & of_call ? nullptr : &__executable_start + place + 1;
+}
+
+std::vector<source_line> source_lines(const std::vector<place_number>& places) {
+  std::vector<std::uint64_t> instructions;
+  for (const place_number each : places) {
+    if (!(each & of_call)) instructions.push_back(each);
+  }
+  const auto known = cpu_backend::ask_compiler(instructions);
+  std::vector<source_line> lines;
+  for (const place_number each : places) {
+    if (each & of_call) {
+      const cpu_backend::place& at = calls().all[each & ~of_call];
+      lines.push_back(make_source_line(at.file(), at.line()));
+      continue;
+    }
+    source_line found;
+    if (const auto calls = known.find(each); calls != known.end()) {
+      for (const auto& [file, line] : calls->second) {
+        if (!cpu_backend::belongs_to_student(file) || line == 0) continue;
+        found = make_source_line(file, line);
+        break;
+      }
+    }
+    lines.push_back(found);
+  }
+  return lines;
+}
+
+variable_name find_variable(const void* address) {
+  const std::uint64_t offset = offset_in_program(address);
+  const symbol* found = symbol_at(offset, "bBdDuVv");
+  return found ? variable_name{found->name, offset - found->begin, found->bytes} : variable_name{};
+}
+
+std::string find_function(const void* address) {
+  const symbol* found = symbol_at(offset_in_program(address), "tTwW");
+  return found ? found->name : "";
+}
+
+}  // namespace racecheck

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/memory/shadow.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cpu_backend/scheduled.hpp"
+
+// The linker's names for the program's variables: initialised ones, then those that start as zero.
+extern "C" {
+extern std::byte __data_start;
+extern std::byte _end;
+}
+
+namespace racecheck {
+namespace {
+
+bool begins_before(const std::unique_ptr<region>& left, const std::byte* address) {
+  return left->begin < address;
+}
+
+constexpr std::size_t few_cells = 16 * 1024;  // of a block's shared memory, which comes and goes
+// Where pages of 2 MiB are worth it, of which the first and the last are partly empty.
+constexpr std::size_t many_cells = 8 * (std::size_t{2} << 20) / sizeof(cell);
+
+region::kind kind_of(cpu_backend::memory_kind kind) {
+  switch (kind) {
+    case cpu_backend::memory_kind::managed:
+      return region::kind::managed;
+    case cpu_backend::memory_kind::pinned:
+      return region::kind::pinned;
+    case cpu_backend::memory_kind::symbol:
+      return region::kind::variable;
+    default:
+      return region::kind::global;
+  }
+}
+
+}  // namespace
+
+void shadow_memory::give_cells(region& to) {
+  const auto first = reinterpret_cast<std::uintptr_t>(to.begin) / bytes_of_cell;
+  const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;
+  to.cell_count = region::place_of(last - first) + 1;
+  if (to.cell_count <= few_cells) {
+    const std::size_t bytes = to.cell_count * sizeof(cell);
+    to.cells = static_cast<cell*>(std::aligned_alloc(alignof(cell), bytes));
+    if (to.cells) {
+      std::memset(static_cast<void*>(to.cells), 0, bytes);
+      return;
+    }
+  }
+  // Pages that no access touches cost nothing.
+  void* memory = mmap(nullptr, to.cell_count * sizeof(cell), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::fprintf(stderr, "racecheck: no memory to watch over %zu bytes\n", to.bytes);
+    std::exit(1);
+  }
+  // A thread of a grid-stride loop touches another page at each step.
+  if (to.cell_count >= many_cells) {
+    (void)madvise(memory, to.cell_count * sizeof(cell), MADV_HUGEPAGE);
+  }
+  to.cells = static_cast<cell*>(memory);
+}
+
+void shadow_memory::take_cells(region& from) {
+  if (from.cell_count <= few_cells) {
+    std::free(from.cells);
+  } else if (from.cells) {
+    munmap(from.cells, from.cell_count * sizeof(cell));
+  }
+  from.cells = nullptr;
+  std::free(from.last_writes);
+  from.last_writes = nullptr;
+}
+
+void shadow_memory::add_allocation(const cpu_backend::allocation& block,
+                                   const std::byte* surroundings, std::size_t surrounding_bytes) {
+  if (block.bytes == 0) return;
+  auto added = std::make_unique<region>();
+  added->begin = static_cast<const std::byte*>(block.begin);
+  added->bytes = block.bytes;
+  added->what = kind_of(block.kind);
+  if (added->what == region::kind::variable) return;  // all of them are one region
+  added->number = ++allocations_;
+  added->surroundings = surroundings;
+  added->surrounding_bytes = surrounding_bytes;
+  // What the host itself writes to managed and pinned memory is not seen.
+  added->starts_unwritten = added->what == region::kind::global;
+  give_cells(*added);
+  const auto place =
+      std::lower_bound(regions_.begin(), regions_.end(), added->begin, begins_before);
+  regions_.insert(place, std::move(added));
+  ++changes_;
+  ++shared_changes_;
+}
+
+void shadow_memory::name_allocation(const void* begin, std::size_t element_bytes,
+                                    std::string name) {
+  const auto* address = static_cast<const std::byte*>(begin);
+  const auto found = std::lower_bound(regions_.begin(), regions_.end(), address, begins_before);
+  if (found == regions_.end() || (*found)->begin != address) return;
+  (*found)->name = std::move(name);
+  (*found)->element_bytes = element_bytes;
+}
+
+void shadow_memory::remove_allocation(const void* begin) {
+  const auto* address = static_cast<const std::byte*>(begin);
+  const auto found = std::lower_bound(regions_.begin(), regions_.end(), address, begins_before);
+  if (found == regions_.end() || (*found)->begin != address) return;
+  take_cells(**found);
+  regions_.erase(found);
+  ++changes_;
+  ++shared_changes_;
+}
+
+void shadow_memory::written_by_host(const void* begin, std::size_t bytes) {
+  const auto* address = static_cast<const std::byte*>(begin);
+  region* written = bytes == 0 ? nullptr : find(address);
+  if (!written || !written->starts_unwritten) return;
+  const auto first = static_cast<std::size_t>(address - written->begin);
+  auto& ranges = written->written_by_host;
+  auto known = std::find_if(ranges.begin(), ranges.end(), [&](const auto& range) {
+    return first >= range.first && first <= range.second;
+  });
+  if (known == ranges.end()) known = ranges.emplace(known, first, first);
+  known->second = std::max(known->second, first + bytes);
+  if (known->first == 0 && known->second >= written->bytes) written->starts_unwritten = false;
+}
+
+region* shadow_memory::find(const std::byte* address) {
+  if (shared_) {
+    for (region& each : *shared_) {
+      if (each.holds(address)) return &each;
+    }
+  }
+  auto after = std::upper_bound(
+      regions_.begin(), regions_.end(), address,
+      [](const std::byte* at, const std::unique_ptr<region>& each) { return at < each->begin; });
+  if (after != regions_.begin() && (*--after)->holds(address)) return after->get();
+  if (address >= &__data_start && address < &_end) {
+    if (!program_) add_program_variables();
+    return program_.get();
+  }
+  return nullptr;
+}
+
+void shadow_memory::add_program_variables() {
+  program_ = std::make_unique<region>();
+  program_->begin = &__data_start;
+  program_->bytes = static_cast<std::size_t>(&_end - &__data_start);
+  program_->what = region::kind::variable;
+  give_cells(*program_);
+}
+
+// Of the variables that each OS thread has of its own, instrumented code uses those of the kernel's
+// __shared__ variables and these.
+bool shadow_memory::is_built_in(const std::byte* address) {
+  return cpu_backend::scheduled::is_built_in_variable(address);
+}
+
+// The nearest. Variables lie one behind the other, wherever the compiler puts them.
+const region* shadow_memory::find_shared_around(const std::byte* address) const {
+  if (!shared_ || is_built_in(address)) return nullptr;
+  const region* nearest = nullptr;
+  std::size_t least = 0;
+  for (const region& each : *shared_) {
+    const auto distance = static_cast<std::size_t>(
+        address < each.begin ? each.begin - address : address - (each.begin + each.bytes));
+    if (distance >= each.surrounding_bytes || (nearest && distance >= least)) continue;
+    least = distance;
+    nearest = &each;
+  }
+  return nearest;
+}
+
+const region* shadow_memory::find_surrounding(const std::byte* address) const {
+  if (const region* near = find_shared_around(address)) return near;
+  for (const auto& each : regions_) {
+    if (each->surroundings &&
+        static_cast<std::size_t>(address - each->surroundings) < each->surrounding_bytes) {
+      return each.get();
+    }
+  }
+  return nullptr;
+}
+
+stretch shadow_memory::nothing_around(const std::byte* address) const {
+  const std::byte* begin = nullptr;
+  const std::byte* end = nullptr;
+  const auto leave_out = [&](const std::byte* from, std::size_t bytes) {
+    if (from > address) {
+      if (!end || from < end) end = from;
+    } else if (from + bytes > begin && from + bytes <= address) {
+      begin = from + bytes;
+    }
+  };
+  if (shared_) {
+    for (const region& each : *shared_) {
+      leave_out(each.begin - each.surrounding_bytes, each.bytes + 2 * each.surrounding_bytes);
+    }
+  }
+  for (const auto& each : regions_) {
+    leave_out(each->begin, each->bytes);
+    if (each->surroundings) leave_out(each->surroundings, each->surrounding_bytes);
+  }
+  leave_out(&__data_start, static_cast<std::size_t>(&_end - &__data_start));
+  // One of the built-in variables can lie in what belongs to a shared one: no more than itself.
+  if (!end || is_built_in(address)) return {address, 1};
+  return {begin, static_cast<std::size_t>(end - begin)};
+}
+
+std::size_t shadow_memory::bytes() const {
+  std::size_t sum = program_ ? program_->bytes : 0;
+  for (const auto& each : regions_) sum += each->bytes;
+  return sum;
+}
+
+void shadow_memory::forget_accesses() {
+  const auto forget = [](region& in) {
+    for (std::size_t i = 0; i < in.cell_count; ++i) {
+      in.cells[i].write.forget_access();
+      in.cells[i].write.unmark(cell::is_split | cell::has_location);
+      in.cells[i].read = {};
+    }
+  };
+  for (auto& each : regions_) forget(*each);
+  if (program_) forget(*program_);
+}
+
+}  // namespace racecheck

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// The memory that kernels may share, and the cells that remember what was done to it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cpu_backend/runtime/context.hpp"
+#include "racecheck/memory/cell.hpp"
+
+namespace racecheck {
+
+// A piece of memory that kernels may share.
+struct region {
+  enum class kind { global, managed, pinned, variable, shared, dynamic_shared };
+
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+  kind what = kind::global;
+  unsigned number = 0;            // of the allocation, from 1
+  std::string name;               // of the variable; of an allocation that was given one
+  std::size_t element_bytes = 0;  // of an allocation with a name
+  std::string type;
+  bool starts_unwritten = false;  // reading what nothing wrote is a mistake
+  std::vector<std::pair<std::size_t, std::size_t>> written_by_host;  // offsets: first, end
+  // Bytes around it that belong to nothing else; of shared memory so many on each side.
+  const std::byte* surroundings = nullptr;
+  std::size_t surrounding_bytes = 0;
+  cell* cells = nullptr;
+  std::size_t cell_count = 0;
+  bool has_marked_cells = false;  // some have more than fits into a cell
+  // Of each aligned 4 bytes its last write's number, by index_of(); only in the weak form, and only
+  // once something was written. See weak/earlier_values.hpp.
+  object_number* last_writes = nullptr;
+
+  bool holds(const std::byte* address) const {
+    return static_cast<std::size_t>(address - begin) < bytes;
+  }
+  std::size_t words() const { return index_of(begin + bytes - 1) + 1; }
+  bool is_shared_memory() const { return what == kind::shared || what == kind::dynamic_shared; }
+  std::size_t index_of(const std::byte* address) const {
+    const auto aligned = reinterpret_cast<std::uintptr_t>(begin) / bytes_of_cell;
+    return reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell - aligned;
+  }
+  // A line of the cache is left out after each row, and one more after each 32 rows. Without them
+  // the cells that a grid-stride loop comes to, whose distance is often a large power of two, would
+  // all share a few places of the cache.
+  static constexpr std::size_t cells_of_row = 256;
+  static std::size_t place_of(std::size_t index) {
+    constexpr std::size_t cells_of_line = 64 / sizeof(cell);
+    return index + (index / cells_of_row + index / (32 * cells_of_row)) * cells_of_line;
+  }
+  cell& cell_at(const std::byte* address) const { return cells[place_of(index_of(address))]; }
+  // Whether the cells of `bytes` (>= 1) bytes at `address` lie one behind the other.
+  bool is_in_one_row(const std::byte* address, std::size_t size) const {
+    return index_of(address) / cells_of_row == index_of(address + size - 1) / cells_of_row;
+  }
+};
+
+struct stretch {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+};
+
+// All regions that the running block can reach.
+class shadow_memory {
+ public:
+  // Between launches.
+  void add_allocation(const cpu_backend::allocation& block, const std::byte* surroundings,
+                      std::size_t surrounding_bytes);
+  void remove_allocation(const void* begin);
+  // What findings call the allocation that begins there, and its elements; nothing if there is
+  // none.
+  void name_allocation(const void* begin, std::size_t element_bytes, std::string name);
+  void written_by_host(const void* begin, std::size_t bytes);
+
+  // Cells for `bytes` at `begin`, all of them new.
+  static void give_cells(region& to);
+  static void take_cells(region& from);
+
+  // nullptr: of no block.
+  void use_shared_memory_of(std::vector<region>* of_block) {
+    if (shared_ == of_block) return;
+    shared_ = of_block;
+    ++shared_changes_;
+  }
+  // Shared memory of the running block has come up, or is gone.
+  void shared_memory_changed() { ++shared_changes_; }
+  // These grow when other regions can be reached than before: of any kind, or not of shared memory.
+  // They stay where they are.
+  const std::uint32_t& changes() const { return shared_changes_; }
+  const std::uint32_t& lasting_changes() const { return changes_; }
+  // Forgets all accesses, but not what was written.
+  void forget_accesses();
+  // Of all memory that every block can reach.
+  std::size_t bytes() const;
+  template <class What>
+  void each_region(What what) {
+    for (const auto& each : regions_) what(*each);
+    if (program_) what(*program_);
+  }
+
+  // How far from a shared variable an access is still taken for one of it.
+  static constexpr std::size_t around_shared_variables = 64 * 1024;
+
+  // The region that holds `address`, or nullptr.
+  region* find(const std::byte* address);
+  // Addresses around `address`, which lies in no region, that are in none, nor next to one.
+  stretch nothing_around(const std::byte* address) const;
+  // Whether threadIdx or the like lies there, which is never in a region.
+  static bool is_built_in(const std::byte* address);
+  // The allocation next to whose end or begin `address` lies, in bytes that belong to nothing.
+  const region* find_surrounding(const std::byte* address) const;
+
+ private:
+  void add_program_variables();
+  const region* find_shared_around(const std::byte* address) const;
+
+  std::vector<std::unique_ptr<region>> regions_;  // sorted by begin
+  std::vector<region>* shared_ = nullptr;
+  std::unique_ptr<region> program_;  // variables of the program itself: __device__ ones
+  unsigned allocations_ = 0;
+  std::uint32_t changes_ = 1;
+  std::uint32_t shared_changes_ = 1;
+};
+
+}  // namespace racecheck

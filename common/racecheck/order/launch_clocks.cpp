@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/order/launch_clocks.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace racecheck {
+namespace {
+
+// Of the epochs that there are, a launch may need up to half, and starts where that many are left.
+constexpr epoch most_epochs_of_launch = epoch{1} << (epoch_bits - 1);
+
+}  // namespace
+
+bool launch_clocks::begin_launch() {
+  noted_.clear();
+  arrived_.clear();
+  costly_ = 0;
+  has_too_many_ = !diagnoses_;
+  done_ = 0;
+  blocks_.clear();
+  messages_.clear();
+  const bool starts_over = strict_.last_epoch() >= most_epochs_of_launch;
+  strict_.begin_launch(starts_over ? 1 : strict_.last_epoch() + 1);
+  return starts_over;
+}
+
+void launch_clocks::note(const block_state& block, const noted& what) {
+  if (strict_.last_epoch() - strict_.launch_start() >= most_epochs_of_launch - 1) [[unlikely]] {
+    std::fputs("racecheck: one launch has more than 2^31 barriers, fences and atomics\n", stderr);
+    std::exit(1);
+  }
+  ++operations_;
+  if (has_too_many_) return;
+  if (noted_.empty() || block.number != noted_block_) {
+    noted_.push_back({.what = kind::block_runs, .with = block.number});
+    noted_block_ = block.number;
+  }
+  noted_.push_back(what);
+  costly_ +=
+      what.what != kind::begin_block && what.what != kind::end_block && what.what != kind::barrier;
+  has_too_many_ = costly_ > most_costly || noted_.size() >= most_noted;
+}
+
+// The reading half of the read-modify-write whose other half comes now.
+launch_clocks::noted* launch_clocks::begun_update() {
+  if (has_too_many_ || done_ == noted_.size()) return nullptr;
+  noted& last = noted_.back();
+  return last.what == kind::strong_read && last.updates ? &last : nullptr;
+}
+
+void launch_clocks::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
+  strict_.begin_block(block, number, threads);
+  note(block, {.what = kind::begin_block, .rank = threads});
+}
+
+void launch_clocks::end_block(const block_state& block) { note(block, {.what = kind::end_block}); }
+
+void launch_clocks::fence(block_state& block, thread_state& by, scope within,
+                          bool sequentially_consistent) {
+  note(block, {.what = kind::fence,
+               .at_block_scope = within == scope::block,
+               .sequentially_consistent = sequentially_consistent,
+               .rank = by.name.rank});
+  strict_.fence(block, by, within, sequentially_consistent);
+}
+
+void launch_clocks::strong_read(block_state& block, thread_state& by, const message& at,
+                                scope within, bool acquires, bool updates) {
+  note(block, {.what = kind::strong_read,
+               .at_block_scope = within == scope::block,
+               .acquires = acquires,
+               .updates = updates,
+               .rank = by.name.rank,
+               .with = at.location});
+  strict_.strong_read(block, by, at, within, acquires, updates);
+}
+
+void launch_clocks::strong_write(block_state& block, thread_state& by, message& at, scope within,
+                                 bool releases, bool updates) {
+  if (noted* read = updates ? begun_update() : nullptr) {
+    read->what = kind::strong_update;
+    read->releases = releases;
+  } else {
+    note(block, {.what = kind::strong_write,
+                 .at_block_scope = within == scope::block,
+                 .releases = releases,
+                 .updates = updates,
+                 .rank = by.name.rank,
+                 .with = at.location});
+  }
+  strict_.strong_write(block, by, at, within, releases, updates);
+}
+
+void launch_clocks::weak_write(const block_state& block, const thread_state& by, message& at) {
+  note(block, {.what = kind::weak_write, .rank = by.name.rank, .with = at.location});
+  strict_.weak_write(by, at);
+}
+
+void launch_clocks::barrier(block_state& block) {
+  std::uint32_t who = all_threads;
+  if (block.arrived.size() != block.threads.size() && !has_too_many_) {
+    who = static_cast<std::uint32_t>(arrived_.size());
+    arrived_.push_back(block.arrived);
+  }
+  note(block, {.what = kind::barrier, .with = who});
+  strict_.barrier(block);
+}
+
+void launch_clocks::warp_barrier(block_state& block, unsigned first_rank, unsigned lanes) {
+  note(block, {.what = kind::warp_barrier, .rank = first_rank, .with = lanes});
+  strict_.warp_barrier(block, first_rank, lanes);
+}
+
+void launch_clocks::grid_barrier_arrives(block_state& block, thread_state& by) {
+  note(block, {.what = kind::grid_barrier_arrives, .rank = by.name.rank});
+  strict_.grid_barrier_arrives(block, by);
+}
+
+void launch_clocks::grid_barrier_passes(block_state& block, thread_state& by) {
+  note(block, {.what = kind::grid_barrier_passes, .rank = by.name.rank});
+  strict_.grid_barrier_passes(block, by);
+}
+
+// ---- The other worlds
+
+void launch_clocks::catch_up() {
+  if (done_ == 0) others_.begin_launch(strict_.launch_start());
+  for (; done_ < noted_.size(); ++done_) happen(noted_[done_]);
+}
+
+void launch_clocks::happen(const noted& what) {
+  if (what.what == kind::block_runs) {
+    done_block_ = what.with;
+    return;
+  }
+  if (what.what == kind::end_block) {
+    blocks_.erase(done_block_);
+    return;
+  }
+  block_state& block = blocks_[done_block_];
+  if (what.what == kind::begin_block) {
+    others_.begin_block(block, done_block_, what.rank);
+    return;
+  }
+  thread_state& by = block.threads[what.rank];
+  const scope within = what.at_block_scope ? scope::block : scope::device;
+  const auto memory = [&]() -> message& {
+    message& at = messages_[what.with];
+    at.location = what.with;
+    return at;
+  };
+  switch (what.what) {
+    case kind::block_runs:
+    case kind::begin_block:
+    case kind::end_block:
+      break;
+    case kind::fence:
+      others_.fence(block, by, within, what.sequentially_consistent);
+      break;
+    case kind::strong_read:
+      others_.strong_read(block, by, memory(), within, what.acquires, what.updates);
+      break;
+    case kind::strong_write:
+      others_.strong_write(block, by, memory(), within, what.releases, what.updates);
+      break;
+    case kind::strong_update:
+      others_.strong_read(block, by, memory(), within, what.acquires, true);
+      others_.strong_write(block, by, memory(), within, what.releases, true);
+      break;
+    case kind::weak_write:
+      others_.weak_write(by, memory());
+      break;
+    case kind::barrier:
+      block.arrived.clear();
+      if (what.with == all_threads) {
+        for (const thread_state& each : block.threads) block.arrived.push_back(each.name.rank);
+      } else {
+        block.arrived = arrived_[what.with];
+      }
+      others_.barrier(block);
+      break;
+    case kind::warp_barrier:
+      others_.warp_barrier(block, what.rank, what.with);
+      break;
+    case kind::grid_barrier_arrives:
+      others_.grid_barrier_arrives(block, by);
+      break;
+    case kind::grid_barrier_passes:
+      others_.grid_barrier_passes(block, by);
+      break;
+  }
+}
+
+bool launch_clocks::before_in(unsigned world, const block_state& block, const thread_state& by,
+                              thread_name thread, epoch at) {
+  if (world == 0) return strict_.before_in(0, block, by, thread, at);
+  if (has_too_many_) return false;
+  catch_up();
+  const block_state& here = blocks_[block.number];
+  return others_.before_in(world - 1, here, here.threads[by.name.rank], thread, at);
+}
+
+bool launch_clocks::before_any_in(unsigned world, const block_state& block, thread_name thread,
+                                  epoch at) {
+  if (world == 0) return strict_.before_any_in(0, block, thread, at);
+  if (has_too_many_) return false;
+  catch_up();
+  return others_.before_any_in(world - 1, blocks_[block.number], thread, at);
+}
+
+}  // namespace racecheck

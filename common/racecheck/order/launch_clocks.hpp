@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The clocks of the running launch: those of the strict world at once, those of all others only
+// where a race has to be diagnosed. Until then what happened is noted, and then it happens again in
+// the other worlds, from the launch's begin or from the race before.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <vector>
+
+#include "racecheck/order/synchronization.hpp"
+
+namespace racecheck {
+
+class launch_clocks {
+ public:
+  // Returns whether epochs start over again, so that those of earlier launches must be forgotten.
+  bool begin_launch();
+  // See synchronization.
+  void order_sc_fences() { strict_.order_sc_fences(); }
+  // From here on nothing is noted, and only the strict world is known.
+  void stop_diagnosing() { diagnoses_ = false; }
+  epoch launch_start() const { return strict_.launch_start(); }
+  std::uint32_t block_of(epoch at) const { return strict_.block_of(at); }
+  void begin_block(block_state& block, std::uint32_t number, unsigned threads);
+  void end_block(const block_state& block);
+
+  // As those of synchronization.
+  void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
+  void strong_read(block_state& block, thread_state& by, const message& at, scope within,
+                   bool acquires, bool updates);
+  void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
+                    bool updates);
+  void weak_write(const block_state& block, const thread_state& by, message& at);
+  void barrier(block_state& block);
+  void warp_barrier(block_state& block, unsigned first_rank, unsigned lanes);
+  void grid_barrier_arrives(block_state& block, thread_state& by);
+  void grid_barrier_passes(block_state& block, thread_state& by);
+
+  bool before(const block_state& block, const thread_state& by, thread_name thread,
+              epoch at) const {
+    return strict_.before(block, by, thread, at);
+  }
+  const knowledge& strict_knowledge(const block_state& block, const thread_state& by) const {
+    return strict_.current(block, by, 0);
+  }
+
+  // For the diagnosis, with the numbers of `worlds`.
+  bool before_in(unsigned world, const block_state& block, const thread_state& by,
+                 thread_name thread, epoch at);
+  // The same for any thread of the block.
+  bool before_any_in(unsigned world, const block_state& block, thread_name thread, epoch at);
+  // How many operations there were: the answers change only when this does.
+  std::uint64_t operations() const { return operations_; }
+  // Whether the answers for that world are known.
+  bool knows_world(unsigned world) const {
+    return world == 0 || (!has_too_many_ && others_.knows_world(world - 1));
+  }
+  // Whether all of that is known: there were not too many operations, and no world's clocks grew
+  // too large.
+  bool knows_all_worlds() const { return !has_too_many_ && others_.knows_all_worlds(); }
+
+ private:
+  enum class kind : std::uint8_t {
+    block_runs,
+    begin_block,
+    end_block,
+    fence,
+    strong_read,
+    strong_write,
+    strong_update,  // both, in this order
+    weak_write,
+    barrier,
+    warp_barrier,
+    grid_barrier_arrives,
+    grid_barrier_passes
+  };
+  struct noted {  // of the block that `block_runs` named last
+    kind what : 8 = kind::block_runs;
+    bool at_block_scope : 1 = false;
+    bool acquires : 1 = false;
+    bool releases : 1 = false;
+    bool updates : 1 = false;
+    bool sequentially_consistent : 1 = false;
+    std::uint32_t rank : rank_bits + 1 =
+        0;  // of a warp the first one's; of a block all its threads
+    // A block's number; where an atomic was; a warp's lanes; of a barrier the number of `arrived_`,
+    // or all threads.
+    std::uint32_t with = 0;
+  };
+  static_assert(sizeof(noted) == 8);
+  static constexpr std::uint32_t all_threads = ~0u;
+  // Threads that contend for a lock try again and again; to do all of that in all worlds would take
+  // minutes. Barriers of the block cost next to nothing but room.
+  static constexpr std::size_t most_noted = std::size_t{1} << 22;
+  static constexpr std::size_t most_costly = 250'000;
+
+  void note(const block_state& block, const noted& what);
+  noted* begun_update();
+  void catch_up();
+  void happen(const noted& what);
+
+  synchronization strict_{std::span(worlds).first(1)};
+  synchronization others_{std::span(worlds).subspan(1)};
+  std::deque<noted> noted_;
+  std::uint32_t noted_block_ = 0;
+  std::vector<std::vector<unsigned>> arrived_;  // at those barriers to which not all came
+  std::size_t costly_ = 0;                      // of `noted_`
+  bool has_too_many_ = false;
+  bool diagnoses_ = true;
+  std::uint64_t operations_ = 0;
+  // As far as `others_` has come: noted_[0, done_), and the blocks and places of memory there.
+  std::size_t done_ = 0;
+  std::uint32_t done_block_ = 0;
+  std::unordered_map<std::uint32_t, block_state> blocks_;
+  std::unordered_map<std::uint32_t, message> messages_;
+};
+
+}  // namespace racecheck

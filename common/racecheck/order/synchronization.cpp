@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/order/synchronization.hpp"
+
+#include <algorithm>
+
+namespace racecheck {
+namespace {
+
+scope wider(scope of, const world& in) { return in.widens ? scope::device : of; }
+
+bool morally_strong(const message& at, const thread_state& by, scope within, const world& in) {
+  if (!at.written) return false;
+  if (at.writer == by.name) return true;
+  if (!at.strong) return false;
+  return at.writer.block == by.name.block ||
+         (wider(at.within, in) == scope::device && wider(within, in) == scope::device);
+}
+
+void join(shared<knowledge>& into, const knowledge& other) {
+  auto joined = into ? std::make_shared<knowledge>(*into) : std::make_shared<knowledge>();
+  joined->join(other);
+  into = std::move(joined);
+}
+
+// They are sorted by location: a thread may come to very many.
+template <class Entries>
+auto place_of(Entries& of, std::uint32_t location) {
+  return std::lower_bound(
+      of.begin(), of.end(), location,
+      [](const thread_state::handed_on& each, std::uint32_t at) { return each.location < at; });
+}
+
+// nullptr if there is none.
+template <class Entries>
+auto find_entry(Entries& of, std::uint32_t location) {
+  const auto found = place_of(of, location);
+  return found != of.end() && found->location == location ? &*found : nullptr;
+}
+
+thread_state::handed_on& entry_of(std::vector<thread_state::handed_on>& of,
+                                  std::uint32_t location) {
+  if (auto* known = find_entry(of, location)) return *known;
+  return *of.insert(place_of(of, location), {location, nullptr, nullptr, false, false});
+}
+
+}  // namespace
+
+const knowledge synchronization::nothing{};
+
+void synchronization::begin_launch(epoch start) {
+  counter_ = start - 1;
+  blocks_of_epochs_ = std::vector<std::uint32_t>();  // A long launch has made it large.
+  launch_start_ = next(0);
+  std::fill(given_up_.begin(), given_up_.end(), false);
+  std::fill(at_grid_barrier_.begin(), at_grid_barrier_.end(), knowledge{});
+  barriers_.clear();
+  at_sc_fences_ = {};
+  at_sc_fences_of_block_.clear();
+}
+
+void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
+  block.number = number;
+  block.floor = 0;
+  block.base.assign(worlds_.size(), nullptr);
+  block.arrived.clear();
+  block.threads.resize(threads);
+  const epoch now = next(number);
+  for (unsigned rank = 0; rank < threads; ++rank) {
+    thread_state& thread = block.threads[rank];
+    thread.name = {number, rank};
+    thread.now = now;
+    thread.own_state = nullptr;
+  }
+}
+
+// A counterfactual world only serves the diagnosis. Where its clocks grow large (thousands of
+// threads that release to one word), it is left alone, and the diagnosis says less.
+void synchronization::watch_size(unsigned in, std::size_t size) {
+  constexpr std::size_t too_large = 2048;
+  if (size > too_large) given_up_[in] = true;
+}
+
+knowledge& synchronization::change(const block_state& block, thread_state& by, unsigned in) {
+  auto& own = state_of(by, in).own;
+  if (!own || own.use_count() != 1) own = std::make_shared<knowledge>(current(block, by, in));
+  return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
+}
+
+known synchronization::with_itself(const block_state& block, thread_state& by, unsigned in) {
+  if (by.fork(in) && !by.fork(in)->now.observed.get().is_settled()) {
+    change(block, by, in).now.observed.change().settle();
+  }
+  known result = current(block, by, in).now;
+  // before_in() asks which threads have published something themselves.
+  const bool keeps_threads = worlds_[in].block_arrives;
+  if (block.floor != 0) result.order.add_block(block.number, block.floor, keeps_threads);
+  result.order.add_thread(by.name, by.now, keeps_threads);
+  // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
+  // stretch between two barriers in which it lies.
+  if (worlds_[in].block_arrives) result.order.add_block(block.number, by.now, true);
+  return result;
+}
+
+void synchronization::fence(block_state& block, thread_state& by, scope within,
+                            bool sequentially_consistent) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
+    if (!in_use(in)) continue;
+    auto& state = state_of(by, in);
+    const scope at = wider(within, worlds_[in]);
+    if (!state.pending_block.empty()) {
+      change(block, by, in).join(state.pending_block);
+      state.pending_block = {};
+    }
+    if (at == scope::device && !state.pending_device.empty()) {
+      change(block, by, in).join(state.pending_device);
+      state.pending_device = {};
+    }
+    state.last_seen = nullptr;
+    if (sequentially_consistent) {
+      see_pending_fences(block, by, in, at);
+      if (orders_sc_fences_ && in == 0) see_earlier_sc_fences(block, by, at);
+    }
+    const known now = with_itself(block, by, in);
+    if (sequentially_consistent) {
+      if (orders_sc_fences_ && in == 0) note_sc_fence(block, at, now);
+      change(block, by, in).published.change().add(sharing<known>(now), at, block.number);
+    }
+    const knowledge& mine = current(block, by, in);
+    auto fenced = std::make_shared<knowledge>(knowledge{now, mine.published, mine.pending});
+    if (may_give_up(in)) watch_size(in, fenced->size());
+    // A fence at device scope is one at block scope, too, and knows all that the last one did.
+    if (at == scope::device) state.fenced_device = fenced;
+    state.fenced_block = std::move(fenced);
+  }
+  by.now = next(block.number);
+}
+
+// Those whose blocks this thread has heard of by an atomic: they are before its own.
+void synchronization::see_pending_fences(block_state& block, thread_state& by, unsigned in,
+                                         scope within) {
+  if (current(block, by, in).pending.empty()) return;
+  knowledge& mine = change(block, by, in);
+  const fences& pending = mine.pending.get();
+  if (within == scope::device) mine.now.join(pending.device);
+  if (const auto* own = pending.find(block.number)) mine.now.join(own->get());
+  mine.published.join(mine.pending);
+}
+
+void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by, scope within) {
+  knowledge& mine = change(block, by, 0);
+  if (within == scope::device) mine.now.join(at_sc_fences_);
+  if (within == scope::block && at_sc_fences_of_block_.empty()) {
+    // Most programs never come here, and no block's own fences were noted. So all of them count as
+    // this block's: that lets reads see too much, which is allowed, and not too little.
+    mine.now.join(at_sc_fences_);
+    at_sc_fences_of_block_[block.number];
+  }
+  const auto of_block = at_sc_fences_of_block_.find(block.number);
+  if (of_block != at_sc_fences_of_block_.end()) mine.now.join(of_block->second);
+}
+
+void synchronization::note_sc_fence(const block_state& block, scope within, const known& now) {
+  if (within == scope::device) at_sc_fences_ = now;  // which is after all of them
+  if (!at_sc_fences_of_block_.empty()) at_sc_fences_of_block_[block.number].join(now);
+}
+
+// A thread has a state of its own, and a message something to hand over, only once there is
+// something to keep: most atomics neither follow a fence nor release.
+void synchronization::strong_read(block_state& block, thread_state& by, const message& at,
+                                  scope within, bool acquires, bool updates) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
+    if (!in_use(in)) continue;
+    const message::in_world* there = at.in ? &at.in[in] : nullptr;
+    if (there) {
+      const auto& seen_fences = updates ? there->fences_of_chain : there->fences_of_write;
+      if (!current(block, by, in).pending.contains(seen_fences)) {
+        change(block, by, in).pending.join(seen_fences);
+      }
+    }
+    const scope mine = wider(within, worlds_[in]);
+    if (morally_strong(at, by, within, worlds_[in])) {
+      if (at.writer != by.name &&
+          !current(block, by, in).now.observed.get().has_observed(at.last_write())) {
+        change(block, by, in).now.observed.change().observe(at.last_write());
+      }
+      if (there && there->released) see(block, state_of(by, in), at.location, there->released);
+    }
+    if (worlds_[in].fences) see_pending_fences(block, by, in, scope::device);
+    if (!by.own_state || !(acquires || worlds_[in].acquires)) continue;
+    auto* seen = find_entry(state_of(by, in).seen, at.location);
+    if (!seen) continue;
+    if (seen->block && !seen->block_is_joined) {
+      change(block, by, in).join(*seen->block);
+      seen->block_is_joined = true;
+    }
+    if (seen->device && mine == scope::device && !seen->device_is_joined) {
+      change(block, by, in).join(*seen->device);
+      seen->device_is_joined = true;
+      if (may_give_up(in)) watch_size(in, current(block, by, in).size());
+    }
+  }
+}
+
+// PEND: what a strong read has seen waits for a fence, or for an acquire at the same location.
+void synchronization::see(const block_state& block, thread_state::in_world& state,
+                          std::uint32_t location, const shared<heads>& released) {
+  if (released == state.last_seen) return;
+  auto& seen = entry_of(state.seen, location);
+  if (!released->device.empty()) {
+    state.pending_device.join(released->device);
+    join(seen.device, released->device);
+    seen.device_is_joined = false;
+  }
+  if (const auto* own = released->find(block.number)) {
+    state.pending_block.join(own->get());
+    join(seen.block, own->get());
+    seen.block_is_joined = false;
+  }
+  state.last_seen = released;
+}
+
+void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
+                                   bool releases, bool updates) {
+  for (unsigned in = 0; in < worlds_.size(); ++in) {
+    if (!in_use(in)) continue;
+    const scope mine = wider(within, worlds_[in]);
+    const bool continues = updates && morally_strong(at, by, within, worlds_[in]);
+    const knowledge& known_now = current(block, by, in);
+
+    if (releases || worlds_[in].releases) {
+      const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
+      auto& released = entry_of(state_of(by, in).released, at.location);
+      join(mine == scope::device ? released.device : released.block, head);
+    }
+    const shared<heads> mine_too =
+        by.own_state ? handed_over(block, state_of(by, in), at.location,
+                                   continues && at.in ? at.in[in].released : nullptr)
+                     : nullptr;
+    if (!at.in) {
+      if (!mine_too && known_now.published.empty()) continue;
+      at.in = std::make_unique<message::in_world[]>(worlds_.size());
+    }
+    auto& there = at.in[in];
+    if (mine_too) {
+      if (may_give_up(in)) watch_size(in, mine_too->size());
+      there.released = mine_too;
+    } else if (!continues) {
+      there.released = nullptr;
+    }
+    there.fences_of_write = known_now.published;
+    if (!updates) there.fences_of_chain = {};
+    there.fences_of_chain.join(known_now.published);
+    if (may_give_up(in)) watch_size(in, there.fences_of_chain.size());
+  }
+  if (updates && morally_strong(at, by, within, world{})) {
+    ++at.position;
+  } else {
+    ++at.chain;
+    at.position = 0;
+  }
+  at.written = at.strong = true;
+  at.within = within;
+  at.writer = by.name;
+  by.now = next(block.number);
+}
+
+// What a strong write hands over: PUB, what the thread has released at the location before, and
+// what the write continues. Nothing, if only that.
+shared<heads> synchronization::handed_over(const block_state& block,
+                                           const thread_state::in_world& state,
+                                           std::uint32_t location,
+                                           const shared<heads>& continued) const {
+  const thread_state::handed_on* earlier = find_entry(state.released, location);
+  if (!state.fenced_device && !state.fenced_block && !earlier) return nullptr;
+  auto all = continued ? std::make_shared<heads>(*continued) : std::make_shared<heads>();
+  const auto add = [&](const shared<knowledge>& head, scope of) {
+    if (head) all->add(sharing<knowledge>(head), of, block.number);
+  };
+  add(state.fenced_device, scope::device);
+  add(state.fenced_block, scope::block);
+  if (earlier) {
+    add(earlier->device, scope::device);
+    add(earlier->block, scope::block);
+  }
+  return all;
+}
+
+void synchronization::weak_write(const thread_state& by, message& at) {
+  at.written = true;
+  at.strong = false;
+  at.writer = by.name;
+  ++at.chain;
+  at.position = 0;
+  at.in = nullptr;
+}
+
+bool synchronization::before_in(unsigned world, const block_state& block, const thread_state& by,
+                                thread_name thread, epoch at) const {
+  return in_use(world) && covers(world, current(block, by, world).now.order, thread, at);
+}
+
+bool synchronization::before_any_in(unsigned world, const block_state& block, thread_name thread,
+                                    epoch at) const {
+  if (!in_use(world)) return false;
+  bool shares_base = false;
+  for (const thread_state& each : block.threads) {
+    const knowledge* own = each.fork(world);
+    shares_base |= !own;
+    if (own && covers(world, own->now.order, thread, at)) return true;
+  }
+  return shares_base && block.base[world] &&
+         covers(world, block.base[world]->now.order, thread, at);
+}
+
+bool synchronization::covers(unsigned world, const clock& order, thread_name thread,
+                             epoch at) const {
+  if (order.covers(thread, at)) return true;
+  if (!worlds_[world].block_arrives) return false;
+  // With a barrier before the release, all that the block's other threads did since the last
+  // barrier is published, even what one of them does later in this run than the release.
+  if (order.of_thread(thread) != 0) return false;
+  epoch begin_of_stretch = launch_start_;
+  if (const auto floors = barriers_.find(thread.block); floors != barriers_.end()) {
+    const auto after = std::lower_bound(floors->second.begin(), floors->second.end(), at);
+    if (after != floors->second.begin()) begin_of_stretch = *(after - 1) + 1;
+  }
+  return order.of_block(thread.block) >= begin_of_stretch;
+}
+
+}  // namespace racecheck

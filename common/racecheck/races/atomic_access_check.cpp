@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/races/atomic_access_check.hpp"
+
+namespace racecheck {
+
+void atomic_access_check::carry_volatile(thread_state& by, region& in, const std::byte* address,
+                                         std::size_t bytes, site_number site, bool writes) {
+  const access_shape shape(bytes, offset_in_cell(address));
+  atomic_locations& locations = history_.locations();
+  const object_number at = history_.make_location(in, in.cell_at(address), shape);
+  const cell_record made(cell_record::stamp_of(by), site, cell_record::is_volatile);
+  locations.use_message(at, shape, [&](message& carries) {
+    if (writes) {
+      clocks_.strong_write(blocks_.running(), by, carries, scope::device, false, false);
+    } else {
+      clocks_.strong_read(blocks_.running(), by, carries, scope::device, false, false);
+    }
+  });
+  if (writes && locations[at].shape == shape) locations[at].last = made;
+}
+
+void atomic_access_check::check_plain(thread_state& by, const cell_access& now, bool writes) {
+  const operation what = writes ? operation::write : operation::read;
+  atomic_locations& locations = history_.locations();
+  const object_number number = now.checked.location();
+  location& at = locations[number];
+  conflicts_.check_strong_writes(by, now, what, at);
+  if (!writes) return;
+  log_.note_plain_write(by, now.in, now.address);
+  // The atomic reads of a split cell are not among those of its bytes.
+  if (now.checked.write.has(cell::is_split)) {
+    conflicts_.check_reads(by, now, what, now.checked.read);
+    if (now.mask == whole_cell) history_.drop_reads(now.checked.read);
+  }
+  carry_plain_write(by, now);
+}
+
+void atomic_access_check::carry_plain_write(const thread_state& by, const cell_access& now) {
+  atomic_locations& locations = history_.locations();
+  const object_number number = now.checked.location();
+  location& at = locations[number];
+  locations.forget_writes(at, locations.last_seen(now.in, now.address, at), now.mask);
+  locations.use_messages(
+      number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
+  at.last = cell_record(cell_record::stamp_of(by), now.made.site(), 0);
+}
+
+void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,
+                                              operation what) {
+  cell& whole = now.checked;
+  if (!whole.write.has(cell::is_split) && now.mask == whole_cell) {
+    conflicts_.check_weak_write(by, now, what, history_.weak_write_of(whole));
+    if (writes(what)) conflicts_.check_reads(by, now, what, whole.read);
+    return;
+  }
+  const split_cell& bytes = history_.split(now.in, whole);
+  for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+    if (!(now.mask >> byte & 1)) continue;
+    const cell one = history_.records_of_byte(bytes, byte);
+    conflicts_.check_weak_write(by, now, what, one.write);
+    if (writes(what)) conflicts_.check_reads(by, now, what, one.read);
+  }
+  if (writes(what)) conflicts_.check_reads(by, now, what, whole.read);
+}
+
+void atomic_access_check::check(thread_state& by, region& in,
+                                const cpu_backend::observer::atomic_operation& done,
+                                site_number site) {
+  const operation what = operation_of(done.kind);
+  const bool reads = what != operation::atomic_store;
+  const bool stores = writes(what);
+  block_state& block = blocks_.running();
+  atomic_locations& locations = history_.locations();
+  const access_shape shape(done.bytes, offset_in_cell(done.address));
+  const cell_record made(cell_record::stamp_of(by), site,
+                         cell_record::marks_of_atomic(shape, done.within));
+  // What the operation carries is the first cell's.
+  const object_number first = history_.make_location(in, in.cell_at(done.address), shape);
+  const auto read_now = [&] {
+    locations.use_message(first, shape, [&](const message& carries) {
+      clocks_.strong_read(block, by, carries, done.within, done.acquires, stores);
+    });
+  };
+  // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
+  const bool is_after_what_it_reads = done.acquires || stores;
+  if (reads && is_after_what_it_reads) read_now();
+
+  observation written;
+  const std::byte* const end = done.address + done.bytes;
+  for (const std::byte* address = done.address; address < end;) {
+    cell& whole = in.cell_at(address);
+    const object_number number = history_.make_location(in, whole, shape);
+    location& at = locations[number];
+    const cell_access now{in, whole, address, made, shape.mask()};
+    check_weak_accesses(by, now, what);
+    conflicts_.check_strong_writes(by, now, what, at);
+
+    const strong_record before{at.last, locations.last_seen(in, address, at)};
+    if (number == first) {
+      if (reads && !is_after_what_it_reads) read_now();
+      if (stores) {
+        locations.use_message(first, shape, [&](message& carries) {
+          clocks_.strong_write(block, by, carries, done.within, done.releases, reads);
+          written = carries.last_write();
+        });
+      }
+    }
+    if (stores) {
+      whole.write.mark(now.mask);
+      locations.keep_write(at, before, {made, written});
+    } else {
+      history_.keep_read(block, by, in, made, whole.read);
+    }
+    address += bytes_of_cell - offset_in_cell(address);
+  }
+}
+
+}  // namespace racecheck

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/races/finding_collection.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "racecheck/events/sites.hpp"
+#include "racecheck/races/diagnosis.hpp"
+#include "racecheck/races/memory_description.hpp"
+
+namespace racecheck {
+namespace {
+
+uint3 index_of(std::uint64_t number, const dim3& size) {
+  const std::uint64_t row = number / size.x;
+  return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(row % size.y),
+          static_cast<unsigned>(row / size.y)};
+}
+
+}  // namespace
+
+void finding_collection::begin_launch(const cpu_backend::observer::launch& now) {
+  grid_size_ = now.blocks;
+  block_size_ = now.threads;
+}
+
+party finding_collection::describe(thread_name thread, place_number place, operation what) const {
+  party made;
+  made.what = what;
+  made.thread = thread;
+  made.block_index = index_of(thread.block, grid_size_);
+  made.thread_index = index_of(thread.rank, block_size_);
+  made.place = place;
+  return made;
+}
+
+party finding_collection::describe(cell_record of, operation what) const {
+  party made = describe({clocks_.block_of(of.at()), of.rank()}, place_of_site(of.site()), what);
+  if (is_atomic(what)) made.within = of.within();
+  made.is_volatile = of.was_volatile();
+  return made;
+}
+
+void finding_collection::add_race(const thread_state& by, const cell_access& now, operation now_is,
+                                  cell_record earlier_record, operation earlier_is) {
+  ++races_;
+  const party earlier = describe(earlier_record, earlier_is);
+  const party later = describe(now.made, now_is);
+  findings_at& here = findings_[{mistake::race, earlier.place, later.place}];
+  const race_key key{earlier_record, later.thread, now.made.marks(), clocks_.operations()};
+  finding* known = here.latest == key ? &here.all[here.of_latest] : nullptr;
+  if (!known && !is_told_apart(here, later.thread.block)) {
+    known = find_untold(here, by, earlier, earlier_record.at());
+  }
+  missing lacks;
+  std::optional<synchronization_log::way> hasty;
+  if (!known) {
+    ++here.diagnosed;
+    lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.at(), later);
+    if (!lacks.anything() && earlier.thread.block != later.thread.block) {
+      hasty = find_hasty_way(here, earlier, earlier_record.at(), by);
+      if (hasty) lacks = hasty->lacks;
+    }
+    known = find_same(here, lacks, earlier, later);
+  }
+  if (known) {
+    ++known->count;
+  } else {
+    finding found;
+    found.first = earlier;
+    found.second = later;
+    found.memory = describe_memory(now.in);
+    found.object = describe_object(now.in, now.address, bytes_of_cell);
+    found.lacks = lacks;
+    found.is_hasty = hasty.has_value();
+    const auto way =
+        hasty ? hasty : log_.find_way(earlier.thread, earlier_record.at(), later.thread, lacks);
+    if (way) name_way(found, *way);
+    if (!found.between.has_signal() && !found.is_between_blocks()) {
+      found.between = log_.find_common_barrier(earlier.thread, earlier_record.at(), later.thread);
+    }
+    known = &here.all.emplace_back(std::move(found));
+  }
+  here.latest = key;
+  here.of_latest = static_cast<std::size_t>(known - here.all.data());
+}
+
+// The lines that the diagnosis names, and the chain if the way is just what was diagnosed.
+void finding_collection::name_way(finding& of, const synchronization_log::way& by) const {
+  of.releaser = by.released;
+  of.acquirer = by.acquired;
+  for (witness* each : {&of.releaser, &of.acquirer}) {
+    each->thread_index = index_of(each->rank, block_size_);
+  }
+  const missing& lacks = by.lacks;
+  if (!lacks.anything() || lacks != of.lacks.of_a_way() ||
+      lacks_scope_by_kind(of.first, of.second)) {
+    return;
+  }
+  // Where nothing is missing between the two atomics, the clocks must say so as well.
+  const bool signals = !lacks.acquire && !lacks.release && !lacks.wider_scope;
+  const block_state& running = blocks_.running();
+  const bool is_confirmed =
+      of.is_hasty ? by.is_certain
+                  : !signals || clocks_.before(running, running.threads[by.acquired_by],
+                                               by.released_by, by.released_at);
+  if (is_confirmed) of.between = by.steps;
+}
+
+// It takes a search of the log: after some of them, the others count like the last one.
+std::optional<synchronization_log::way> finding_collection::find_hasty_way(findings_at& in,
+                                                                           const party& earlier,
+                                                                           epoch earlier_at,
+                                                                           const thread_state& by) {
+  if (in.searched < few_diagnosed ||
+      (in.searched < most_blocks && in.blocks_searched.insert(earlier.thread.block).second)) {
+    ++in.searched;
+    in.hasty = log_.find_hasty_way(earlier.thread, earlier_at, by.name, by.now);
+  }
+  return in.hasty;
+}
+
+// One of the findings with this diagnosis, if there is one.
+finding* finding_collection::find_same(findings_at& in, const missing& lacks, const party& earlier,
+                                       const party& later) {
+  const bool same_block = earlier.thread.block == later.thread.block;
+  const auto found = std::find_if(in.all.begin(), in.all.end(), [&](const finding& each) {
+    return each.lacks == lacks && each.is_between_blocks() != same_block;
+  });
+  return found == in.all.end() ? nullptr : &*found;
+}
+
+// For two lines that race very often it is only worked out whether a race is worse than what is
+// known already. nullptr: it is.
+finding* finding_collection::find_untold(findings_at& in, const thread_state& by,
+                                         const party& earlier, epoch earlier_at) {
+  const auto is_error = [](const finding& each) { return !each.is_strict(); };
+  const auto error = std::find_if(in.all.begin(), in.all.end(), is_error);
+  if (error != in.all.end()) return &*error;
+  if (!clocks_.knows_all_worlds()) return in.all.data();
+  for (unsigned number = 1; number < worlds.size(); ++number) {
+    if (!clocks_.before_in(number, blocks_.running(), by, earlier.thread, earlier_at)) continue;
+    return worlds[number].only_acquires() ? in.all.data() : nullptr;
+  }
+  return nullptr;
+}
+
+// Each diagnosis may take all worlds, or a search of the log. With the log, what one block has done
+// stands for all of it.
+bool finding_collection::is_told_apart(findings_at& in, std::uint32_t later_block) {
+  if (clocks_.knows_all_worlds()) return in.diagnosed < most_diagnosed;
+  return in.diagnosed < few_diagnosed ||
+         (in.later_blocks.size() < most_blocks && in.later_blocks.insert(later_block).second);
+}
+
+void finding_collection::add_unwritten_read(const thread_state& by, const region& in,
+                                            const std::byte* address, std::size_t bytes,
+                                            place_number place) {
+  finding found;
+  found.what = mistake::unwritten_read;
+  found.second = describe(by.name, place, operation::read);
+  found.memory = describe_memory(in);
+  found.object = describe_object(in, address, std::min<std::size_t>(bytes, 8));
+  add(std::move(found));
+}
+
+void finding_collection::take_back_unwritten_read(place_number place) {
+  const auto known = findings_.find({mistake::unwritten_read, place_number{}, place});
+  if (known != findings_.end() && --known->second.all.front().count == 0) findings_.erase(known);
+}
+
+void finding_collection::add_outside(const thread_state& by, const region& near,
+                                     const std::byte* address, std::size_t bytes,
+                                     place_number place, operation what) {
+  finding found;
+  found.what = mistake::outside;
+  found.second = describe(by.name, place, what);
+  found.memory = describe_memory(near);
+  found.object = describe_outside(near, address, bytes);
+  add(std::move(found));
+}
+
+void finding_collection::add(finding found) {
+  findings_at& here = findings_[{found.what, found.first.place, found.second.place}];
+  if (here.all.empty()) {
+    here.all.push_back(std::move(found));
+  } else {
+    ++here.all.front().count;
+  }
+}
+
+std::vector<finding> finding_collection::all() const {
+  std::vector<finding> all;
+  for (const auto& [key, here] : findings_) {
+    all.insert(all.end(), here.all.begin(), here.all.end());
+  }
+  return all;
+}
+
+}  // namespace racecheck

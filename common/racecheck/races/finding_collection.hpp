@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// What the race test has found so far, with names for the memory, the threads and the blocks: one
+// finding for each pair of places and each diagnosis.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "cpu_backend/observer.hpp"
+#include "racecheck/memory/shadow.hpp"
+#include "racecheck/order/launch_clocks.hpp"
+#include "racecheck/races/cell_access.hpp"
+#include "racecheck/races/finding.hpp"
+#include "racecheck/races/resident_blocks.hpp"
+#include "racecheck/races/synchronization_log.hpp"
+
+namespace racecheck {
+
+class finding_collection {
+ public:
+  finding_collection(launch_clocks& clocks, const resident_blocks& blocks,
+                     const synchronization_log& log)
+      : clocks_(clocks), blocks_(blocks), log_(log) {}
+
+  void begin_launch(const cpu_backend::observer::launch& now);
+
+  // The access `now` by `by`, a thread of the running block, races with `earlier`.
+  void add_race(const thread_state& by, const cell_access& now, operation now_is,
+                cell_record earlier, operation earlier_is);
+  // Reads what nothing has written.
+  void add_unwritten_read(const thread_state& by, const region& in, const std::byte* address,
+                          std::size_t bytes, place_number place);
+  // One of them at this place was none.
+  void take_back_unwritten_read(place_number place);
+  // Begins or ends outside of `near`.
+  void add_outside(const thread_state& by, const region& near, const std::byte* address,
+                   std::size_t bytes, place_number place, operation what);
+
+  // A race was found, and by these two instructions its thread reads an element and then writes it.
+  void add_plain_update(const plain_update& update) { updates_.insert(update); }
+
+  std::vector<finding> all() const;
+  const std::set<plain_update>& plain_updates() const { return updates_; }
+  // How many races were found.
+  std::uint64_t races() const { return races_; }
+  void forget() { findings_.clear(); }
+
+ private:
+  party describe(cell_record of, operation what) const;
+  party describe(thread_name thread, place_number place, operation what) const;
+  void add(finding found);
+
+  // What a diagnosis depends on: where it is the same again, so is the diagnosis.
+  struct race_key {
+    cell_record earlier;
+    thread_name later;
+    unsigned marks = 0;
+    std::uint64_t operations = 0;
+
+    bool operator==(const race_key&) const = default;
+  };
+  struct findings_at {  // a pair of places
+    std::vector<finding> all;
+    race_key latest;
+    std::size_t of_latest = 0;
+    std::uint64_t diagnosed = 0;
+    std::set<std::uint32_t> later_blocks;           // of those that were
+    std::optional<synchronization_log::way> hasty;  // the last one that was searched
+    std::uint64_t searched = 0;
+    std::set<std::uint32_t> blocks_searched;
+  };
+  static constexpr std::uint64_t most_diagnosed = 4096, few_diagnosed = 16;
+  static constexpr std::size_t most_blocks = 256;
+
+  std::optional<synchronization_log::way> find_hasty_way(findings_at& in, const party& earlier,
+                                                         epoch earlier_at, const thread_state& by);
+  void name_way(finding& of, const synchronization_log::way& by) const;
+  static finding* find_same(findings_at& in, const missing& lacks, const party& earlier,
+                            const party& later);
+  bool is_told_apart(findings_at& in, std::uint32_t later_block);
+  finding* find_untold(findings_at& in, const thread_state& by, const party& earlier,
+                       epoch earlier_at);
+
+  launch_clocks& clocks_;
+  const resident_blocks& blocks_;
+  const synchronization_log& log_;
+  dim3 grid_size_{};
+  dim3 block_size_{};
+  std::map<std::tuple<mistake, place_number, place_number>, findings_at> findings_;
+  std::set<plain_update> updates_;
+  std::uint64_t races_ = 0;
+};
+
+}  // namespace racecheck

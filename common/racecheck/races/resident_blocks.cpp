@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/races/resident_blocks.hpp"
+
+namespace racecheck {
+namespace {
+
+constexpr std::size_t most_shared_bytes = 227 * 1024;
+
+}  // namespace
+
+void resident_blocks::end_launch() {
+  for (auto& [number, block] : blocks_) forget_memory(block);
+  blocks_.clear();
+  running_ = nullptr;
+}
+
+void resident_blocks::begin(const cpu_backend::observer::block& begun) {
+  resident_block& block = blocks_[begun.multiprocessor];
+  forget_memory(block);
+  clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number), threads_of_block_);
+  if (begun.dynamic_shared_bytes != 0) {
+    region& dynamic = block.shared_memory.emplace_back();
+    dynamic.begin = begun.dynamic_shared_memory;
+    dynamic.bytes = begun.dynamic_shared_bytes;
+    dynamic.what = region::kind::dynamic_shared;
+    dynamic.starts_unwritten = true;
+    dynamic.surrounding_bytes = most_shared_bytes;
+    shadow_memory::give_cells(dynamic);
+    memory_.shared_memory_changed();
+  }
+}
+
+void resident_blocks::end() {
+  clocks_.end_block(running_->clocks);
+  forget_memory(*running_);
+  memory_.use_shared_memory_of(nullptr);
+}
+
+void resident_blocks::run(unsigned multiprocessor) {
+  running_ = &blocks_[multiprocessor];
+  memory_.use_shared_memory_of(&running_->shared_memory);
+}
+
+void resident_blocks::forget_memory(resident_block& of) {
+  for (region& each : of.shared_memory) {
+    for (std::size_t i = 0; each.has_marked_cells && i < each.cell_count; ++i) {
+      history_.forget(each.cells[i]);
+    }
+    weak_.forget(each);
+    shadow_memory::take_cells(each);
+  }
+  of.shared_memory.clear();
+  memory_.shared_memory_changed();
+}
+
+void resident_blocks::add_shared_variable(const cpu_backend::observer::shared_variable& variable) {
+  region& appeared = running_->shared_memory.emplace_back();
+  appeared.begin = variable.address;
+  appeared.bytes = variable.bytes;
+  appeared.what = region::kind::shared;
+  appeared.name = variable.name;
+  appeared.type = variable.type;
+  appeared.starts_unwritten = true;
+  appeared.surrounding_bytes = shadow_memory::around_shared_variables;
+  shadow_memory::give_cells(appeared);
+  memory_.shared_memory_changed();
+}
+
+void resident_blocks::barrier_arrives(const thread_state& by, bool orders_memory) {
+  running_->clocks.arrived.push_back(by.name.rank);
+  running_->barrier_orders_memory = orders_memory;
+}
+
+bool resident_blocks::barrier_opens() {
+  if (running_->barrier_orders_memory) clocks_.barrier(running_->clocks);
+  running_->clocks.arrived.clear();
+  return running_->barrier_orders_memory;
+}
+
+}  // namespace racecheck

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/races/synchronization_log.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+namespace racecheck {
+namespace {
+
+// Shared memory of all blocks may have the same addresses.
+std::uint32_t number_of_address(const region& in, const std::byte* address, std::uint32_t block) {
+  const auto number =
+      static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell);
+  return in.is_shared_memory() ? number ^ (block + 1) * 0x9e3779b1u : number;
+}
+
+}  // namespace
+
+void synchronization_log::note(const event& what) {
+  if (events_.size() < most_events) events_.push_back(what);
+}
+
+void synchronization_log::note_atomic(const thread_state& by, const region& in,
+                                      const cpu_backend::observer::atomic_operation& done,
+                                      place_number place) {
+  using cpu_backend::observer::access;
+  event now;
+  now.at = since_start(by.now);
+  now.where = number_of_address(in, done.address, by.name.block);
+  now.place = place;
+  now.rank = by.name.rank;
+  now.reads = done.kind != access::store;
+  now.writes = done.kind != access::load;
+  now.acquires = done.acquires;
+  now.releases = done.releases;
+  now.at_block_scope = done.within == scope::block;
+  note(now);
+}
+
+void synchronization_log::note_volatile(const thread_state& by, const region& in,
+                                        const std::byte* address, bool writes, place_number place) {
+  event now;
+  now.at = since_start(by.now);
+  now.where = number_of_address(in, address, by.name.block);
+  now.place = place;
+  now.rank = by.name.rank;
+  now.reads = !writes;
+  now.writes = writes;
+  now.is_volatile = true;
+  note(now);
+}
+
+void synchronization_log::note_plain_write(const thread_state& by, const region& in,
+                                           const std::byte* address) {
+  event now;
+  now.at = since_start(by.now);
+  now.where = number_of_address(in, address, by.name.block);
+  now.rank = by.name.rank;
+  now.what = kind::plain_write;
+  note(now);
+}
+
+void synchronization_log::note_fence(const thread_state& by, scope within,
+                                     bool sequentially_consistent, place_number place) {
+  event now;
+  now.at = since_start(by.now);
+  now.place = place;
+  now.rank = by.name.rank;
+  now.what = kind::fence;
+  now.acquires = sequentially_consistent;
+  now.at_block_scope = within == scope::block;
+  note(now);
+}
+
+void synchronization_log::note_barrier(const block_state& of, place_number place) {
+  event now;
+  now.at = since_start(of.floor + 1);
+  now.place = place;
+  now.what = kind::barrier;
+  note(now);
+}
+
+void synchronization_log::note_warp_barrier(const block_state& of, unsigned first_rank,
+                                            unsigned lanes, place_number place) {
+  event now;
+  now.at = since_start(of.threads[first_rank + std::countr_zero(lanes)].now);
+  now.where = lanes;
+  now.place = place;
+  now.rank = first_rank;
+  now.what = kind::warp_barrier;
+  note(now);
+}
+
+bool synchronization_log::event::joins(std::uint32_t one_rank, std::uint32_t other_rank) const {
+  constexpr std::uint32_t warp_size = 32;
+  const auto has = [&](std::uint32_t each) {
+    return each - rank < warp_size && (where >> (each - rank) & 1);
+  };
+  return what == kind::barrier || (what == kind::warp_barrier && has(one_rank) && has(other_rank));
+}
+
+// The events of two threads' blocks, as far as a race between the two may depend on them.
+struct synchronization_log::search {
+  static constexpr std::size_t most_reads = 64;
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  const synchronization_log& log;
+  thread_name earlier, later;
+  std::uint32_t earlier_at;
+  std::uint32_t read_until = ~std::uint32_t{0};  // what comes later does not count
+  std::uint32_t begin_of_stretch = 0;            // the earlier block's last barrier before that
+  bool same_block = earlier.block == later.block;
+  // Numbers of events.
+  std::vector<std::size_t> fences_of_earlier = {}, barriers_of_earlier = {};
+  std::vector<std::size_t> fences_of_later = {}, barriers_of_later = {};
+  // By location; those of every block, since a store that is no update ends a chain.
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> writes = {}, stores = {};
+  std::vector<std::size_t> reads =
+      {};  // of the later block; of each thread the last at each location
+
+  const event& at(std::size_t number) const { return log.events_[number]; }
+
+  void collect();
+  std::optional<way> best(const missing& wanted) const;
+  way over(std::size_t write, std::size_t read) const;
+  // Whether the read has seen the write, or what continues its chain.
+  bool has_seen(std::size_t write, std::size_t read) const;
+  // How many updates are between, and whether one of them is too narrow to hand the value on.
+  void check_chain(way& made, std::size_t write, std::size_t read) const;
+  void check_release(way& made, std::size_t write) const;
+  void check_acquire(way& made, std::size_t read) const;
+  bool is_too_narrow(const event& of) const { return of.at_block_scope && !same_block; }
+  // The first of these barriers to which both threads come, after the event with that number.
+  std::size_t first_common(const std::vector<std::size_t>& barriers, std::size_t after,
+                           std::uint32_t one_rank, std::uint32_t other_rank) const;
+  void add_steps(way& to, std::vector<std::size_t> numbers, bool in_observers_block) const;
+};
+
+void synchronization_log::search::collect() {
+  std::unordered_map<std::uint64_t, std::size_t> last_reads;
+  for (std::size_t number = 0; number < log.events_.size(); ++number) {
+    const event& each = at(number);
+    const std::uint32_t block = log.block_of(each);
+    const bool of_earlier = block == earlier.block && each.at >= begin_of_stretch;
+    const bool of_later = block == later.block;
+    switch (each.what) {
+      case kind::atomic:
+        if (each.writes) writes[each.where].push_back(number);
+        if (each.writes && !each.reads) stores[each.where].push_back(number);
+        if (of_later && each.reads && each.at <= read_until) {
+          last_reads[std::uint64_t{each.where} << rank_bits | each.rank] = number;
+        }
+        break;
+      case kind::plain_write:
+        stores[each.where].push_back(number);
+        break;
+      case kind::fence:
+        if (of_earlier) fences_of_earlier.push_back(number);
+        if (of_later && each.at < read_until) fences_of_later.push_back(number);
+        break;
+      case kind::barrier:
+      case kind::warp_barrier:
+        if (block == earlier.block) {
+          if (each.at <= earlier_at && each.what == kind::barrier) begin_of_stretch = each.at;
+          if (each.at > earlier_at) barriers_of_earlier.push_back(number);
+        }
+        if (of_later && each.at <= read_until) barriers_of_later.push_back(number);
+        break;
+    }
+  }
+  for (const auto& [key, number] : last_reads) reads.push_back(number);
+  // The thread's own first, and the latest of them.
+  std::sort(reads.begin(), reads.end(), [&](std::size_t left, std::size_t right) {
+    const bool own_left = at(left).rank == later.rank;
+    const bool own_right = at(right).rank == later.rank;
+    return own_left != own_right ? own_left : left > right;
+  });
+  if (reads.size() > most_reads) reads.resize(most_reads);
+}
+
+bool synchronization_log::search::has_seen(std::size_t write, std::size_t read) const {
+  const auto found = stores.find(at(write).where);
+  if (found == stores.end()) return true;
+  const auto next = std::upper_bound(found->second.begin(), found->second.end(), write);
+  return next == found->second.end() || *next > read;
+}
+
+void synchronization_log::search::check_chain(way& made, std::size_t write,
+                                              std::size_t read) const {
+  const auto is_handed_on = [&](std::size_t from, std::size_t to) {
+    return log.block_of(at(from)) == log.block_of(at(to)) ||
+           (!at(from).at_block_scope && !at(to).at_block_scope);
+  };
+  const auto& all = writes.at(at(write).where);
+  std::size_t last = write;
+  for (auto next = std::upper_bound(all.begin(), all.end(), write);
+       next != all.end() && *next < read; ++next) {
+    if (!is_handed_on(last, *next)) made.lacks.wider_scope = true;
+    last = *next;
+    ++made.steps.updates_between;
+  }
+  if (!is_handed_on(last, read)) made.lacks.wider_scope = true;
+}
+
+std::size_t synchronization_log::search::first_common(const std::vector<std::size_t>& barriers,
+                                                      std::size_t after, std::uint32_t one_rank,
+                                                      std::uint32_t other_rank) const {
+  const auto found =
+      std::find_if(std::upper_bound(barriers.begin(), barriers.end(), after), barriers.end(),
+                   [&](std::size_t number) { return at(number).joins(one_rank, other_rank); });
+  return found == barriers.end() ? none : *found;
+}
+
+void synchronization_log::search::add_steps(way& to, std::vector<std::size_t> numbers,
+                                            bool in_observers_block) const {
+  std::erase(numbers, none);
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  for (const std::size_t number : numbers) {
+    to.steps.steps.push_back(log.step_of(at(number), in_observers_block));
+  }
+}
+
+void synchronization_log::search::check_release(way& made, std::size_t write) const {
+  missing& lacks = made.lacks;
+  const event& written = at(write);
+  if (is_too_narrow(written)) lacks.wider_scope = true;
+  const bool by_itself = written.rank == earlier.rank;
+  // What is published must be after a barrier that the two threads share.
+  std::size_t barrier = none;
+  if (!by_itself && !barriers_of_earlier.empty()) {
+    const auto found =
+        std::find_if(barriers_of_earlier.begin(), barriers_of_earlier.end(),
+                     [&](std::size_t each) { return at(each).joins(earlier.rank, written.rank); });
+    if (found != barriers_of_earlier.end() && *found < write) barrier = *found;
+  }
+  if (!by_itself && barrier == none) lacks.barrier_before = true;
+  const std::size_t from = barrier == none ? 0 : barrier;
+
+  std::size_t released = written.releases ? write : none, narrow = none, early = none;
+  for (const std::size_t each : fences_of_earlier) {
+    if (each > write || released != none) break;
+    const event& fence = at(each);
+    if (fence.at < begin_of_stretch) continue;
+    // A fence by the earlier thread itself does as well, where the other side has one, too.
+    const bool is_own = fence.rank == earlier.rank && fence.at >= earlier_at;
+    const bool is_writers = fence.rank == written.rank;
+    const bool publishes = by_itself ? is_own
+                                     : (is_writers && each >= from) ||
+                                           (is_own && fence.acquires && !lacks.barrier_before);
+    if (!publishes) {
+      if (!by_itself && is_writers && !is_too_narrow(fence)) early = each;
+    } else if (is_too_narrow(fence)) {
+      narrow = each;
+    } else {
+      released = each;
+      made.by_own_fence = !by_itself && !is_writers;
+    }
+  }
+  if (released == none && narrow == none && early != none) {
+    // It fences, but before the barrier: the barrier would have to come first.
+    lacks.barrier_before = true;
+    released = early;
+  } else if (released == none) {
+    (narrow == none ? lacks.release : lacks.wider_scope) = true;
+    released = narrow;
+  }
+  add_steps(made, {barrier, released, write}, false);
+  if (released != none) {
+    made.released_by = {earlier.block, at(released).rank};
+    made.released_at = log.clocks_.launch_start() + at(released).at;
+  }
+}
+
+void synchronization_log::search::check_acquire(way& made, std::size_t read) const {
+  missing& lacks = made.lacks;
+  const event& seen = at(read);
+  if (is_too_narrow(seen)) lacks.wider_scope = true;
+  made.acquired_by = seen.rank;
+  // A fence of the later thread itself does as well, after a barrier that both have come to.
+  const std::size_t met = first_common(barriers_of_later, read, seen.rank, later.rank);
+  for (const std::size_t each : fences_of_later) {
+    const event& fence = at(each);
+    if (fence.rank == later.rank && fence.rank != seen.rank && fence.acquires &&
+        !is_too_narrow(fence) && met != none && each > met) {
+      made.acquired_by = later.rank;
+      add_steps(made, {read, met, each}, true);
+      return;
+    }
+  }
+  std::size_t acquired = seen.acquires ? read : none, narrow = none;
+  for (const std::size_t each : fences_of_later) {
+    if (acquired != none) break;
+    if (each < read || at(each).rank != seen.rank) continue;
+    if (is_too_narrow(at(each))) {
+      if (narrow == none) narrow = each;
+    } else {
+      acquired = each;
+    }
+  }
+  if (acquired == none) {
+    (narrow == none ? lacks.acquire : lacks.wider_scope) = true;
+    acquired = narrow;
+  }
+  std::size_t barrier = none;
+  if (seen.rank != later.rank) {
+    barrier =
+        first_common(barriers_of_later, acquired == none ? read : acquired, seen.rank, later.rank);
+    if (barrier == none) lacks.barrier_after = true;
+  }
+  add_steps(made, {read, acquired, barrier}, true);
+}
+
+synchronization_log::way synchronization_log::search::over(std::size_t write,
+                                                           std::size_t read) const {
+  const auto named = [&](std::size_t number) {
+    return witness{true, at(number).rank, {}, at(number).place};
+  };
+  way made;
+  made.released = named(write);
+  made.acquired = named(read);
+  made.is_certain = at(read).at < read_until;
+  check_release(made, write);
+  check_acquire(made, read);
+  check_chain(made, write, read);
+  return made;
+}
+
+std::optional<synchronization_log::way> synchronization_log::search::best(
+    const missing& wanted) const {
+  std::optional<way> least;
+  int least_count = 0;
+  for (const std::size_t read : reads) {
+    const event& seen = at(read);
+    if (same_block && seen.rank != later.rank) continue;
+    const auto found = writes.find(seen.where);
+    if (found == writes.end()) continue;
+    // Of each thread the first write since.
+    bool is_taken = false;
+    for (const std::size_t write : found->second) {
+      if (write >= read) break;
+      const event& written = at(write);
+      if (written.at < begin_of_stretch || log.block_of(written) != earlier.block) continue;
+      const bool by_itself = written.rank == earlier.rank;
+      if (by_itself ? written.at < earlier_at : same_block || is_taken) continue;
+      if (!has_seen(write, read)) continue;
+      way made = over(write, read);
+      if (made.lacks == wanted) return made;
+      const int count = made.lacks.count();
+      if (!least || count < least_count) {
+        least = made;
+        least_count = count;
+      }
+      is_taken = true;
+      if (by_itself) break;
+    }
+  }
+  return least;
+}
+
+std::optional<synchronization_log::way> synchronization_log::find_way(thread_name earlier,
+                                                                      epoch earlier_at,
+                                                                      thread_name later,
+                                                                      const missing& wanted) const {
+  if (events_.empty() || !is_whole()) return std::nullopt;
+  search here{
+      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
+  here.collect();
+  return here.best(wanted.of_a_way());
+}
+
+std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thread_name earlier,
+                                                                            epoch earlier_at,
+                                                                            thread_name later,
+                                                                            epoch now) const {
+  if (events_.empty() || !is_whole()) return std::nullopt;
+  search here{.log = *this,
+              .earlier = later,
+              .later = earlier,
+              .earlier_at = since_start(now),
+              .read_until = since_start(earlier_at)};
+  here.collect();
+  const auto found = here.best({.barrier_before = true});
+  return found && found->lacks.barrier_before ? found : std::nullopt;
+}
+
+chain synchronization_log::find_common_barrier(thread_name one, epoch at, thread_name other) const {
+  chain made;
+  if (!is_whole()) return made;
+  const std::uint32_t before = since_start(at);
+  for (auto each = events_.rbegin(); each != events_.rend() && made.steps.empty(); ++each) {
+    if (each->at <= before && each->joins(one.rank, other.rank) && block_of(*each) == one.block) {
+      made.steps.push_back(step_of(*each, false));
+    }
+  }
+  return made;
+}
+
+chain_step synchronization_log::step_of(const event& of, bool in_observers_block) {
+  chain_step step;
+  step.what = of.what == kind::fence          ? chain_step::kind::fence
+              : of.what == kind::barrier      ? chain_step::kind::barrier
+              : of.what == kind::warp_barrier ? chain_step::kind::warp_barrier
+                                              : chain_step::kind::atomic;
+  if (of.is_volatile) {
+    step.does = of.writes ? operation::write : operation::read;
+  } else {
+    step.does = of.reads && of.writes ? operation::atomic_update
+                : of.writes           ? operation::atomic_store
+                                      : operation::atomic_load;
+  }
+  step.is_volatile = of.is_volatile;
+  step.within = of.at_block_scope ? scope::block : scope::device;
+  step.in_observers_block = in_observers_block;
+  step.rank = of.rank;
+  step.place = of.place;
+  return step;
+}
+
+}  // namespace racecheck

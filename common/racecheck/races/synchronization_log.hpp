@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What synchronized in the running launch, in the order in which it happened. A race is looked up
+// in it: which atomic of the one block should have published, and which of the other one has seen
+// it. Then it is known which lines a diagnosis names, and what is missing along this one way.
+//
+// The clocks find more, ways over several blocks too, but they are given up where a launch has too
+// many atomics. The log takes 16 bytes for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "cpu_backend/observer.hpp"
+#include "racecheck/events/places.hpp"
+#include "racecheck/memory/shadow.hpp"
+#include "racecheck/order/launch_clocks.hpp"
+#include "racecheck/races/finding.hpp"
+
+namespace racecheck {
+
+class synchronization_log {
+ public:
+  explicit synchronization_log(const launch_clocks& clocks) : clocks_(clocks) {}
+
+  void begin_launch() { events_.clear(); }
+  void note_atomic(const thread_state& by, const region& in,
+                   const cpu_backend::observer::atomic_operation& done, place_number place);
+  // A volatile access, which carries as much as a relaxed atomic.
+  void note_volatile(const thread_state& by, const region& in, const std::byte* address,
+                     bool writes, place_number place);
+  // Of a word that atomics use: what was handed on there ends with it.
+  void note_plain_write(const thread_state& by, const region& in, const std::byte* address);
+  void note_fence(const thread_state& by, scope within, bool sequentially_consistent,
+                  place_number place);
+  // Of `of`, which is past it, as are the warp's lanes past theirs.
+  void note_barrier(const block_state& of, place_number place);
+  void note_warp_barrier(const block_state& of, unsigned first_rank, unsigned lanes,
+                         place_number place);
+
+  // Whether there was room for all of it. If not, nothing is found: what is missing may be there.
+  bool is_whole() const { return events_.size() < most_events; }
+
+  // One way from a thread's access to another thread's, over a location that both blocks use.
+  struct way {
+    witness released;
+    witness acquired;
+    missing lacks;  // nothing: what is on it would have done
+    chain steps;
+    // Whether all of `steps` is surely before the access that relies on it.
+    bool is_certain = true;
+    // What releases, and which thread of the observing block acquires: it must know the release
+    // where nothing is missing between the two atomics.
+    thread_name released_by;
+    epoch released_at = 0;
+    std::uint32_t acquired_by = 0;
+    // By a fence of the earlier thread's own, which only a fence on the other side continues.
+    bool by_own_fence = false;
+  };
+  // One that lacks just `wanted`, as far as a way can lack it; else the one that lacks least. None
+  // if nothing that the earlier thread's block has written since was seen by the later one's block.
+  std::optional<way> find_way(thread_name earlier, epoch earlier_at, thread_name later,
+                              const missing& wanted = {}) const;
+  // The same where the access that another thread of its block has published already only comes
+  // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`.
+  std::optional<way> find_hasty_way(thread_name earlier, epoch earlier_at, thread_name later,
+                                    epoch now) const;
+  // The last barrier that both threads of a block came to before what the one did in epoch `at`;
+  // nothing if there is none.
+  chain find_common_barrier(thread_name one, epoch at, thread_name other) const;
+
+ private:
+  enum class kind : std::uint8_t { atomic, plain_write, fence, barrier, warp_barrier };
+  struct event {
+    // The thread's epoch when it did it, from the launch's start; of a barrier the epoch after it.
+    std::uint32_t at = 0;
+    std::uint32_t where = 0;  // a number for its address; of a warp's barrier its lanes
+    place_number place = 0;
+    std::uint32_t rank : rank_bits = 0;  // of a warp's barrier the first of its threads
+    kind what : 3 = kind::atomic;
+    bool reads : 1 = false;
+    bool writes : 1 = false;
+    bool acquires : 1 = false;  // of a fence: sequentially consistent
+    bool releases : 1 = false;
+    bool at_block_scope : 1 = false;
+    bool is_volatile : 1 = false;
+
+    // Whether it is a barrier to which both come.
+    bool joins(std::uint32_t one_rank, std::uint32_t other_rank) const;
+  };
+  static_assert(sizeof(event) == 16);
+  static constexpr std::size_t most_events = std::size_t{1} << 20;
+
+  struct search;
+
+  void note(const event& what);
+  static chain_step step_of(const event& of, bool in_observers_block);
+  std::uint32_t block_of(const event& of) const {
+    return clocks_.block_of(clocks_.launch_start() + of.at);
+  }
+  std::uint32_t since_start(epoch at) const {
+    return static_cast<std::uint32_t>(at - clocks_.launch_start());
+  }
+
+  const launch_clocks& clocks_;
+  std::vector<event> events_;
+};
+
+}  // namespace racecheck

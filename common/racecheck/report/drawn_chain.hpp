@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A race as a sequence diagram: the threads that take part, what they did, and what orders it or
+// would have to. `./lab racecheck --picture` draws it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "racecheck/report/located_finding.hpp"
+#include "vector_types.h"
+
+namespace racecheck {
+
+struct drawn_chain {
+  struct lane {                      // a thread
+    std::vector<std::string> roles;  // "writes", "signals", "observes", "reads", ...
+    uint3 block{};
+    uint3 thread{};
+  };
+  struct event {
+    std::size_t lane = 0;
+    std::string kind;  // "access", "fence", "atomic", "barrier"
+    std::string does;  // what the thread did: "writes", "fences at block scope", ...
+    source_line at;
+  };
+  struct arrow {
+    // "barrier"; "signal" from a release to an acquire, or between the two atomics if it lacks
+    // something; "order" between the two accesses.
+    std::string kind;
+    std::size_t from = 0, to = 0;       // events
+    std::uint32_t updates_between = 0;  // atomics of other threads that handed the signal on
+    // Names and remedies of what is missing; nothing where what is at `from` did happen before what
+    // is at `to`.
+    std::vector<std::pair<std::string, std::string>> lacks;
+  };
+
+  std::vector<lane> lanes;  // in the order of the way from the one access to the other
+  // Those of one lane in the order in which its thread did them. What two lanes did is ordered by
+  // arrows alone.
+  std::vector<event> events;
+  std::vector<arrow> arrows;
+};
+
+// `of` is a race. At least one of the arrows lacks something.
+drawn_chain chain_of(const located_finding& of);
+
+}  // namespace racecheck

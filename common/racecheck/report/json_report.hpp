@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The report for programs: `./lab racecheck` reads it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "racecheck/counts/launch_counts.hpp"
+#include "racecheck/report/located_finding.hpp"
+
+namespace racecheck {
+
+// What a report says of the whole run.
+struct run_summary {
+  std::uint64_t seed = 0;
+  std::uint64_t launches = 0;
+  std::uint64_t failed_launches = 0;
+  bool ended_in_kernel = false;
+  bool ended_by_time = false;  // or by SIGTERM
+  std::uint64_t accesses = 0;
+  std::uint64_t forgotten_reads = 0;
+};
+
+// Writes the whole file or none. Returns whether it could be written. Without findings if no races
+// were looked for, and without counts if nothing was counted: nullptr.
+bool write_json_report(const std::string& path, const run_summary& of,
+                       const std::vector<located_finding>* findings,
+                       const std::vector<launch_counts>* counts);
+
+}  // namespace racecheck

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Kernels that run out of shared memory, each in its own way: overruns_test.py expects racecheck to
+// name the variable, the index, the line and the thread. `overruns CASE` runs one.
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstring>
+
+namespace {
+
+constexpr int threads = 64;
+
+__global__ void doubled(int* out) {
+  __shared__ int s[64];
+  s[2 * threadIdx.x] = 1;  // mark: doubled
+  __syncthreads();
+  out[threadIdx.x] = s[threadIdx.x];
+}
+
+// Between two that fill whole pages, so that nothing but the checker keeps them apart.
+template <int by>
+__global__ void shifted(int* out) {
+  __shared__ int before[1024];
+  __shared__ int s[64];
+  __shared__ int after[1024];
+  before[threadIdx.x] = s[threadIdx.x] = after[threadIdx.x] = 0;
+  __syncthreads();
+  s[static_cast<int>(threadIdx.x) + by] = 1;  // mark: shifted
+  __syncthreads();
+  out[threadIdx.x] = before[threadIdx.x] + s[threadIdx.x] + after[threadIdx.x];
+}
+
+struct pair_of_arrays {
+  int first[16];
+  float second[16];
+};
+
+__global__ void structure(int* out) {
+  __shared__ pair_of_arrays s;
+  s.second[threadIdx.x] = 1;  // mark: structure
+  __syncthreads();
+  out[threadIdx.x] = static_cast<int>(s.second[threadIdx.x / 8]);
+}
+
+__global__ void dynamic(int* out, int by) {
+  extern __shared__ int elements[];
+  elements[static_cast<int>(threadIdx.x) + by] = 1;  // mark: dynamic
+  __syncthreads();
+  out[threadIdx.x] = threadIdx.x == 0;
+}
+
+__global__ void misaligned(int* out, const char* bytes) {
+  out[threadIdx.x] = static_cast<int>(*reinterpret_cast<const double*>(bytes + 4));  // mark: double
+}
+
+// All right: the last element of one, the first of the next.
+__global__ void fits(int* out) {
+  __shared__ int first[64];
+  __shared__ int second[1024];
+  first[threadIdx.x] = second[1023 - threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = first[63 - threadIdx.x] + second[960 + threadIdx.x];
+}
+
+const struct {
+  const char* name;
+  void (*run)(int* out);
+} cases[] = {
+    {"doubled", [](int* out) { doubled<<<1, threads>>>(out); }},
+    {"past_the_end", [](int* out) { shifted<64><<<1, threads>>>(out); }},
+    {"one_past_the_end", [](int* out) { shifted<65><<<1, threads>>>(out); }},
+    {"one_before", [](int* out) { shifted<-1><<<1, threads>>>(out); }},
+    {"before", [](int* out) { shifted<-64><<<1, threads>>>(out); }},
+    {"structure", [](int* out) { structure<<<1, threads>>>(out); }},
+    {"past_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, 64); }},
+    {"before_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, -64); }},
+    {"misaligned",
+     [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},
+    {"fits", [](int* out) { fits<<<1, threads>>>(out); }},
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  for (const auto& each : cases) {
+    if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
+    int* out = nullptr;
+    if (cudaMalloc(&out, threads * sizeof *out) != cudaSuccess) return 2;
+    if (cudaMemset(out, 0, threads * sizeof *out) != cudaSuccess) return 2;
+    std::puts("printed before the launch");
+    each.run(out);
+    std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
+    return 0;
+  }
+  return 2;
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/weak/weak_memory.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace racecheck {
+namespace {
+
+// Beyond that no more are remembered, and reads that would have to be get the oldest value.
+constexpr std::size_t most_seen = std::size_t{1} << 18;
+constexpr unsigned all_writes = std::numeric_limits<unsigned>::max();
+
+std::uint32_t word_at(const std::byte* address) {
+  std::uint32_t word;
+  std::memcpy(&word, address, sizeof word);
+  return word;
+}
+
+void set_word(std::byte* address, std::uint32_t bits, std::uint32_t value) {
+  // Byte by byte: the others may lie outside of the region.
+  for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+    const unsigned shift = 8 * static_cast<unsigned>(byte);
+    if (bits >> shift & 0xff) address[byte] = static_cast<std::byte>(value >> shift);
+  }
+}
+
+}  // namespace
+
+void weak_memory::draw_values(std::uint64_t seed) {
+  draws_ = true;
+  random_ = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+  if (random_ == 0) random_ = 1;
+}
+
+void weak_memory::begin_launch(shadow_memory& memory, const launch_shape& shape) {
+  earlier_.begin_launch(memory);
+  seen_.clear();
+  stale_.begin_launch(shape);
+}
+
+// ---- Reads
+
+// What the thread gets if it passes at most `most` of the writes that need not be seen.
+weak_memory::old_value weak_memory::look_back(const thread_state& by, const word_access& at,
+                                              unsigned most) const {
+  old_value found{word_at(at.address)};
+  unsigned open = at.mask;
+  const object_number seen = seen_.empty() ? 0 : seen_by(by, at);
+  object_number number = earlier_.newest(at);
+  while (number != 0 && open != 0) {
+    const earlier_values::write& write = earlier_[number];
+    const unsigned here = write.mask() & open;
+    if (here != 0) {
+      const bool is_seen = number == seen || found.passed == most;
+      if (is_seen || is_before(clocks_, *block_, by, write.made)) {
+        if (found.reached == 0) found.reached = number;
+        if (is_seen) break;
+        open &= ~here;
+      } else {
+        const std::uint32_t bits = bits_of(here);
+        found.value = (found.value & ~bits) | (write.before & bits);
+        if (found.first_passed == 0) found.first_passed = number;
+        ++found.passed;
+      }
+    }
+    number = write.older;
+  }
+  return found;
+}
+
+weak_memory::old_value weak_memory::drawn_value(const thread_state& by, const word_access& at,
+                                                std::uint32_t draw) {
+  const old_value oldest = look_back(by, at, all_writes);
+  if (oldest.passed == 0) return oldest;
+  const std::uint64_t values = oldest.passed + 1;
+  const auto passed = static_cast<unsigned>(draw * values >> 32);
+  if (passed == oldest.passed) return oldest;
+  const old_value drawn = look_back(by, at, passed);
+  return note_seen(by, at, drawn.reached) ? drawn : oldest;
+}
+
+void weak_memory::read(const thread_state& by, region& in, const std::byte* address,
+                       std::size_t bytes, site_number site) {
+  if (!in.last_writes) return;
+  std::uint32_t draw = 0;
+  if (draws_) {
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    draw = static_cast<std::uint32_t>(random_ >> 32);
+  }
+  object_number passed = 0;
+  const std::byte* where = nullptr;
+  each_word(in, address, bytes, [&](const word_access& at) {
+    if (earlier_.newest(at) == 0) return;
+    const old_value found = draws_ ? drawn_value(by, at, draw) : look_back(by, at, all_writes);
+    const std::uint32_t newest = word_at(at.address);
+    const std::uint32_t bits = bits_of(at.mask);
+    if (found.passed == 0 || ((found.value ^ newest) & bits) == 0) return;
+    if (passed == 0) {
+      passed = found.first_passed;
+      where = at.address;
+    }
+    replaced_.push_back({at.address, newest, bits});
+    set_word(at.address, bits, found.value);
+  });
+  if (passed == 0) return;
+  if (!draws_ && takes_newest_value(by, in, address, bytes, site)) return;
+  const cell_record written = earlier_[passed].made;
+  stale_.add({clocks_.block_of(written.at()), written.rank()}, written.site(), by.name, site,
+             shown_values(address, bytes, where));
+}
+
+// Some mistakes show when a value comes too late, others when it comes too early: an element that
+// is overwritten before all have read it. So at each place of the program the first read that may
+// get an old value gets it, the next one gets the newest value, and so on.
+bool weak_memory::takes_newest_value(const thread_state& by, region& in, const std::byte* address,
+                                     std::size_t bytes, site_number site) {
+  const bool is_turn = next_takes_newest_[site];
+  next_takes_newest_.flip(site);
+  if (!is_turn) return false;
+  put_newest_values_back();
+  each_word(in, address, bytes, [&](const word_access& at) {
+    const old_value oldest = look_back(by, at, all_writes);
+    if (oldest.passed != 0) (void)note_seen(by, at, oldest.first_passed);
+  });
+  return true;
+}
+
+// The value that the read gets, and the newest one: of a large access those of its first word that
+// is old.
+stale_values weak_memory::shown_values(const std::byte* address, std::size_t bytes,
+                                       const std::byte* old_word) const {
+  stale_values shown;
+  const bool is_whole = bytes <= sizeof shown.read;
+  const std::byte* const begin = is_whole ? address : old_word;
+  shown.bytes = is_whole ? static_cast<unsigned>(bytes) : static_cast<unsigned>(bytes_of_cell);
+  std::memcpy(&shown.read, begin, shown.bytes);
+  shown.newest = shown.read;
+  for (const replaced_word& each : replaced_) {
+    for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+      const unsigned shift = 8 * static_cast<unsigned>(byte);
+      const auto offset = static_cast<std::size_t>(each.address + byte - begin);
+      if (offset >= shown.bytes || !(each.bits >> shift & 0xff)) continue;
+      const auto value = static_cast<std::uint64_t>(each.newest >> shift & 0xff);
+      shown.newest &= ~(std::uint64_t{0xff} << 8 * offset);
+      shown.newest |= value << 8 * offset;
+    }
+  }
+  return shown;
+}
+
+void weak_memory::put_newest_values_back() {
+  for (const replaced_word& each : replaced_) set_word(each.address, each.bits, each.newest);
+  replaced_.clear();
+}
+
+// ---- Writes, and accesses that take the newest value
+
+void weak_memory::write(const thread_state& by, region& in, const std::byte* address,
+                        std::size_t bytes, site_number site) {
+  const std::uint64_t stamp = cell_record::stamp_of(by);
+  const epoch known_to_all = in.is_shared_memory() ? block_->floor : 0;
+  each_word(in, address, bytes, [&](const word_access& at) {
+    earlier_.add(at, stamp, site, word_at(at.address), known_to_all);
+  });
+}
+
+void weak_memory::strong_access_begins(const std::byte* address, std::size_t bytes) {
+  std::memcpy(before_strong_access_.data(), address, bytes);
+}
+
+void weak_memory::strong_access(const thread_state& by, region& in, const std::byte* address,
+                                std::size_t bytes, site_number site, bool writes) {
+  const std::uint64_t stamp = cell_record::stamp_of(by);
+  const epoch known_to_all = in.is_shared_memory() ? block_->floor : 0;
+  each_word(in, address, bytes, [&](const word_access& at) {
+    if (!writes) {
+      const old_value oldest = look_back(by, at, all_writes);
+      if (oldest.first_passed != 0) (void)note_seen(by, at, oldest.first_passed);
+      return;
+    }
+    std::uint32_t before = word_at(at.address);
+    for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+      const auto offset = static_cast<std::size_t>(at.address + byte - address);
+      if (offset >= bytes) continue;
+      const unsigned shift = 8 * static_cast<unsigned>(byte);
+      before &= ~(0xffu << shift);
+      before |= static_cast<std::uint32_t>(before_strong_access_[offset]) << shift;
+    }
+    earlier_.add(at, stamp, site, before, known_to_all);
+  });
+}
+
+// ---- What threads have seen
+
+object_number weak_memory::seen_by(const thread_state& by, const word_access& at) const {
+  const auto found = seen_.find({by.name.key(), at.address});
+  return found == seen_.end() ? 0 : found->second;
+}
+
+// False if there is no room.
+bool weak_memory::note_seen(const thread_state& by, const word_access& at, object_number write) {
+  const thread_and_word key{by.name.key(), at.address};
+  if (seen_.size() >= most_seen && !seen_.contains(key)) return false;
+  seen_[key] = write;
+  return true;
+}
+
+}  // namespace racecheck
