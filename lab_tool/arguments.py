@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: MIT
+"""The command line of a verb: a parser that answers wrong use with one sentence, shared options."""
+
+import argparse
+import re
+import textwrap
+from typing import Callable, NamedTuple, Optional
+
+from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from lab_tool.names import hint, listed
+
+HELP_WIDTH = 79
+BACKENDS = ("auto", "cpu", "cuda")
+WRONG_USE_MEANING = (WRONG_USE, "wrong use: one sentence says what is wrong, and nothing was run")
+NO_DEVICE_MEANING = (NOTHING_COULD_RUN, "there is no device to run on")
+
+
+class Verb(NamedTuple):
+    """All that the command line knows of a verb; each module in verbs/ defines one."""
+
+    summary: str  # its line of `./lab --help`
+    usage: list[str]  # the forms of the command, without ./lab
+    description: str
+    examples: list[tuple[str, str]]  # a command, and what it does
+    exit_codes: list[tuple[int, str]]
+    add_options: Callable  # takes the parser
+    act: Callable  # takes the arguments, returns the exit code
+    takes_program_options: bool = False
+
+
+class SentenceParser(argparse.ArgumentParser):
+    """Answers wrong use with one sentence instead of a page of usage."""
+
+    def error(self, message):
+        missing = re.fullmatch("the following arguments are required: (.*)", message)
+        if missing:
+            message = f"lab {self.verb_name} needs {listed(missing[1].split(', '))}"
+        raise LabError(f"{message}; ./lab {self.verb_name} --help shows what there is.", WRONG_USE)
+
+
+def is_source(word):
+    """Whether the word names a file to compile."""
+    return not word.startswith("-") and word.endswith((".cu", ".cpp", ".cc", ".cxx"))
+
+
+def whole_number(least, most):
+    """An argparse type: a whole number from `least` to `most`."""
+
+    def number(text):
+        if not re.fullmatch(r"[0-9]{1,20}", text) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(
+                f"expected a whole number from {least} to {most}, not {text!r}"
+            )
+        return int(text)
+
+    return number
+
+
+def add_verbose(parser):
+    parser.add_argument(
+        "--verbose",
+        action="store_true",
+        help="print each command before it runs, and all that it prints",
+    )
+
+
+def add_backend(parser):
+    parser.add_argument(
+        "--backend",
+        default="auto",
+        metavar="auto|cpu|cuda",
+        help="what runs the kernels (default: auto, which is cuda if nvcc and a usable GPU are here)",
+    )
+
+
+def add_build(parser):
+    parser.add_argument(
+        "--build",
+        metavar="FOLDER",
+        help="a build folder that you made with `meson setup` (default: build-cpu or build-cuda)",
+    )
+
+
+def add_chapter_or_file(parser):
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="all",
+        metavar="CHAPTER|FILE.cu",
+        help="a chapter by its number or name, CUDA files of yours, or all (the default)",
+    )
+
+
+def add_include(parser):
+    """What goes with files of one's own: further files, folders of headers, macros."""
+    parser.set_defaults(more_files=[])
+    parser.add_argument(
+        "--include",
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder of headers for FILE.cu; may be given more than once",
+    )
+    parser.add_argument(
+        "-D",
+        action="append",
+        default=[],
+        dest="define",
+        metavar="NAME[=VALUE]",
+        help="define a macro for FILE.cu; may be given more than once",
+    )
+
+
+def parser_of(name, verb):
+    """The verb's parser; `name` is as it is typed."""
+    parser = SentenceParser(
+        prog=f"./lab {name}", add_help=False, allow_abbrev=False, usage=_usage(verb)
+    )
+    parser.verb_name = name
+    parser.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(
+        prog, max_help_position=26, width=HELP_WIDTH
+    )
+    parser.description = textwrap.fill(verb.description, HELP_WIDTH)
+    rows = [f"  {code:<4}{meaning}" for code, meaning in verb.exit_codes]
+    width = max(len(command) for command, _ in verb.examples)
+    examples = [f"  {command:<{width}}  {what}" for command, what in verb.examples]
+    parser.epilog = "\n".join(["exit codes:", *rows, "", "examples:", *examples])
+    parser.set_defaults(build=None, verbose=False)
+    verb.add_options(parser)
+    return parser
+
+
+def _usage(verb):
+    return "\n       ".join(f"./lab {form}" for form in verb.usage)
+
+
+def parse(name, verb, words, program_options: Optional[list[str]]):
+    """The arguments of the verb, out of the words after it and the ones after `--`, if any."""
+    if program_options is not None and not verb.takes_program_options:
+        raise LabError(
+            f"options of a program, after --, go with run, racecheck and trace, not with {name}.",
+            WRONG_USE,
+        )
+    parser = parser_of(name, verb)
+    _refuse_empty(name, words)
+    arguments, rest = parser.parse_known_args(words)
+    if hasattr(arguments, "more_files"):
+        arguments.more_files = [word for word in rest if is_source(word)]
+        rest = [word for word in rest if not is_source(word)]
+    if rest:
+        _refuse(name, verb, parser, rest[0])
+    if getattr(arguments, "backend", "auto") not in BACKENDS:
+        raise LabError(
+            f"there is no backend {arguments.backend}; there are auto, cpu and cuda.", WRONG_USE
+        )
+    if arguments.build and any(word.split("=")[0] == "--backend" for word in words):
+        raise LabError(
+            "--build names a folder that already has its backend; leave --backend out.", WRONG_USE
+        )
+    arguments.program_options = program_options or []
+    return arguments
+
+
+def _refuse_empty(name, words):
+    """An empty word is most likely a variable of the shell that has no value."""
+    for before, word in zip(["", *words], words):
+        option = before if before.startswith("--") else ""
+        if word.startswith("--") and word.endswith("="):
+            option, word = word[:-1], ""
+        if not word:
+            what = f"the value of {option}" if option else "an argument"
+            more = f"./lab {name} --help shows what there is."
+            raise LabError(f"lab {name}: {what} is empty; {more}", WRONG_USE)
+
+
+def _refuse(name, verb, parser, word):
+    """Says that the verb has no such option or argument."""
+    if not word.startswith("-"):
+        more = f"./lab {name} --help shows what there is."
+        raise LabError(f"lab {name} takes no second argument {word}; {more}", WRONG_USE)
+    more = f"./lab {name} --help shows what there is."
+    if verb.takes_program_options:
+        more = f"options of the program come after --, as in ./lab {name} 05 -- --threads 128."
+    known = [option for action in parser._actions for option in action.option_strings]
+    raise LabError(f"lab {name} takes no option {word}; {hint(word, known, more)}", WRONG_USE)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""The table of chapters, and the ones that the user means."""
+
+import json
+import os
+import re
+from typing import NamedTuple
+
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.names import hint
+from lab_tool.paths import ROOT
+
+
+class Chapter(NamedTuple):
+    folder: str
+    program: str
+
+    @property
+    def number(self):
+        return self.folder[:2]
+
+    @property
+    def names(self):
+        """All that the user may call it."""
+        number, title = self.folder.split("_", 1)
+        path = f"chapters/{self.folder}"
+        return (number, str(int(number)), title, self.folder, self.program, path)
+
+    @property
+    def target(self):
+        """Its program, as Ninja names it in the build folder."""
+        return f"chapters/{self.program}"
+
+
+def all_chapters(root=ROOT):
+    """The table of chapters, from where Meson reads it too."""
+    text = (root / "chapters/meson.build").read_text(encoding="utf-8")
+    return [Chapter(*row) for row in re.findall(r"^  '(\d\d_\w+)': '(\w+)',$", text, re.M)]
+
+
+def chosen_chapters(wanted):
+    """The chapters that the user means by one of their names, or by 'all'."""
+    chapters = all_chapters()
+    if wanted == "all":
+        return chapters
+    names = {name: chapter for chapter in chapters for name in chapter.names}
+    if wanted.rstrip("/") in names:
+        return [names[wanted.rstrip("/")]]
+    if os.path.exists(wanted) or re.search(r"\.\w+$", wanted):
+        raise LabError(
+            f"{wanted} is not a CUDA source: lab runs files whose names end in .cu.", WRONG_USE
+        )
+    titles = [name for name in names if not name[0].isdigit() and "/" not in name]
+    there_are = ", ".join(f"{chapter.folder} ({chapter.program})" for chapter in chapters)
+    raise LabError(
+        f"there is no chapter {wanted}; {hint(wanted, titles, f'there are {there_are}.')}",
+        WRONG_USE,
+    )
+
+
+def next_chapter(chapter):
+    """The chapter after this one in the table; the first one after the last."""
+    chapters = all_chapters()
+    return chapters[(chapters.index(chapter) + 1) % len(chapters)]
+
+
+def racecheck_options(folder, chapter):
+    """The options with which a chapter's program is checked, unless the user gives others.
+
+    Meson writes them into the build folder, out of each chapter's own settings.
+    """
+    options = json.loads((folder / "chapters/chapters.json").read_text(encoding="utf-8"))
+    return options[chapter.folder].split()

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT
+"""How lab ends: its exit codes, and the one exception that carries a message for the user."""
+
+WRONG_USE = 2
+NOTHING_COULD_RUN = 77  # Meson's code for a skipped test, and the programs' if there is no device
+INTERRUPTED = 130
+
+
+class LabError(Exception):
+    """Ends lab with this message, one sentence for the user, on stderr and with this exit code."""
+
+    def __init__(self, message, code=1):
+        super().__init__(message)
+        self.code = code

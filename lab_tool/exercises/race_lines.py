@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""A race in a student's file, as the check tells it."""
+
+import pathlib
+import re
+import textwrap
+
+from lab_tool.exercises.results import SCREEN, fault_lines
+
+# racecheck says of a variable that it is read, written or updated; here a thread does it.
+VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
+DYNAMIC = re.compile(r"the launch's dynamic shared memory, element (\d+)")
+EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
+
+
+def race_lines(found, wrong, cases):
+    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None."""
+    finding = found.findings[0] if found.findings else None
+    right = f"All {cases} results are right"
+    if finding is None:
+        return [f"{right} here, and still the code can fail.", "", *_problem(found)]
+    schedules = f"in {finding['seeds']} of {found.schedules} schedules"
+    is_race = finding["kind"] == "race"
+    what = "two threads race" if is_race else "there is a mistake"
+    if wrong:
+        case, failure = wrong
+        allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
+        lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
+        lines.append(f"{what.capitalize()}, {schedules}:")
+    else:
+        lines = [f"{right}, and still {what}, {schedules}:"]
+    if is_race:
+        for party in (finding["first"], finding["second"]):
+            lines += ["", *_party(party, finding["object"])]
+    lines += ["", *_advice(finding)]
+    more = len(found.findings) - 1
+    if more:
+        lines += ["", f"{more} more {'is' if more == 1 else 'are'} found in this file."]
+    return lines
+
+
+def race_as_well(found):
+    """Of the worst race, below a wrong result; nothing if there is none."""
+    race = next((each for each in found.findings if each["kind"] == "race"), None)
+    if race is None:
+        return []
+    parties = [_party(race[name], race["object"]) for name in ("first", "second")]
+    return ["", "Two threads race, which may be the reason:", *parties[0], *parties[1]]
+
+
+def _problem(found):
+    if not found.problem:
+        if found.wrong:
+            return _wrong_result(found)
+        return ["No kernel of yours was seen to touch any memory."]
+    fault = fault_lines(found.output)
+    if fault:
+        return [f"In one of {found.schedules} schedules:", *fault]
+    return [
+        f"In one of {found.schedules} schedules {found.problem}.",
+        *found.output.splitlines()[-3:],
+    ]
+
+
+def _wrong_result(found):
+    return [
+        f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong "
+        f"({found.wrong.case.name}):",
+        f"  {found.wrong.failure.lines[0]}",
+        "",
+        "No two threads race here, so it is the order of the atomic operations: between two of",
+        "one thread, another thread may do its own.",
+    ]
+
+
+def _party(party, what):
+    block, thread = (_index(party[name]) for name in ("block", "thread"))
+    name = _named(what.split(" (")[0], party["file"])
+    access, _, how = party["access"].partition(" ")
+    words = f"{VERBS.get(access, access)} {name} {how}".rstrip()
+    return [
+        f"  block {block} thread {thread} {words}    line {party['line']}",
+        f"      {party['text'].strip()}",
+    ]
+
+
+def _named(what, file):
+    """What was accessed, with the student's name for the launch's dynamic shared memory."""
+    dynamic = DYNAMIC.fullmatch(what)
+    if not dynamic:
+        return what
+    source = pathlib.Path(file)
+    text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
+    names = set(EXTERN_SHARED.findall(text))
+    if len(names) == 1:
+        return f"{names.pop()}[{dynamic[1]}]"
+    return f"element {dynamic[1]} of dynamic shared memory"
+
+
+def _index(index):
+    last = max((place for place, value in enumerate(index) if value), default=0)
+    return str(index[0]) if last == 0 else f"({', '.join(map(str, index[: last + 1]))})"
+
+
+def _advice(finding):
+    """What racecheck says below the two accesses: what is missing, and where."""
+    lines = [line.strip() for line in finding["text"].splitlines()]
+    source = finding["second"]["text"].strip()
+    about_accesses = ("written by", "read by", "updated")
+    start = max(
+        (n for n, line in enumerate(lines) if line.startswith(about_accesses) or line == source),
+        default=0,
+    )
+    kept = [line for line in lines[start + 1 :] if line]
+    if not kept:
+        kept = lines
+    return [part for line in kept for part in textwrap.wrap(_without_path(line, finding), SCREEN)]
+
+
+def _without_path(line, finding):
+    """The student has one file, so a line's number names the place."""
+    path = finding["second"]["file"]
+    return line.replace(f"{path}:", "line ")

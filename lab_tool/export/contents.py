@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""The files of the course that a copy of it takes along, and what changes in them.
+
+A copy is for students, or for a grader that others may read. Neither has a solution, a wrong solution, a
+prediction with its answer or what belongs to the project's own work, and of the chapters it has those up
+to the last one that its exercises are of.
+"""
+
+import os
+import pathlib
+import re
+
+from lab_tool.chapters import all_chapters
+from lab_tool.exercises.work_folder import STARTER, starter
+from lab_tool.export.documents import document_of_copy
+from lab_tool.paths import ROOT
+
+WHOLE_FILES = (
+    ".clangd",
+    ".devcontainer/devcontainer.json",
+    ".dockerignore",
+    "Dockerfile",
+    "LICENSE",
+    "lab",
+    "meson.build",
+    "meson.options",
+)
+FOLDERS = (".vscode", "lab_tool", "common", "chapters", "docs")
+# What Meson starts a Python test with.
+OF_TESTS = ("run_python_test.py", "case_log.py", "this_build.py", "lab_runs.py")
+SUFFIXES = {"", ".build", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".json", ".md", ".py", ".svg"}
+# Folders, wherever they are, and files by the beginning of their path.
+LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "mutants", "predictions", "templates", "tests"}
+LEFT_OUT = (
+    "common/cpu_backend/benchmark/",
+    "common/figures/",
+    "common/include/",
+    "docs/conf.py",
+    "docs/grading",
+    "docs/internals/",
+    "docs/site/",
+    "docs/teaching",
+    "docs/use-with-",
+    "lab_tool/course_check.py",
+    "lab_tool/exercises/trials.py",
+    "lab_tool/export/",
+    "lab_tool/new_",
+    "lab_tool/prediction",
+    "lab_tool/site/",
+    "lab_tool/verbs/check_course.py",
+    "lab_tool/verbs/export.py",
+    "lab_tool/verbs/new.py",
+    "lab_tool/verbs/predict.py",
+    "lab_tool/verbs/site.py",
+)
+OF_GRADING = ("lab_tool/grading/", "lab_tool/verbs/grade.py")
+KEPT_FOLDERS = ("common/benchmark/tests", "common/exercises", "lab_tool/exercises")
+OF_EXERCISE = ("README.md", "cases.py", "driver.cpp", "exercise.json")
+
+SUBFOLDER = re.compile(r"^\s*subdir\('([^']+)'\)\n", re.MULTILINE)
+
+
+def course_files(exercises, root=ROOT, with_grading=False, hints=False):
+    """{path in the copy: its bytes} for these exercises; `hints` says whether their hints come along.
+
+    The file `lab` has to be made executable by whoever writes it.
+    """
+    wanted = _wanted(root, exercises, with_grading)
+    files = {path: (root / path).read_bytes() for path in wanted}
+    for exercise in exercises:
+        files.update(_of_exercise(exercise, root, hints))
+    _without_chapters(files, [path.split("/")[1] for path in files if path.startswith("chapters/")])
+    for path in sorted(files):
+        if path.endswith("meson.build"):
+            files[path] = _meson(path, files)
+        elif path.endswith(".md"):
+            files[path] = document_of_copy(path, files[path].decode(), files).encode()
+    return files
+
+
+def _wanted(root, exercises, with_grading):
+    last = max(exercise.chapter for exercise in exercises)
+    left_out = LEFT_OUT if with_grading else (*LEFT_OUT, *OF_GRADING)
+    found = [*WHOLE_FILES, *(f"tests/{name}" for name in OF_TESTS)]
+    for top in FOLDERS:
+        for folder, folders, names in os.walk(root / top):
+            here = pathlib.Path(folder).relative_to(root)
+            folders[:] = sorted(name for name in folders if _enters(here / name, last))
+            found += [
+                path
+                for path in (f"{here.as_posix()}/{name}" for name in sorted(names))
+                if pathlib.PurePath(path).suffix in SUFFIXES and not path.startswith(left_out)
+            ]
+    return found
+
+
+def _enters(folder, last_chapter):
+    if folder.name.startswith("."):
+        return False
+    if folder.as_posix() in KEPT_FOLDERS:
+        return True
+    if folder.parent.name == "chapters" and folder.name > last_chapter:
+        return False
+    return folder.name not in LEFT_OUT_FOLDERS
+
+
+def _of_exercise(exercise, root, hints):
+    """The files of an exercise's folder, with its starter in place of its solution."""
+    folder = exercise.folder.relative_to(root).as_posix()
+    names = [*OF_EXERCISE, *(["hints.md"] if hints else [])]
+    figures = sorted(exercise.folder.glob("*.svg"))
+    files = {f"{folder}/{name}": (exercise.folder / name).read_bytes() for name in names}
+    files.update({f"{folder}/{file.name}": file.read_bytes() for file in figures})
+    files[f"{folder}/{STARTER}"] = starter(exercise).encode()
+    return files
+
+
+def _without_chapters(files, kept):
+    """Takes the rows of chapters that are not there out of the table of chapters."""
+    table = files["chapters/meson.build"].decode()
+    for chapter in all_chapters():
+        if chapter.folder not in kept:
+            table = table.replace(f"  '{chapter.folder}': '{chapter.program}',\n", "")
+    files["chapters/meson.build"] = table.encode()
+
+
+def _meson(path, files):
+    """Without the folders that are not there."""
+    folder = pathlib.PurePosixPath(path).parent
+
+    def kept(match):
+        return match[0] if (folder / match[1] / "meson.build").as_posix() in files else ""
+
+    return SUBFOLDER.sub(kept, files[path].decode()).encode()

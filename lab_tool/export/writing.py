@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""Writes an export to the disk: into a new folder, as a zip or as a tar, the same bytes each time."""
+
+import io
+import pathlib
+import tarfile
+import zipfile
+
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.paths import ROOT
+
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the earliest that a zip can say
+EXECUTABLE = {"lab", "setup.sh", "run_autograder", "course/lab"}
+
+
+def new_folder(name):
+    """The folder: a new or an empty one, and no part of the course. Raises LabError."""
+    folder = pathlib.Path(name)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise LabError(f"{name}: that is no folder.", WRONG_USE)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise LabError(f"{name} is not empty: an export is written into a new folder.", WRONG_USE)
+    if ROOT in folder.resolve().parents:
+        raise LabError(f"{name} is within the course itself: take a folder next to it.", WRONG_USE)
+    return folder
+
+
+def write_folder(folder, files):
+    """Writes {path: bytes} below the folder."""
+    for path, content in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+        file.chmod(_mode(path))
+
+
+def zip_of(files):
+    """The bytes of a zip with these files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(files):
+            entry = zipfile.ZipInfo(path, LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = (0o100000 | _mode(path)) << 16
+            archive.writestr(entry, files[path])
+    return content.getvalue()
+
+
+def tar_of(files):
+    """The bytes of a tar with these files."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for path in sorted(files):
+            entry = tarfile.TarInfo(path)
+            entry.size, entry.mode = len(files[path]), _mode(path)
+            archive.addfile(entry, io.BytesIO(files[path]))
+    return content.getvalue()
+
+
+def _mode(path):
+    return 0o755 if path in EXECUTABLE else 0o644

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Grading: many submissions, each judged out of reach of what it might do."""

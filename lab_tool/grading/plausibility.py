@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Whether a submission's kernels do the work, measured by what the solution's kernels do.
+
+A right result may have been computed on the host, and a race checker that saw nothing reports nothing.
+"""
+
+# What every solution must do at least, as a part of what ours does: others may load a value once
+# where ours loads it twice.
+LEAST_PART = 4
+LEAST_BYTES = 256  # a case with less to do may be done without a kernel
+
+
+def work_of(report):
+    """{"accesses", "bytes", "launches"} of a run under the race checker; zeros if there is no report."""
+    try:
+        launches = report["launch_counts"]
+        moved = sum(
+            launch[name]["total"]
+            for launch in launches
+            for name in ("global_bytes_loaded", "global_bytes_stored")
+        )
+        return {
+            "accesses": int(report["accesses"]),
+            "bytes": int(moved),
+            "launches": len(launches),
+        }
+    except (KeyError, TypeError, ValueError):
+        return {"accesses": 0, "bytes": 0, "launches": 0}
+
+
+def objections_to_work(work, of_solution):
+    """Sentences if the kernels do less than any solution can do with."""
+    if of_solution["bytes"] < LEAST_BYTES:
+        return []
+    if not work["launches"]:
+        return ["The result is right, but no kernel of yours was seen to run."]
+    if any(work[name] * LEAST_PART < of_solution[name] for name in ("accesses", "bytes")):
+        return [
+            "The result is right, but your kernels did not compute it: they load and store "
+            f"{work['bytes']:,} bytes in global memory, and ours {of_solution['bytes']:,}."
+        ]
+    return []

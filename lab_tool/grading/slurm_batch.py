@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""A task of `lab grade --executor slurm`: judges one batch. python3 -m lab_tool.grading.slurm_batch FILE"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+from lab_tool.backends import put_nvcc_on_path
+from lab_tool.build_folders import put_own_tools_on_path, settings_of
+from lab_tool.errors import LabError
+from lab_tool.exercises.catalogue import all_exercises
+from lab_tool.exercises.judging import workshops
+from lab_tool.grading.grading_run import Tools, benches_of, judge_unit
+from lab_tool.grading.run_folder import RunFolder, Unit, seed_in
+from lab_tool.grading.sandbox import strongest_sandbox
+from lab_tool.output import say, say_problem
+from lab_tool.paths import write_whole
+
+
+def judge_batch(file):
+    """Judges the batch in the file, and keeps each judgement in the run's folder.
+
+    Raises LabError if this node can't judge as the machine that submitted it would.
+    """
+    batch = json.loads(file.read_text(encoding="utf-8"))
+    folder = pathlib.Path(batch["output"])
+    run = RunFolder(folder, seed_in(folder), tuple(batch["conditions"]))
+    known = {exercise.number: exercise for exercise in all_exercises()}
+    units = [Unit(row["name"], known[row["exercise"]]) for row in batch["units"]]
+    units = [unit for unit in units if run.judgement_of(unit) is None]
+    exercises = list({unit.exercise.number: unit.exercise for unit in units}.values())
+    if not units:
+        return
+    tools = _tools(batch, exercises)
+    benches = benches_of(tools, run, exercises)
+    failed = {}
+    for unit in units:
+        judgement = judge_unit(tools, run, benches[unit.exercise.number], unit)
+        say(f"{unit.name}: {judgement.status}")
+        if run.judgement_of(unit) is None:
+            failed[unit.name] = judgement._asdict()
+            place = file.with_name(file.name.replace("batch_", "failed_"))
+            write_whole(place, json.dumps(failed) + "\n")
+
+
+def _tools(batch, exercises):
+    sandbox = strongest_sandbox(batch["require_sandbox"])
+    options = argparse.Namespace(backend=batch["backend"], build=batch["build"], verbose=False)
+    shops = workshops(options, exercises)
+    backend = settings_of((shops.gpu or shops.judge).place.folder)["backend"]
+    here = [sandbox.kind, backend]
+    if here != batch["conditions"]:
+        raise LabError(
+            f"this node has {' and '.join(here)}, and the run was begun with "
+            f"{' and '.join(batch['conditions'])}: the same submission could get another grade."
+        )
+    return Tools(sandbox, shops)
+
+
+def main(words):
+    """Returns the exit code: 0 if the batch is done, whatever the grades are."""
+    try:
+        put_own_tools_on_path()
+        put_nvcc_on_path()
+        judge_batch(pathlib.Path(words[0]))
+    except LabError as problem:
+        say_problem(problem)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

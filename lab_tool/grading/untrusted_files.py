@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""Reads what somebody else's program has left: a regular file of a bounded size, or nothing."""
+
+import contextlib
+import json
+import os
+import stat
+
+
+def opened_file(path):
+    """The file, opened for reading; None if it is no regular file. Waits for nothing, and follows no
+    link. Raises OSError."""
+    opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if stat.S_ISREG(os.fstat(opened).st_mode):
+        return open(opened, "rb")
+    os.close(opened)
+    return None
+
+
+def content_of(path, most):
+    """Its first `most` bytes; b"" if it is no regular file, or if there is none."""
+    with contextlib.suppress(OSError):
+        file = opened_file(path)
+        if file:
+            with file:
+                return file.read(most)
+    return b""
+
+
+def json_of(path, most):
+    """What the JSON file says; None if it is none, or larger than that."""
+    content = content_of(path, most + 1)
+    try:
+        return json.loads(content) if len(content) <= most else None
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""What lab writes, and where.
+
+The rule: stdout carries what was asked for, and nothing else. That is the program's own output under
+`run`, `trace` and `bench`, and lab's answer under the other verbs: findings, test results, tables.
+What lab says about its own work goes to stderr: which backend it takes, what it is building, the
+commands under --verbose, problems, and what to do next. So `./lab run 04 | less` and
+`./lab run FILE.cu > out.txt` give the program's own output, and it makes no difference whether stdout
+is a terminal.
+
+Colour is for a terminal, and never if NO_COLOR is set.
+"""
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import sys
+import threading
+import time
+
+SECONDS_BETWEEN_LINES = 10  # of progress, if stderr is no terminal
+SECONDS_BETWEEN_UPDATES = 0.25  # of the progress line on a terminal
+SECONDS_OF_SILENCE = 1  # before work whose steps nobody has counted yet shows on a terminal
+
+MOST_LINES = 60  # of what a failed command has printed; its first messages matter most
+
+RED, BOLD = "31", "1"
+
+_verbose = False
+_interruption_is_told = False
+
+
+def set_verbose(verbose):
+    global _verbose
+    _verbose = verbose
+
+
+def is_verbose():
+    """Whether each command is printed before it runs, and its output shown whole."""
+    return _verbose
+
+
+def is_terminal(stream):
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_colour(stream):
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def coloured(text, colour, stream):
+    if not has_colour(stream):
+        return text
+    return f"\x1b[{colour}m{text}\x1b[0m"
+
+
+def _write_line(stream, words):
+    """In one piece, whatever the stream's buffer does: who reads both streams sees whole lines."""
+    stream.write(" ".join(map(str, words)) + "\n")
+    stream.flush()
+
+
+def say(*words):
+    """Part of lab's answer."""
+    _write_line(sys.stdout, words)
+
+
+def remark(*words):
+    """Something about lab's own work."""
+    _write_line(sys.stderr, words)
+
+
+def remark_lines(lines):
+    """What another program has printed: the first lines of it, and how many were left out."""
+    for line in lines[:MOST_LINES]:
+        remark(line if has_colour(sys.stderr) else re.sub(r"\x1b\[[0-9;]*[mK]", "", line))
+    if len(lines) > MOST_LINES:
+        remark(f"... and {len(lines) - MOST_LINES} more lines; --verbose shows them all")
+
+
+def say_problem(message):
+    remark(coloured("lab:", RED, sys.stderr), message)
+
+
+def say_interrupted(what=""):
+    """The one line about Ctrl-C, by whoever knows first what it interrupted."""
+    global _interruption_is_told
+    if not _interruption_is_told:
+        _interruption_is_told = True
+        remark(what or "lab: interrupted.")
+
+
+def say_next(command, purpose=""):
+    """The command that the user most likely wants now: the last thing that a verb says."""
+    remark(coloured("Next:", BOLD, sys.stderr), f"{command}  ({purpose})" if purpose else command)
+
+
+def say_command(command):
+    """The command, a list of words or a line for the shell, as the user would type it."""
+    remark("$", command if isinstance(command, str) else shlex.join(command))
+
+
+def seconds_text(seconds):
+    """'4 s' or '3 min 20 s'."""
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+class Progress:
+    """One line about work that takes a while, for as long as the `with` block lasts.
+
+    On a terminal the line is kept up to date in place. Elsewhere it is a line every ten seconds, so
+    that nothing is written about work that is done sooner, or that turns out to be none.
+    """
+
+    def __init__(self, what, stays=True):
+        self.what = what  # such as "Building vector_add"
+        self.stays = stays  # whether the last state of the line is left on the terminal
+        self.done = self.total = 0
+        self.note = ""
+        self.in_place = is_terminal(sys.stderr)
+        self.line_is_open = False
+        self.lock = threading.Lock()
+        self.stopped = threading.Event()
+
+    def __enter__(self):
+        self.start = self.last_line = time.monotonic()
+        self.thread = threading.Thread(target=self._keep_up_to_date, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.stopped.set()
+        self.thread.join()
+        self._erase()
+        if kind is KeyboardInterrupt:
+            say_interrupted(f"{self.what}: interrupted after {self._elapsed()}.")
+        elif kind is None and self.done and self.in_place and self.stays:
+            remark(f"{self.text()}.")
+
+    def step(self, done, total, note=""):
+        """So many steps of so many are done."""
+        with self.lock:
+            self.done, self.total, self.note = done, total, note
+        self._show()
+
+    def text(self):
+        """'Building vector_add: 3 of 27, 4 s'."""
+        count = f"{self.done} of {self.total}, " if self.total else ""
+        return f"{self.what}: {count}{self.note}{self._elapsed()}"
+
+    def _elapsed(self):
+        return seconds_text(time.monotonic() - self.start)
+
+    def _keep_up_to_date(self):
+        with contextlib.suppress(BrokenPipeError):  # the work itself will notice
+            while not self.stopped.wait(SECONDS_BETWEEN_UPDATES):
+                self._show()
+
+    def _show(self):
+        with self.lock:
+            now = time.monotonic()
+            if self.in_place:
+                if self.total or now - self.start >= SECONDS_OF_SILENCE:
+                    width = shutil.get_terminal_size().columns - 1
+                    print(f"\r{self.text()[:width]}\x1b[K", end="", file=sys.stderr, flush=True)
+                    self.line_is_open = True
+            elif now - self.last_line >= SECONDS_BETWEEN_LINES:
+                self.last_line = now
+                remark(self.text())
+
+    def _erase(self):
+        if self.line_is_open:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            self.line_is_open = False

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Sphinx and what else builds the site: pinned, from PyPI, in .venv."""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+from lab_tool.errors import LabError
+from lab_tool.failed_installation import cause_of
+from lab_tool.output import Progress, is_verbose, remark, remark_lines, say_command
+from lab_tool.paths import ROOT, VENV, shown
+from lab_tool.processes import output_of, watch
+from lab_tool.versions import dotted, numbers
+from lab_tool.virtual_environment import VENV_PYTHON, commands_for
+
+REQUIREMENTS = ROOT / "docs/site/requirements.txt"
+OLDEST_PYTHON = (3, 11)  # of Sphinx 9.0
+
+# Prints the installed version of each name that is asked for.
+ASK = """\
+import importlib.metadata, json, sys
+def version(name):
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+print(json.dumps({name: version(name) for name in sys.argv[1:]}))
+"""
+
+
+def pinned(text):
+    """{name: version} of a file of requirements."""
+    return dict(re.findall(r"^([\w.-]+)==(\S+)$", text, re.M))
+
+
+def python_with_packages():
+    """A Python that has the packages in exactly the pinned versions; they are installed if need be."""
+    wanted = pinned(REQUIREMENTS.read_text(encoding="utf-8"))
+    for python in (VENV_PYTHON, sys.executable):
+        if _missing(python, wanted) == []:
+            return python
+    _refuse_old_python()
+    _install()
+    missing = _missing(VENV_PYTHON, wanted)
+    if missing != []:
+        raise LabError(
+            "what builds the site was installed and can't be found: delete the folder .venv, and run "
+            "./lab site again."
+        )
+    return VENV_PYTHON
+
+
+def _missing(python, wanted):
+    """The packages that this Python lacks, or has in another version; None if it doesn't start."""
+    text = output_of([python, "-c", ASK, *wanted])
+    if text is None:
+        return None
+    here = json.loads(text)
+    return [name for name, version in wanted.items() if here[name] != version]
+
+
+def _refuse_old_python():
+    """.venv is made with the Python that runs lab, unless there is one."""
+    version = numbers(output_of([VENV_PYTHON, "--version"]) or "") or sys.version_info[:3]
+    if tuple(version[:2]) < OLDEST_PYTHON:
+        remedy = "delete the folder .venv, and run" if VENV.exists() else "run"
+        raise LabError(
+            f"the site takes Python {dotted(OLDEST_PYTHON)} or newer, and this is Python "
+            f"{dotted(version)}: {remedy} `python3.11 lab site` with a newer one."
+        )
+
+
+def _install():
+    """Installs all packages, or leaves nothing behind that wasn't there."""
+    if not os.access(VENV if VENV.exists() else VENV.parent, os.W_OK):
+        raise LabError(
+            f"what builds the site goes into {shown(VENV)}, and nothing can be written there; copy the "
+            "course to a folder of your own."
+        )
+    is_new = not VENV.exists()
+    remark("The site is built by Sphinx, which is not here. These commands install it:")
+    printed = []
+    try:
+        for command in commands_for(["--retries", "1", "-r", str(REQUIREMENTS)]):
+            say_command(command)
+            with Progress("Installing", stays=False):
+                code = watch(command, remark if is_verbose() else printed.append)
+            if code != 0:
+                _say_why(printed)
+    except BaseException:
+        if is_new:
+            shutil.rmtree(VENV, ignore_errors=True)
+        raise
+
+
+def _say_why(printed):
+    cause = cause_of(printed)
+    if cause is None:
+        remark_lines(printed)
+        cause = "the message is above"
+    raise LabError(f"what builds the site could not be installed: {cause}.")

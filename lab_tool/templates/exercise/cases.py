@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+from lab_tool.exercises.cases import Case, given, returned
+
+SIZES = [
+    (0, 1, 32),
+    (1, 1, 32),
+    (31, 1, 32),
+    (33, 1, 32),
+    (256, 4, 64),
+    (1000, 3, 96),
+    (20000, 8, 128),
+]
+
+
+def cases(random):
+    for count, blocks, threads in SIZES:
+        values = [random.randrange(-1000, 1000) for _ in range(count)]
+        yield Case(
+            f"{count:,} values, {blocks} blocks of {threads} threads",
+            [
+                given("values", "int", values),
+                count,
+                returned("doubled", "int", [2 * value for value in values]),
+                blocks,
+                threads,
+            ],
+            races=count in (33, 1000),
+        )

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""./lab bench: times the chapters, or the CPU backend itself."""
+
+import json
+import pathlib
+import shlex
+import tempfile
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
+from lab_tool.backends import choose_backend
+from lab_tool.build_folders import configured, settings_of
+from lab_tool.building import build
+from lab_tool.chapters import chosen_chapters
+from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from lab_tool.exercises.catalogue import all_exercises
+from lab_tool.exercises.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
+from lab_tool.exercises.programs import workshop
+from lab_tool.output import remark, say, say_next
+from lab_tool.paths import require_writable, shown, write_whole
+from lab_tool.programs import run_finished_program
+from lab_tool.recorded_runs import circumstances, recorded
+
+# The program that measures, of each backend.
+BENCHMARKS = {
+    "cuda": "common/benchmark/chapter_benchmark",
+    "cpu": "common/cpu_backend/benchmark/cpu_backend_benchmark",
+}
+# What they measure is printed, and not part of the recorded run.
+ALL_CORES_BENCHMARK = "common/cpu_backend/benchmark/all_cores_benchmark"
+RACECHECK_BENCHMARK = "common/racecheck/racecheck_benchmark"
+
+
+def add_options(parser):
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="all",
+        metavar="CHAPTER",
+        help="a chapter by its number or name, or all (the default)",
+    )
+    parser.add_argument("--json", metavar="FILE", help="record the run in FILE")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rounds and sizes, in a fraction of the time"
+    )
+    parser.add_argument(
+        "--exercises",
+        action="store_true",
+        help=f"time the checks of all exercises instead: medians of {RUNS}, on the CPU backend",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="SUBJECT",
+        help="kernels (against each other) or launches (stream, dependent launch, graph)",
+    )
+    add_backend(parser)
+    add_build(parser)
+    add_verbose(parser)
+
+
+def time_exercises(arguments):
+    """A table: how long a check of each exercise takes. The target may be a chapter."""
+    if arguments.backend == "cuda":
+        raise LabError(
+            "--exercises times the CPU backend's checks; leave --backend out.", WRONG_USE
+        )
+    if arguments.json or arguments.quick:
+        raise LabError("--exercises goes with neither --json nor --quick.", WRONG_USE)
+    folders = [chapter.folder for chapter in chosen_chapters(arguments.target)]
+    exercises = [each for each in all_exercises() if each.chapter in folders]
+    arguments.backend = "cpu"
+    place = configured(arguments)
+    workshop(place, exercises)
+    say(
+        f"{'exercise':<36} results      all   seconds from saved file to verdict, medians of {RUNS}"
+    )
+    slow = 0
+    for each in exercises:
+        taken = time_checks(lambda each=each: workshop(place, [each]), each)
+        slow += taken.results > GOAL_RESULTS or taken.all > GOAL_ALL
+        say(f"{each.title:<36} {taken.results:7.2f}  {taken.all:7.2f}")
+    say(f"{slow} of {len(exercises)} are above {GOAL_RESULTS} or {GOAL_ALL:g} s")
+    return 0
+
+
+def act(arguments):
+    if arguments.exercises:
+        return time_exercises(arguments)
+    chapters = chosen_chapters(arguments.target)
+    file = pathlib.Path(arguments.json) if arguments.json else None
+    if file:
+        require_writable("--json", file)
+    if arguments.backend == "auto" and not arguments.build:
+        choice = choose_backend()
+        if choice.backend != "cuda":
+            raise LabError(
+                f"bench needs a GPU: {choice.reason}; --backend cpu measures the CPU backend itself.",
+                NOTHING_COULD_RUN,
+            )
+    place = configured(arguments)
+    settings = settings_of(place.folder)
+    backend = settings["backend"]
+    if (arguments.target != "all" or arguments.only) and backend == "cpu":
+        raise LabError(
+            "on the CPU backend bench measures the backend itself, and no chapter.", WRONG_USE
+        )
+    only = ["--only", arguments.only] if arguments.only else []
+    chosen = [*only, *(["--quick"] if arguments.quick else [])]
+    chapter = [] if arguments.target == "all" else [chapters[0].number]
+    program = BENCHMARKS[backend]
+    build(place, [program], program.rsplit("/", 1)[1])
+    with tempfile.TemporaryDirectory(dir=place.folder) as folder:
+        result = pathlib.Path(folder, "result.json")
+        about = circumstances(backend)
+        options = [*chosen, *(["--chapter", *chapter] if chapter else []), "--json", shown(result)]
+        code = run_finished_program(place.folder / program, options)
+        if code != 0:
+            return code
+        found = json.loads(result.read_text(encoding="utf-8"))
+    if file:
+        of_backend = ["--backend", "cpu"] if backend == "cpu" else []
+        words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "FILE"]
+        write_whole(file, recorded(found, {**about, "command": shlex.join(words)}))
+        remark(f"{shown(file)} is the recorded run.")
+    printed_only = [ALL_CORES_BENCHMARK] if backend == "cpu" else []
+    if settings.get("racecheck_libraries") and not arguments.quick:
+        printed_only.append(RACECHECK_BENCHMARK)
+    for each in printed_only:
+        if code == 0:
+            build(place, [each], each.rsplit("/", 1)[1])
+            code = run_finished_program(place.folder / each, [])
+    if code == 0 and file:
+        say_next(shlex.join(["./lab", "plot", shown(file)]))
+    elif code == 0:
+        of_backend = ["--backend", "cpu"] if backend == "cpu" else []
+        words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "run.json"]
+        say_next(shlex.join(words), "the same, recorded")
+    return code
+
+
+VERB = Verb(
+    summary="times the chapters next to CUB, Thrust and cuBLAS",
+    usage=[
+        "bench [CHAPTER|all] [--quick] [--json FILE] [options]",
+        "bench [CHAPTER|all] --exercises [--build FOLDER] [--verbose]",
+    ],
+    description="""\
+Times the chapters' kernels next to CUB, Thrust and cuBLAS in one run, on a GPU. With --backend cpu it
+times the CPU backend next to a serial loop, and the race checker.""",
+    examples=[
+        ("./lab bench 04 --quick", "chapter 04, in a fraction of the time"),
+        ("./lab bench --only launches", "what a launch costs, in 03 and 04"),
+        ("./lab bench --json run.json", "all chapters, recorded for ./lab plot"),
+    ],
+    exit_codes=[
+        (0, "all was measured, and every result was right"),
+        (1, "a result is wrong, or something failed while it was built or run"),
+        WRONG_USE_MEANING,
+        (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),
+    ],
+    add_options=add_options,
+    act=act,
+)

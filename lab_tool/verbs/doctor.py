@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""./lab doctor: what is here, what can run, and what to do about the rest."""
+
+import contextlib
+import os
+import platform
+import shutil
+import sys
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb
+from lab_tool.backends import choose_backend, nvcc_version, visible_gpus
+from lab_tool.build_folders import LEAST_FREE_SPACE, free_space
+from lab_tool.operating_system import operating_system
+from lab_tool.output import say
+from lab_tool.paths import ROOT
+from lab_tool.probe import look_around
+from lab_tool.requirements import OPTIONAL, REQUIREMENTS, minimum_of, missing_from, needed_by
+from lab_tool.versions import dotted
+
+
+def add_options(parser):
+    parser.add_argument(
+        "--choice",
+        action="store_true",
+        help="only what auto takes, in three lines: the backend, the architectures, and why",
+    )
+
+
+def act(arguments):
+    choice = choose_backend()
+    if arguments.choice:
+        print(choice.backend, ",".join(choice.architectures), choice.reason, sep="\n")
+        return 0
+
+    system = operating_system()
+    here = look_around()
+    missing = missing_from(here, "cpu")
+    missing_for_cuda = missing_from(here, "cuda")
+    say("This machine")
+    row("system", system["PRETTY_NAME"], f"{platform.machine()}, {os.cpu_count()} cores{memory()}")
+    row("Python", platform.python_version(), sys.executable)
+    free = free_space(ROOT)
+    if free is not None:
+        enough = "" if free >= LEAST_FREE_SPACE else "too little for a first build"
+        row("disk", f"{free >> 20:,} MiB free", enough)
+    if not os.access(ROOT, os.W_OK):
+        row("folder", "read-only", "make a clone of your own, and run lab there")
+    say("\nWhat the course needs")
+    say_requirements(here, missing)
+    say("\nWhat a GPU needs")
+    version = nvcc_version()
+    gpus = visible_gpus()
+    say_gpu(version, gpus)
+
+    say("\nWhat can run")
+    row("cpu", "no" if missing else "yes", f"missing: {', '.join(missing)}" if missing else "")
+    if choice.backend == "cuda" and not missing_for_cuda:
+        row("cuda", "yes", choice.reason)
+    elif version and not missing_for_cuda:
+        row("cuda", "compiles only", choice.reason)
+    else:
+        row("cuda", "no", f"missing: {', '.join(missing_for_cuda)}" if version else choice.reason)
+
+    say("\nWhat to do")
+    missing = missing_for_cuda if choice.backend == "cuda" else missing
+    if gpus and choice.backend == "cpu":
+        say("  for the GPU: install a CUDA toolkit whose nvcc knows it, and put nvcc on PATH")
+    if version and not gpus:
+        say("  for a GPU: nvidia-smi must show one; without it everything runs on the cpu backend")
+    if missing:
+        say("  ./lab setup    installs what is missing, and prints the commands before it does")
+    else:
+        say("  ./lab run      runs the chapters")
+    # Not a remark on stderr as elsewhere: what to do is part of what a doctor is asked for.
+    say(f"\nNext: {'./lab setup' if missing else './lab run'}")
+    return 1 if missing else 0
+
+
+def row(name, state, note=""):
+    say(f"  {name:18} {state:16} {note}".rstrip())
+
+
+def say_requirements(here, missing):
+    for item in REQUIREMENTS:
+        if item.name in here:
+            version = dotted(here[item.name].version)
+            old = (
+                f"too old: {dotted(minimum_of(item.name, here))} is needed; "
+                if item.name in missing
+                else ""
+            )
+            row(item.name, version, old + here[item.name].path)
+        elif item in needed_by("cpu"):
+            row(item.name, "not found", f"{dotted(item.minimum)} or newer is needed")
+        else:
+            row(item.name, "not found", f"not needed on {platform.machine()}")
+    for item in OPTIONAL:
+        if item.name in here:
+            row(item.name, dotted(here[item.name].version), here[item.name].path)
+        else:
+            row(item.name, "not found", f"for --image alone; the package is {item.package}")
+
+
+def say_gpu(version, gpus):
+    row("nvcc", dotted(version) if version else "not found", shutil.which("nvcc") or "")
+    for gpu in gpus:
+        row("GPU", gpu.name, f"sm_{gpu.architecture}, driver {gpu.driver}")
+    if not gpus:
+        row("GPU", "not found", "nvidia-smi shows none")
+    sanitizer = shutil.which("compute-sanitizer")
+    row("compute-sanitizer", "found" if sanitizer else "not found", sanitizer or "")
+
+
+def memory():
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB of memory"
+    return ""
+
+
+VERB = Verb(
+    summary="says what is here, what can run, and what to do about the rest",
+    usage=["doctor [--choice]"],
+    description="Says what is here, what can run, and what to do about the rest. Changes nothing.",
+    examples=[
+        ("./lab doctor", "the whole table"),
+        ("./lab doctor --choice", "what auto takes, for a script"),
+    ],
+    exit_codes=[
+        (0, "the backend that auto takes can run"),
+        (1, "something that it needs is missing or too old"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

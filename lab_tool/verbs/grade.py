@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: MIT
+"""./lab grade: judges what a class has handed in, and writes marks and feedback."""
+
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
+from lab_tool.build_folders import settings_of
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.exercises.catalogue import all_exercises, chosen_exercises
+from lab_tool.exercises.judging import workshops
+from lab_tool.exercises.work_folder import has_solution
+from lab_tool.grading.feedback import write_feedback
+from lab_tool.grading.grading_run import Tools, judge_here
+from lab_tool.grading.judgements import INTERNAL
+from lab_tool.grading.marks import marks_of, write_marks
+from lab_tool.grading.roster import read_roster
+from lab_tool.grading.run_folder import opened_run
+from lab_tool.grading.sandbox import NONE, place_open_to_all, strongest_sandbox
+from lab_tool.grading.submissions import submissions_of
+from lab_tool.grading.summary import write_summary
+from lab_tool.grading.tables import write_csv, write_junit
+from lab_tool.output import remark, say, say_next
+from lab_tool.paths import ROOT, shown, write_whole
+
+EXECUTORS = ("local", "slurm")
+
+
+def add_options(parser):
+    parser.add_argument(
+        "submissions",
+        metavar="SUBMISSIONS",
+        help="a folder with a folder per student, a folder of files, or a zip of either",
+    )
+    parser.add_argument(
+        "--exercises", required=True, metavar="NUMBERS", help="such as 04.1,04.2,05.1"
+    )
+    parser.add_argument("--output", required=True, metavar="FOLDER", help="for all that is written")
+    parser.add_argument(
+        "--jobs",
+        type=whole_number(1, 1024),
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="submissions that are judged at once (default: one per processor)",
+    )
+    parser.add_argument("--roster", metavar="FILE.csv", help="the class: its column `student`")
+    parser.add_argument(
+        "--due",
+        metavar="TIME",
+        help="such as 2026-12-01T23:59, or a day; what came later is marked as late",
+    )
+    parser.add_argument(
+        "--seed", metavar="FILE|WORD", help="the secret that the cases' numbers are drawn from"
+    )
+    parser.add_argument(
+        "--require-sandbox",
+        action="store_true",
+        help="refuse to run without bubblewrap or Landlock",
+    )
+    parser.add_argument(
+        "--executor",
+        default="local",
+        metavar="local|slurm",
+        help="where it runs: on this machine (the default), or as a job array of Slurm",
+    )
+    parser.add_argument(
+        "--backend", default="cpu", metavar="cpu|cuda", help="cuda: on the GPU as well"
+    )
+    add_build(parser)
+    add_verbose(parser)
+
+
+def act(arguments):
+    exercises = chosen_exercises(arguments.exercises)
+    if arguments.executor not in EXECUTORS:
+        raise LabError(f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE)
+    if arguments.backend == "auto":
+        raise LabError(
+            "--backend auto: what grades is not chosen by chance; cpu or cuda.", WRONG_USE
+        )
+    due = due_time(arguments.due)
+    roster = read_roster(arguments.roster) if arguments.roster else None
+    place = pathlib.Path(arguments.submissions)
+    if not place.exists():
+        raise LabError(f"there is no folder and no zip {place}.", WRONG_USE)
+    output = pathlib.Path(arguments.output)
+    if place.resolve() in (output.resolve(), *output.resolve().parents):
+        raise LabError(
+            f"--output {output} is in {place}, where it would be taken for a student's folder; "
+            "choose one outside.",
+            WRONG_USE,
+        )
+    require_closed_places(arguments)
+    sandbox = strongest_sandbox(arguments.require_sandbox)
+    if sandbox.kind == NONE:
+        remark(
+            "There is no sandbox here: what students wrote can read your files. "
+            "docs/grading-security.md says what to do; --require-sandbox refuses this."
+        )
+    submissions = submissions_of(place, exercises, roster, due, sandbox)
+    if not submissions.students:
+        why = f" {submissions.problems[0]}" if submissions.problems else ""
+        raise LabError(f"{place}: no student's file is in it.{why}", WRONG_USE)
+    shops = workshops(arguments, exercises)
+    if not shops.judge.can_observe:
+        raise LabError("grading takes the race checker, and this build folder has none.", WRONG_USE)
+    backend = settings_of((shops.gpu or shops.judge).place.folder)["backend"]
+    run = opened_run(output, arguments.seed, (sandbox.kind, backend))
+    if sandbox.kind != NONE:
+        remark(f"Sandbox: {sandbox.kind}.")
+    units = {
+        (student.name, number): run.take(handed.exercise, handed.content)
+        for student in submissions.students
+        for number, handed in student.files.items()
+    }
+    distinct = list({unit.name: unit for unit in units.values()}.values())
+    failed = execute(arguments, Tools(sandbox, shops), run, distinct)
+    judged = {unit.name: run.judgement_of(unit) for unit in distinct}
+    judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
+    seconds = {name: kept[1] for name, kept in judged.items() if kept}
+    marks = marks_of(submissions, units, judgements, exercises, sandbox.kind)
+    write_reports(marks, submissions, units, judgements, seconds, run.folder)
+    return tell(marks, distinct, run.folder)
+
+
+def require_closed_places(arguments):
+    """Refuses secrets where every sandbox lets a submission read: a compiler is there as well."""
+    places = [("SUBMISSIONS", arguments.submissions), ("--output", arguments.output)]
+    if arguments.seed and os.path.exists(arguments.seed):
+        places.append(("--seed", arguments.seed))
+    if any(map(has_solution, all_exercises())):
+        places.append(("the course", ROOT))
+    for what, path in places:
+        place = place_open_to_all(path)
+        if place:
+            raise LabError(
+                f"{what} {path} is below {place}, which every submission may read; "
+                "choose another place.",
+                WRONG_USE,
+            )
+
+
+def execute(arguments, tools, run, units):
+    """Judges the Units; returns {a unit's name: Judgement} of those that the grader failed on."""
+    if arguments.executor == "slurm":
+        from lab_tool.grading.slurm import judge_on_cluster
+
+        return judge_on_cluster(arguments, run, units)
+    return judge_here(tools, run, units, arguments.jobs)
+
+
+def due_time(text):
+    """In seconds since 1970; a time without a zone is this machine's, and a day lasts until its end."""
+    if text is None:
+        return None
+    try:
+        with contextlib.suppress(ValueError):  # it is a day and a time
+            day = datetime.date.fromisoformat(text)
+            return datetime.datetime.combine(day, datetime.time.max).timestamp()
+        return datetime.datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError, OSError) as error:
+        raise LabError(
+            f"--due {text}: a time is expected, such as 2026-12-01T23:59.", WRONG_USE
+        ) from error
+
+
+def write_reports(marks, submissions, units, judgements, seconds, folder):
+    write_marks(marks, folder)
+    write_csv(marks, folder / "grades.csv")
+    write_junit(marks, folder / "junit.xml")
+    pictures, timings, lengths = {}, {}, {}
+    for student, row in zip(submissions.students, marks["students"]):
+        for result in row["exercises"]:
+            unit = units.get((student.name, result["exercise"]))
+            if not unit:
+                continue
+            if result["picture"]:
+                pictures[result["picture"]] = judgements[unit.name].picture
+            key = (student.name, result["exercise"])
+            timings[key] = seconds.get(unit.name, 0)
+            lengths[key] = student.files[result["exercise"]].content.count(b"\n")
+    write_feedback(marks, pictures, folder)
+    write_summary(marks, timings, lengths, folder / "summary.html")
+    rows = [
+        {"student": student, "exercise": exercise, "seconds": time}
+        for (student, exercise), time in timings.items()
+    ]
+    write_whole(folder / "timings.json", json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+
+
+def tell(marks, units, folder):
+    """Says what has come of it; returns the exit code."""
+    rows = [row for student in marks["students"] for row in student["exercises"]]
+    handed = sum(row["file"] is not None for row in rows)
+    say(
+        f"{len(marks['students'])} students, {handed} submissions, {len(units)} of them different; "
+        f"sandbox: {marks['sandbox']}."
+    )
+    troubled = sum(bool(student["problems"]) for student in marks["students"])
+    if troubled or marks["problems"]:
+        say(
+            f"Missing, late, doubled, misnamed or not graded: {troubled} students and "
+            f"{len(marks['problems'])} other files; summary.html lists them."
+        )
+    broken = sum(row["status"] == INTERNAL for row in rows)
+    if broken:
+        say(f"The grader itself failed on {broken} submissions, which are marked {INTERNAL}.")
+    say_next(f"open {shown(folder / 'summary.html')}")
+    return 1 if broken else 0
+
+
+VERB = Verb(
+    summary="judges what a class has handed in",
+    usage=["grade SUBMISSIONS --exercises NUMBERS --output FOLDER [options]"],
+    description="""\
+Judges each submission as `check` does, but with numbers that are drawn from a secret, and in a sandbox.
+Writes grades.csv, results.json, junit.xml, summary.html and a page per student into the output folder.
+If it is interrupted, the same command goes on where it stopped.""",
+    examples=[
+        ("./lab grade class.zip --exercises 04.1 --output grades", "all in the zip"),
+        ("./lab grade class --exercises 05.1 --output grades", "a folder"),
+    ],
+    exit_codes=[
+        (0, "everything was graded, whatever the marks"),
+        (1, "the grader itself failed on a submission, or could not work"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

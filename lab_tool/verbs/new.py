@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""./lab new: a new chapter or exercise, which builds and passes its tests."""
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.names import hint
+from lab_tool.new_chapter import make_chapter
+from lab_tool.new_exercise import make_exercise
+from lab_tool.output import say, say_next
+from lab_tool.paths import shown
+
+KINDS = ["chapter", "exercise"]
+
+
+def add_options(parser):
+    parser.add_argument("kind", metavar="chapter|exercise", help="what to make")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="of a chapter its folder, as in 07_prefix_sum; of an exercise the chapter and the name",
+    )
+
+
+def act(arguments):
+    kind, names = arguments.kind, arguments.names
+    if kind not in KINDS:
+        more = hint(
+            kind,
+            KINDS,
+            "it makes a chapter or an exercise, as in ./lab new chapter 07_prefix_sum.",
+        )
+        raise LabError(f"lab new makes no {kind}; {more}", WRONG_USE)
+    if kind == "chapter":
+        if len(names) != 1:
+            raise LabError(
+                "lab new chapter needs one name, as in ./lab new chapter 07_prefix_sum.", WRONG_USE
+            )
+        chapter, made = make_chapter(names[0])
+        added = "A row in chapters/meson.build and a line in README.md were added."
+        following = f"./lab test {chapter.number}"
+    else:
+        if len(names) != 2:
+            raise LabError(
+                "lab new exercise needs a chapter and a name, as in "
+                "./lab new exercise 04 longest_run.",
+                WRONG_USE,
+            )
+        number, made = make_exercise(*names)
+        added = f"This is exercise {number}; docs/internals/exercises.md says what each file is."
+        following = f"./lab check-course {number}"
+    for file in made:
+        say(shown(file))
+    say(added)
+    say_next(following)
+    return 0
+
+
+VERB = Verb(
+    summary="makes a new chapter or exercise, which passes its tests",
+    usage=["new chapter NN_name", "new exercise NN name"],
+    description="""\
+Makes the folder of a chapter with a lesson, a kernel, a program, a test, a benchmark and its goals, and
+adds its row to chapters/meson.build and its line to README.md; or the folder of an exercise with its
+text, solution, cases, hints and wrong solutions. What it makes builds and passes its tests; it is yours
+to fill. A chapter has no predictions yet, and ./lab check-course names them.""",
+    examples=[
+        ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),
+        ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
+    ],
+    exit_codes=[
+        (0, "it is made"),
+        (1, "a file could not be written"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

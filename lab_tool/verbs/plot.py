@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""./lab plot: draws a recorded run."""
+
+import os
+import pathlib
+import sys
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.output import say_next
+from lab_tool.paths import ROOT, shown
+from lab_tool.processes import run_quietly
+from lab_tool.recorded_runs import is_recorded_run
+
+RUN_DRAWER = ROOT / "common/benchmark/draw_run.py"
+
+
+def add_options(parser):
+    parser.add_argument("target", metavar="FILE.json", help="what ./lab bench --json has written")
+    parser.add_argument(
+        "--output", metavar="FOLDER", help="where the pictures go (default: next to FILE.json)"
+    )
+    add_verbose(parser)
+
+
+def act(arguments):
+    file = pathlib.Path(arguments.target)
+    if not file.is_file():
+        raise LabError(f"there is no file {file}.", WRONG_USE)
+    folder = pathlib.Path(arguments.output) if arguments.output else file.parent
+    if not folder.is_dir():
+        raise LabError(f"--output {folder}: there is no such folder.", WRONG_USE)
+    if not os.access(folder, os.W_OK):
+        raise LabError(f"--output {folder}: nothing can be written there.", WRONG_USE)
+    if not is_recorded_run(file):
+        raise LabError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
+    command = [sys.executable, shown(RUN_DRAWER), "--output", shown(folder), shown(file)]
+    if run_quietly(command, "Drawing", shows_output=True) != 0:
+        raise LabError("the pictures could not be drawn; the message is above.")
+    say_next(f"open the pictures in {shown(folder)} in a browser")
+    return 0
+
+
+VERB = Verb(
+    summary="draws what bench has recorded",
+    usage=["plot FILE.json [--output FOLDER] [--verbose]"],
+    description="""\
+Draws a recorded run of ./lab bench --json: one SVG picture for each chapter that it timed, with the
+time of its variants divided by the best library's.""",
+    examples=[
+        ("./lab plot run.json", "pictures next to run.json"),
+        ("./lab plot run.json --output pictures", "pictures in another folder"),
+    ],
+    exit_codes=[
+        (0, "the pictures are drawn"),
+        (1, "they could not be drawn"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""./lab predict: which of four variants are free of races? The student says it, and then racecheck."""
+
+import shlex
+import sys
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.output import is_terminal, say, say_next
+from lab_tool.paths import ROOT, shown
+from lab_tool.prediction_runs import CONTRADICTED, findings_of
+from lab_tool.prediction_text import (
+    HOW_TO_ANSWER,
+    judgement_of,
+    letters_of,
+    question_of,
+    summary_of,
+)
+from lab_tool.predictions import LETTERS, all_predictions, chosen_prediction, next_prediction
+from lab_tool.race_picture import write_picture
+
+PROMPT = "Free of races are (letters, none, ? or q): "
+
+
+def add_options(parser):
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="",
+        metavar="NN|NN.K|NAME",
+        help="a chapter, for its first prediction; or one prediction (default: the first one of all)",
+    )
+    parser.add_argument(
+        "--answer",
+        metavar="LETTERS",
+        help="the letters of those that are free of races, as in ac, or none; nothing is asked then",
+    )
+    parser.add_argument("--list", action="store_true", help="list all predictions, and ask nothing")
+    add_build(parser)
+    add_verbose(parser)
+
+
+def act(arguments):
+    if arguments.list:
+        if arguments.target or arguments.answer:
+            raise LabError("--list goes alone: it lists all predictions.", WRONG_USE)
+        return listing()
+    prediction = chosen_prediction(arguments.target)
+    if arguments.answer is None and not is_terminal(sys.stdin):
+        raise LabError(
+            "lab predict asks on a terminal, and this is none: give your answer by --answer, as in "
+            f"./lab predict {prediction.label} --answer ac.",
+            WRONG_USE,
+        )
+    answer = None if arguments.answer is None else letters_of(arguments.answer)
+    say(question_of(prediction))
+    if answer is None:
+        answer = asked()
+        if answer is None:
+            say_next(f"./lab predict {prediction.label}", "nothing was answered")
+            return 1
+    return judge(prediction, answer, arguments.build)
+
+
+def listing():
+    for prediction in all_predictions():
+        say(f"{prediction.label}  {prediction.name:<12}  {prediction.title}")
+    say_next("./lab predict")
+    return 0
+
+
+def asked():
+    """The letters that somebody at the terminal answers; None if they don't want to."""
+    say("")
+    while True:
+        sys.stdout.write(PROMPT)
+        sys.stdout.flush()
+        line = sys.stdin.readline()
+        word = line.strip().lower()
+        if not line:
+            say("")  # the end of the input left the prompt's line open
+        if not line or word == "q":
+            return None
+        if word == "?":
+            say(HOW_TO_ANSWER)
+            continue
+        try:
+            return letters_of(word)
+        except LabError as problem:
+            say(str(problem))
+
+
+def judge(prediction, answer, build):
+    """Runs the four variants, and says for each whether it was judged rightly; the exit code."""
+    findings = findings_of(prediction, build)
+    for letter in LETTERS:
+        say(f"\n{judgement_of(prediction, letter, answer, findings[letter])}")
+    say(f"\n{summary_of(prediction, answer)}")
+    picture = ROOT / "work" / f"{prediction.label}_{prediction.name}.svg"
+    picture.parent.mkdir(exist_ok=True)
+    write_picture(
+        [(letter, findings[letter][0]) for letter in LETTERS if findings[letter]], picture
+    )
+    if answer == prediction.answer:
+        say_next(f"./lab predict {next_prediction(prediction).label}")
+        return 0
+    letter = next(each for each in LETTERS if (each in answer) != (each in prediction.answer))
+    command = ["./lab", "racecheck", shown(prediction.source), "--", letter]
+    say_next(shlex.join(command), f"all that racecheck finds in {letter}")
+    return 1
+
+
+VERB = Verb(
+    summary="asks which variants of a kernel have a race, and then checks",
+    usage=["predict [NN|NN.K|NAME] [options]", "predict --list"],
+    description="""\
+Shows four variants of a short kernel and asks which of them are free of races. Then it runs all four
+under the race checker, says for each whether you were right, and why, and draws the races. Always on
+the CPU backend.""",
+    examples=[
+        ("./lab predict 04", "the first prediction of chapter 04"),
+        ("./lab predict 04.2", "its second one"),
+        ("./lab predict 04.2 --answer bd", "the same without a question"),
+    ],
+    exit_codes=[
+        (0, "all four were judged rightly"),
+        (1, "at least one was not, nothing was answered, or a build failed"),
+        WRONG_USE_MEANING,
+        (CONTRADICTED, "racecheck contradicts the course: a mistake of ours, please report it"),
+    ],
+    add_options=add_options,
+    act=act,
+)

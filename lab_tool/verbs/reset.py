@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""./lab reset: an exercise's file as it was at first; the old one is kept."""
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb
+from lab_tool.exercises.catalogue import chosen_exercise
+from lab_tool.exercises.work_folder import add_work, work_folder
+from lab_tool.output import say, say_next
+from lab_tool.paths import shown
+
+
+def add_options(parser):
+    parser.add_argument("target", metavar="EXERCISE", help="an exercise by its number or name")
+    add_work(parser)
+
+
+def act(arguments):
+    exercise = chosen_exercise(arguments.target)
+    work = work_folder(arguments)
+    backup = work.reset(exercise)
+    say(f"{shown(work.file_of(exercise))} is the starter{' again' if backup else ''}.")
+    if backup:
+        say(f"Your text is kept in {shown(backup)}.")
+    say_next(f"./lab learn {exercise.number}")
+    return 0
+
+
+VERB = Verb(
+    summary="brings an exercise's starter back, and keeps what you wrote",
+    usage=["reset EXERCISE [--work FOLDER]"],
+    description="""\
+Puts the starter in place of your file for an exercise. Your own text is kept under another name next to
+it, and the command says where.""",
+    examples=[
+        ("./lab reset 04.2", "begins exercise 04.2 anew"),
+        ("./lab exercises", "shows what you have begun"),
+    ],
+    exit_codes=[
+        (0, "the starter is back"),
+        (1, "a file could not be written; yours is as it was"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

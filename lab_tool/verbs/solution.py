@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""./lab solution: the course's own solution next to the student's, once theirs is right."""
+
+import shutil
+
+from lab_tool.arguments import WRONG_USE_MEANING, Verb
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.exercises.catalogue import chosen_exercise
+from lab_tool.exercises.comparison import comparison
+from lab_tool.exercises.work_folder import add_work, has_solution, work_folder
+from lab_tool.output import say, say_next
+
+
+def add_options(parser):
+    parser.add_argument("target", metavar="EXERCISE", help="an exercise by its number or name")
+    parser.add_argument(
+        "--give-up", action="store_true", help="show the solution before yours is right"
+    )
+    add_work(parser)
+
+
+def act(arguments):
+    exercise = chosen_exercise(arguments.target)
+    if not has_solution(exercise):
+        raise LabError("this copy of the course has no solutions.", WRONG_USE)
+    work = work_folder(arguments)
+    if not work.was_solved(exercise) and not arguments.give_up:
+        raise LabError(
+            f"{exercise.title} is not solved yet: ./lab hint {exercise.number} helps, and "
+            f"./lab solution {exercise.number} --give-up shows it all the same."
+        )
+    for line in comparison(exercise, work, shutil.get_terminal_size().columns):
+        say(line)
+    say_next("./lab exercises")
+    return 0
+
+
+VERB = Verb(
+    summary="shows our solution next to yours, once yours is right",
+    usage=["solution EXERCISE [--give-up] [--work FOLDER]"],
+    description="""\
+Shows the course's solution of an exercise next to your own: side by side in a wide terminal, else one
+after the other with + and -. Yours has to be right first, unless you give up.""",
+    examples=[
+        ("./lab solution 04.2", "after ./lab check 04.2 was right"),
+        ("./lab solution 04.2 --give-up", "without having solved it"),
+    ],
+    exit_codes=[
+        (0, "the solution was shown"),
+        (1, "the exercise is not solved yet"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""./lab trace: which SM worked on which item, and when, as a picture."""
+
+import datetime
+import json
+import pathlib
+import shlex
+import sys
+
+from lab_tool.arguments import (
+    NO_DEVICE_MEANING,
+    WRONG_USE_MEANING,
+    Verb,
+    add_backend,
+    add_build,
+    add_verbose,
+)
+from lab_tool.build_folders import configured, settings_of
+from lab_tool.building import build
+from lab_tool.chapters import chosen_chapters
+from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.output import remark, say_next
+from lab_tool.paths import ROOT, require_writable, shown
+from lab_tool.processes import output_of, run_quietly
+from lab_tool.programs import run_finished_program
+from lab_tool.recorded_runs import circumstances, device_in_words
+
+DRAWER = ROOT / "common/lab/draw_schedules.py"
+
+
+def add_options(parser):
+    parser.add_argument(
+        "target", metavar="CHAPTER", help="a chapter that hands out items: 05 or 06"
+    )
+    parser.add_argument(
+        "--panels",
+        metavar="A,B,C",
+        help="the variants to draw, one below the other (default: all that the program runs)",
+    )
+    parser.add_argument(
+        "--output",
+        metavar="FILE.svg",
+        help="the picture (default: the chapter's folder name, in the current folder)",
+    )
+    parser.add_argument(
+        "--json",
+        metavar="FILE.json",
+        help="also keep what the picture shows, to draw it again without another run",
+    )
+    add_backend(parser)
+    add_build(parser)
+    add_verbose(parser)
+
+
+def act(arguments):
+    chapters = chosen_chapters(arguments.target)
+    chapter = chapters[0]
+    output = pathlib.Path(arguments.output or f"{chapter.folder}.svg")
+    if len(chapters) > 1:
+        raise LabError("trace takes one chapter, as in ./lab trace 05.", WRONG_USE)
+    panels = arguments.panels.split(",") if arguments.panels else [""]
+    if arguments.panels and not all(panels):
+        raise LabError(
+            f"--panels {arguments.panels}: it takes names of variants with commas between them, as in "
+            "--panels A,B,C.",
+            WRONG_USE,
+        )
+    if output.suffix != ".svg":
+        raise LabError(f"--output {output}: the picture is an SVG file, FILE.svg.", WRONG_USE)
+    require_writable("--output", output)
+    kept = pathlib.Path(arguments.json) if arguments.json else None
+    if kept:
+        require_writable("--json", kept)
+    place = configured(arguments)
+    build(place, [chapter.target], chapter.program)
+    program = place.folder / chapter.target
+    if "--trace " not in (output_of([str(program), "--help"]) or ""):
+        raise LabError(f"{chapter.program} hands out no items, so it has no --trace.", WRONG_USE)
+    traces = place.folder / "traces"
+    traces.mkdir(exist_ok=True)
+    files = []
+    for panel in panels:
+        files.append(traces / f"{chapter.folder}{'-' if panel else ''}{panel}.json")
+        options = ["--trace", shown(files[-1])] + (["--variant", panel] if panel else [])
+        code = run_finished_program(program, [*arguments.program_options, *options])
+        if code != 0:
+            return code
+    where = circumstances(settings_of(place.folder)["backend"])
+    about = {
+        "place": device_in_words(where),
+        "cores": where["machine"]["cores"] if where["backend"] == "cpu" else None,
+        "date": datetime.date.today().isoformat(),
+        "command": command_of(chapter, arguments),
+    }
+    command = [sys.executable, shown(DRAWER), "--about", json.dumps(about)]
+    command += ["--output", shown(output), *(["--json", shown(kept)] if kept else [])]
+    command += map(shown, files)
+    if run_quietly(command, "Drawing") != 0:
+        raise LabError("the picture could not be drawn; the message is above.")
+    remark(f"{shown(output)} is the picture. Perfetto opens {', '.join(map(shown, files))}.")
+    say_next(f"open {shown(output)} in a browser")
+    return 0
+
+
+def command_of(chapter, arguments):
+    """The command line that draws the same again, elsewhere too."""
+    words = ["./lab", "trace", chapter.number]
+    words += ["--panels", arguments.panels] if arguments.panels else []
+    words += ["--", *arguments.program_options] if arguments.program_options else []
+    return shlex.join(words)
+
+
+VERB = Verb(
+    summary="draws which SM worked on which item, and when",
+    usage=["trace CHAPTER [--panels A,B,C] [options] [-- program options]"],
+    description="""\
+Runs a chapter that hands out items (05 or 06), and draws which SM worked on which item when. Of a
+device with many SMs the picture shows a few: those that end first and last, and others between.""",
+    examples=[
+        ("./lab trace 05", "writes 05_work_queue.svg"),
+        ("./lab trace 05 --panels grid_stride,queue", "two of the variants"),
+    ],
+    exit_codes=[
+        (0, "the picture is drawn"),
+        (1, "a result is wrong, or something failed while it was built, run or drawn"),
+        WRONG_USE_MEANING,
+        NO_DEVICE_MEANING,
+    ],
+    add_options=add_options,
+    act=act,
+    takes_program_options=True,
+)
