@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Links to source files and folders, which lead to pages of their own: the sources with line numbers.
+
+GitHub shows a file or a folder that a document links to. The site has to bring these pages itself, so
+that nothing outside of it is needed.
+"""
+
+import html
+import pathlib
+import posixpath
+
+from docutils import nodes
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import TextLexer, get_lexer_by_name
+from sphinx import addnodes
+
+from lab_tool.paths import ROOT
+
+LEXERS = {
+    ".cu": "cuda",
+    ".cuh": "cuda",
+    ".cpp": "cpp",
+    ".hpp": "cpp",
+    ".py": "python",
+    ".json": "json",
+    ".patch": "diff",
+    ".build": "meson",
+    ".sh": "bash",
+}
+# Recorded runs are data; of a longer file the page shows the beginning.
+MOST_CHARACTERS = 60_000
+
+
+def connect(app):
+    # Before Sphinx collects what is to be downloaded: these links become pages instead.
+    app.connect("doctree-read", resolve_links, priority=400)
+    app.connect("html-collect-pages", source_pages)
+
+
+def _wanted(app):
+    """The files and folders to which some page links."""
+    if not hasattr(app.env, "course_sources"):
+        app.env.course_sources = set()
+    return app.env.course_sources
+
+
+def page_of(path):
+    """The page of a file or a folder, without .html."""
+    name = path.relative_to(ROOT).as_posix()
+    if path.is_dir():
+        return f"{name}/README" if (path / "README.md").is_file() else f"{name}/index"
+    return name
+
+
+def source_reference(app, docname, file, text, line=None):
+    """A reference node to a source's page, or to one of its lines. The page is made."""
+    _wanted(app).add(file)
+    uri = posixpath.relpath(f"{page_of(file)}.html", posixpath.dirname(docname) or ".")
+    anchor = f"#line-{line}" if line else ""
+    return nodes.reference("", text, refuri=uri + anchor, internal=True, classes=["source"])
+
+
+def resolve_links(app, doctree):
+    """Handler of doctree-read: links to files that are no pages, to folders, and inline file names."""
+    docname = app.env.docname
+    folder = (ROOT / docname).parent
+    candidates = [
+        *doctree.findall(addnodes.download_reference),
+        *doctree.findall(addnodes.pending_xref),
+    ]
+    for link in candidates:
+        target = link.get("reftarget", "").partition("#")[0]
+        path = (ROOT / target[1:] if target.startswith("/") else folder / target).resolve()
+        if link.get("refdomain") == "doc" or not target or not path.is_relative_to(ROOT):
+            continue
+        if path.is_dir() or (path.is_file() and path.suffix != ".md"):
+            reference = source_reference(app, docname, path, "")
+            reference += nodes.inline("", "", *(child.deepcopy() for child in _words(link)))
+            link.replace_self(reference)
+    for code in list(doctree.findall(nodes.literal)):
+        _link_file_name(app, docname, code)
+
+
+def _words(link):
+    """What a link says, without the wrapping that Sphinx puts around it."""
+    only = link.children[0] if len(link.children) == 1 else None
+    return (
+        only.children
+        if isinstance(only, (nodes.inline, nodes.literal)) and only.children
+        else link.children
+    )
+
+
+def _link_file_name(app, docname, code):
+    """`last_block.cuh` in a sentence leads to the file, if it stands next to the document."""
+    name = code.astext()
+    if pathlib.PurePath(name).suffix not in (".cu", ".cuh", ".hpp") or " " in name or "<" in name:
+        return
+    if isinstance(code.parent, (nodes.reference, nodes.title)):
+        return
+    if any(isinstance(one, (nodes.reference, addnodes.pending_xref)) for one in _ancestors(code)):
+        return
+    for base in ((ROOT / docname).parent, ROOT, ROOT / "chapters"):
+        if (base / name).is_file():
+            reference = source_reference(app, docname, (base / name).resolve(), "")
+            reference += code.deepcopy()
+            code.replace_self(reference)
+            return
+
+
+def _ancestors(node):
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def source_pages(app):
+    """Handler of html-collect-pages: (name, context, template) of each page."""
+    files = set()
+    for path in sorted(_wanted(app)):
+        if not path.is_dir():
+            files.add(path)
+        elif not (path / "README.md").is_file():
+            inside = sorted(
+                one for one in path.iterdir() if one.is_file() and not one.name.startswith(".")
+            )
+            files |= set(inside)
+            yield page_of(path), _folder_context(path, inside), "page.html"
+    for path in sorted(files):
+        yield page_of(path), _file_context(path), "page.html"
+
+
+def _folder_context(path, inside):
+    rows = "".join(
+        f'<li><a href="{html.escape(one.name)}.html"><code>{html.escape(one.name)}</code></a></li>'
+        for one in inside
+    )
+    name = path.relative_to(ROOT).as_posix()
+    return {
+        "title": name,
+        "body": f"<h1>{html.escape(name)}</h1><ul>{rows}</ul>",
+        "furo_hide_toc": True,
+    }
+
+
+def _file_context(path):
+    name = path.relative_to(ROOT).as_posix()
+    text = path.read_text(encoding="utf-8", errors="replace")
+    note = ""
+    if len(text) > MOST_CHARACTERS:
+        lines = text.count("\n")
+        text = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1]
+        note = f"<p>The first {text.count(chr(10)):,} of its {lines:,} lines.</p>"
+    lexer = get_lexer_by_name(LEXERS[path.suffix]) if path.suffix in LEXERS else TextLexer()
+    formatter = HtmlFormatter(
+        linenos="inline", lineanchors="line", anchorlinenos=True, linespans="", cssclass="highlight"
+    )
+    body = f"<h1>{html.escape(name)}</h1>{note}{highlight(text, lexer, formatter)}"
+    return {"title": name, "body": body, "furo_hide_toc": True, "is_source": True}
