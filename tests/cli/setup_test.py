@@ -5,14 +5,26 @@ import contextlib
 import io
 import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 from unittest import mock
 
-import python_test
-
-ROOT = pathlib.Path(os.environ["LAB_SOURCE_ROOT"])
-lab = python_test.load_lab()
+from lab_tool import (
+    apt,
+    backends,
+    build_folders,
+    installing,
+    operating_system,
+    requirements,
+    virtual_environment,
+    wraps,
+)
+from lab_tool.chapters import all_chapters
+from lab_tool.errors import LabError
+from lab_tool.test_results import counted
+from lab_tool.verbs import doctor
+from this_build import ROOT
 
 DEBIAN_12 = {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"}
 DEBIAN_13 = {"ID": "debian", "VERSION_ID": "13", "PRETTY_NAME": "Debian GNU/Linux 13 (trixie)"}
@@ -20,90 +32,90 @@ UBUNTU_24 = {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04
 UBUNTU_22 = {"ID": "ubuntu", "VERSION_ID": "22.04", "PRETTY_NAME": "Ubuntu 22.04.4 LTS"}
 FEDORA = {"ID": "fedora", "VERSION_ID": "41", "PRETTY_NAME": "Fedora Linux 41"}
 
-EVERYTHING = [item.name for item in lab.REQUIREMENTS]
-MIRROR = {
-    "Types": "deb",
-    "URIs": "http://mirror.example/debian",
-    "Suites": "bookworm",
-    "Components": "main",
-}
+EVERYTHING = [item.name for item in requirements.REQUIREMENTS]
+MIRROR = apt.Source("http://mirror.example/debian/", "bookworm", "main")
 
 
-class sources_of_apt(unittest.TestCase):
-    def sources(self, files):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, text in files.items():
-                path = pathlib.Path(folder, name)
-                path.parent.mkdir(exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            return lab.apt_sources(folder)
-
-    def test_one_line_format(self):
-        text = (
-            "# deb http://old.example/debian bookworm main\n"
-            "deb [arch=amd64,arm64 signed-by=/usr/share/keyrings/k.gpg] http://mirror.example/debian "
-            "bookworm main contrib  # the mirror of our school\n"
-            "deb-src http://mirror.example/debian bookworm main\n"
+class SourcesOfApt(unittest.TestCase):
+    def test_are_what_apt_says(self):
+        answer = (
+            "http://mirror.example/debian/ bookworm main\n"
+            "http://mirror.example/debian/ bookworm main\n"  # once for each architecture
+            "http://mirror.example/debian-security/ bookworm-security main\n"
         )
-        binary, source = self.sources({"sources.list": text})
+        with mock.patch.object(apt, "output_of", return_value=answer):
+            self.assertEqual(
+                apt.sources(),
+                [
+                    MIRROR,
+                    apt.Source(
+                        "http://mirror.example/debian-security/", "bookworm-security", "main"
+                    ),
+                ],
+            )
+
+    def test_without_apt_there_are_none(self):
+        with mock.patch.object(apt, "output_of", return_value=None):
+            self.assertEqual(apt.sources(), [])
+
+    @unittest.skipUnless(shutil.which("apt-get"), "apt is not here")
+    def test_every_format_that_apt_reads(self):
+        """apt itself reads these files, in a folder of our own and before any `apt-get update`."""
+        files = {
+            "sources.list": "deb [arch=amd64,arm64] http://one.example/debian bookworm main contrib"
+            "  # a comment\ndeb-src http://one.example/debian bookworm main\n",
+            "sources.list.d/two.sources": "Types: deb deb-src\nURIs: http://two.example/debian\n"
+            "# a comment\nsuites: bookworm bookworm-updates\nComponents: main\n"
+            "\nEnabled: no\nTypes: deb\nURIs: http://off.example\nSuites: sid\nComponents: main\n",
+            "sources.list.d/old.list.disabled": "deb http://old.example bookworm main\n",
+        }
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for file, text in files.items():
+                (folder / file).parent.mkdir(exist_ok=True)
+                (folder / file).write_text(text, encoding="utf-8")
+            (folder / "lists" / "partial").mkdir(parents=True)
+            own = folder / "apt.conf"
+            own.write_text(f'Dir::Etc "{name}/"; Dir::State::Lists "{name}/lists";')
+            with mock.patch.dict(os.environ, {"APT_CONFIG": str(own)}):
+                found = apt.sources()
         self.assertEqual(
-            binary,
+            {(source.uri, source.suite, source.component) for source in found},
             {
-                "Types": "deb",
-                "URIs": "http://mirror.example/debian",
-                "Suites": "bookworm",
-                "Components": "main contrib",
-                "Architectures": "amd64 arm64",
-                "Signed-By": "/usr/share/keyrings/k.gpg",
+                ("http://one.example/debian/", "bookworm", "main"),
+                ("http://one.example/debian/", "bookworm", "contrib"),
+                ("http://two.example/debian/", "bookworm", "main"),
+                ("http://two.example/debian/", "bookworm-updates", "main"),
             },
         )
-        self.assertEqual(source["Types"], "deb-src")
-
-    def test_deb822_format(self):
-        text = (
-            "# comment\nTypes: deb deb-src\nURIs: http://mirror.example/debian\n# comment\n"
-            "suites: bookworm bookworm-updates\nComponents: main\nSigned-By:\n -----BEGIN\n .\n -----END\n"
-            "\nEnabled: no\nTypes: deb\nURIs: http://off.example\nSuites: bookworm\nComponents: main\n"
-        )
-        (source,) = self.sources({"sources.list.d/debian.sources": text})
-        self.assertEqual(source["Suites"], "bookworm bookworm-updates")
-        self.assertEqual(source["Signed-By"], "\n -----BEGIN\n .\n -----END")
-
-    def test_files_of_other_names_are_not_apts(self):
-        self.assertEqual(
-            self.sources({"sources.list.d/old.list.disabled": "deb http://x.example y main"}), []
-        )
 
 
-class backports(unittest.TestCase):
+class Backports(unittest.TestCase):
     def test_come_from_the_mirror_that_apt_uses(self):
-        source = {**MIRROR, "Signed-By": "/k.gpg", "Suites": "bookworm bookworm-updates"}
-        (command,) = lab.backports_commands([source], "sudo ")
+        with mock.patch.object(apt.os.path, "exists", return_value=True):
+            (command,) = apt.backports_commands([MIRROR], "sudo ")
         self.assertEqual(
             command,
-            r"printf '%s\n' 'Types: deb' 'URIs: http://mirror.example/debian' 'Suites: bookworm-backports' "
-            "'Components: main' 'Signed-By: /k.gpg' | "
+            r"printf '%s\n' 'Types: deb' 'URIs: http://mirror.example/debian/' "
+            "'Suites: bookworm-backports' 'Components: main' "
+            "'Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg' | "
             "sudo tee /etc/apt/sources.list.d/bookworm-backports.sources",
         )
 
     def test_are_left_alone_where_they_are(self):
-        there = {**MIRROR, "Suites": "bookworm-backports"}
-        self.assertEqual(lab.backports_commands([MIRROR, there], ""), [])
+        there = MIRROR._replace(suite="bookworm-backports")
+        self.assertEqual(apt.backports_commands([MIRROR, there], ""), [])
 
     def test_without_any_mirror(self):
-        for sources in (
-            [],
-            [{**MIRROR, "Types": "deb-src"}],
-            [{**MIRROR, "Suites": "bookworm-security"}],
-        ):
-            with self.subTest(sources=sources), self.assertRaisesRegex(lab.failure, "backports"):
-                lab.backports_commands(sources, "")
+        for sources in ([], [MIRROR._replace(suite="bookworm-security")]):
+            with self.subTest(sources=sources), self.assertRaisesRegex(LabError, "backports"):
+                apt.backports_commands(sources, "")
 
 
-class installing(unittest.TestCase):
+class Installing(unittest.TestCase):
     def commands(self, missing, system):
-        with mock.patch.object(lab, "apt_sources", lambda: [MIRROR]):
-            return lab.apt_commands(missing, system, "")
+        with mock.patch.object(apt, "sources", lambda: [MIRROR]):
+            return apt.apt_commands(missing, system, "")
 
     def test_debian_12_takes_two_packages_from_backports(self):
         add, update, install = self.commands(EVERYTHING, DEBIAN_12)
@@ -112,13 +124,13 @@ class installing(unittest.TestCase):
         self.assertTrue(
             install.endswith(
                 " g++ meson/bookworm-backports ninja-build pkg-config catch2/bookworm-backports "
-                "libboost-context-dev libcli11-dev"
+                "libboost-context-dev libcli11-dev nlohmann-json3-dev"
             ),
             install,
         )
 
     def test_debian_12_without_need_of_backports(self):
-        update, install = self.commands(["CLI11"], DEBIAN_12)
+        _, install = self.commands(["CLI11"], DEBIAN_12)
         self.assertTrue(
             install.endswith("apt-get install -y --no-install-recommends libcli11-dev"), install
         )
@@ -128,7 +140,7 @@ class installing(unittest.TestCase):
         self.assertIn(" meson ninja-build pkg-config catch2 ", install)
 
     def test_ubuntu_has_no_meson_that_is_new_enough(self):
-        with mock.patch.object(lab, "makes_virtual_environments", lambda: False):
+        with mock.patch.object(apt, "makes_virtual_environments", lambda: False):
             _, install = self.commands(EVERYTHING, UBUNTU_24)
         self.assertNotIn("meson", install)
         self.assertTrue(install.endswith(" python3-venv"), install)
@@ -137,32 +149,37 @@ class installing(unittest.TestCase):
         )
 
     def test_systems_that_lab_installs_on(self):
-        with mock.patch.object(lab.shutil, "which", lambda name: f"/usr/bin/{name}"):
+        with mock.patch.object(shutil, "which", lambda name: f"/usr/bin/{name}"):
             self.assertTrue(
-                all(map(lab.installs_with_apt, (DEBIAN_12, DEBIAN_13, UBUNTU_24, {"ID": "debian"})))
+                all(
+                    map(
+                        operating_system.installs_with_apt,
+                        (DEBIAN_12, DEBIAN_13, UBUNTU_24, {"ID": "debian"}),
+                    )
+                )
             )
-            self.assertFalse(any(map(lab.installs_with_apt, (UBUNTU_22, FEDORA))))
+            self.assertFalse(any(map(operating_system.installs_with_apt, (UBUNTU_22, FEDORA))))
 
     def install(self, missing, system, user, sudo, here=()):
         """What install() runs, and the message it fails with."""
         ran = []
         with contextlib.ExitStack() as patches:
-            for name, value in {
-                "operating_system": lambda: system,
-                "apt_sources": lambda: [MIRROR],
-                "run": lambda command: ran.append(command) or 0,
-                "output_of": lambda command, text="": "" if sudo and command[0] == "sudo" else None,
-                "makes_virtual_environments": lambda: True,
-            }.items():
-                patches.enter_context(mock.patch.object(lab, name, value))
-            patches.enter_context(mock.patch.object(lab.os, "geteuid", lambda: user))
-            patches.enter_context(
-                mock.patch.object(lab.shutil, "which", lambda name: f"/usr/bin/{name}")
-            )
-            printed = patches.enter_context(contextlib.redirect_stdout(io.StringIO()))
+            for module, name, value in (
+                (installing, "operating_system", lambda: system),
+                (installing, "run_installation", lambda command: ran.append(command) or 0),
+                (installing, "makes_virtual_environments", lambda: True),
+                (apt, "makes_virtual_environments", lambda: True),
+                (virtual_environment, "VENV", pathlib.Path("/nowhere/.venv")),
+                (apt, "sources", lambda: [MIRROR]),
+                (apt, "output_of", lambda command: "" if sudo and command[0] == "sudo" else None),
+                (os, "geteuid", lambda: user),
+                (shutil, "which", lambda name: f"/usr/bin/{name}"),
+            ):
+                patches.enter_context(mock.patch.object(module, name, value))
+            printed = patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
             try:
-                lab.install(missing, dict(here))
-            except lab.failure as problem:
+                installing.install(missing, dict(here))
+            except LabError as problem:
                 return ran, str(problem), problem.code
         for command in ran:
             self.assertIn(command, printed.getvalue())  # printed before it is run
@@ -175,7 +192,7 @@ class installing(unittest.TestCase):
     def test_libpng_comes_along_where_it_is_not_here(self):
         ran, _, _ = self.install(["CLI11"], DEBIAN_13, user=0, sudo=False)
         self.assertTrue(ran[1].endswith(" libcli11-dev libpng-dev"), ran)
-        here = {"libpng": lab.found((1, 6, 39), "/usr/include/png.h")}
+        here = {"libpng": requirements.Found((1, 6, 39), "/usr/include/png.h")}
         ran, _, _ = self.install(["CLI11"], DEBIAN_13, user=0, sudo=False, here=here)
         self.assertTrue(ran[1].endswith(" libcli11-dev"), ran)
 
@@ -193,6 +210,13 @@ class installing(unittest.TestCase):
             "Catch2 3.4.0",
         ):
             self.assertIn(words, message)
+        self.assertNotIn("into this folder", message)  # a compiler is missing, too
+
+    def test_without_rights_the_way_without_any_is_said(self):
+        ran, message, code = self.install(["Meson", "Catch2"], DEBIAN_12, user=1000, sudo=False)
+        self.assertEqual((ran, code), ([], 1))
+        self.assertIn("sudo apt-get update", message)
+        self.assertIn("/.venv/bin/meson wrap install catch2", message)
 
     def test_without_rights_meson_and_ninja_come_from_pypi(self):
         ran, _, code = self.install(["Meson", "Ninja"], DEBIAN_13, user=1000, sudo=False)
@@ -206,45 +230,167 @@ class installing(unittest.TestCase):
         self.assertTrue(ran[1].endswith(" libcli11-dev libpng-dev"), ran)
         self.assertIn("pip install --quiet 'meson>=1.4.0,<2'", ran[3])
 
+    def test_other_systems_take_everything_into_the_folder(self):
+        for system in (FEDORA, UBUNTU_22):
+            ran, _, code = self.install(
+                ["Meson", "Catch2", "nlohmann_json"], system, user=1000, sudo=False
+            )
+            self.assertEqual(code, 0)
+            self.assertIn("pip install --quiet 'meson>=1.4.0,<2'", ran[1])
+            self.assertIn("mkdir -p", ran[2])
+            self.assertEqual(
+                [command.partition("meson wrap ")[2] for command in ran[3:]],
+                ["install catch2", "install nlohmann_json"],
+            )
+
+    def test_with_a_meson_that_is_here(self):
+        here = {"Meson": requirements.Found((1, 7, 0), "/opt/my tools/meson")}
+        ran, _, _ = self.install(["CLI11"], FEDORA, user=1000, sudo=False, here=here)
+        self.assertTrue(ran[1].endswith(" && '/opt/my tools/meson' wrap install cli11"), ran)
+
     def test_other_systems_get_the_list(self):
         for system in (FEDORA, UBUNTU_22, {"ID": "Darwin", "PRETTY_NAME": "Darwin 24.1"}):
-            here = {"Meson": lab.found((1, 0, 1), "/usr/bin/meson")}
-            ran, message, code = self.install(
-                ["Meson", "Catch2"], system, user=0, sudo=False, here=here
-            )
+            here = {"Meson": requirements.Found((1, 0, 1), "/usr/bin/meson")}
+            missing = ["Meson", "Catch2"]
+            if system["ID"] != "Darwin":
+                missing.append("pkg-config")
+            ran, message, code = self.install(missing, system, user=0, sudo=False, here=here)
             self.assertEqual((ran, code), ([], 1))
             self.assertIn("Meson 1.4.0 (1.0.1 is here), Catch2 3.4.0", message)
             self.assertIn(system["PRETTY_NAME"], message)
 
 
-class what_is_missing(unittest.TestCase):
+class OddMachines(unittest.TestCase):
+    """One sentence says what to do, and nothing is left half-installed."""
+
+    def fails(self, venv):
+        """The message of an installation whose last command fails, as without a network."""
+
+        def run(command):
+            if " -m venv " in command:
+                venv.mkdir()
+                return 0
+            return 1
+
+        with contextlib.ExitStack() as patches:
+            for module, name, value in (
+                (installing, "operating_system", lambda: FEDORA),
+                (installing, "run_installation", run),
+                (installing, "makes_virtual_environments", lambda: True),
+                (installing, "VENV", venv),
+                (virtual_environment, "VENV", venv),
+                (virtual_environment, "output_of", lambda command: "pip 25"),
+            ):
+                patches.enter_context(mock.patch.object(module, name, value))
+            patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
+            with self.assertRaises(LabError) as caught:
+                installing.install(["Meson"], {})
+        return str(caught.exception)
+
+    def test_without_a_network(self):
+        with tempfile.TemporaryDirectory() as folder:
+            venv = pathlib.Path(folder, ".venv")
+            message = self.fails(venv)
+            self.assertFalse(venv.exists())
+        self.assertIn("if there is no network, connect this machine", message)
+        self.assertIn("behind a proxy set http_proxy and https_proxy", message)
+        self.assertNotIn("\n", message)
+
+    def test_a_venv_that_was_there_stays(self):
+        with tempfile.TemporaryDirectory() as folder:
+            venv = pathlib.Path(folder, ".venv")
+            venv.mkdir()
+            self.fails(venv)
+            self.assertTrue(venv.exists())
+
+    def free(self, mebibytes):
+        usage = shutil.disk_usage(".")._replace(free=mebibytes << 20)
+        return mock.patch.object(shutil, "disk_usage", lambda folder: usage)
+
+    def test_a_full_disk(self):
+        with self.free(12), self.assertRaisesRegex(LabError, r"12 MiB left, .* 300 MiB: make room"):
+            build_folders.require_free_space(ROOT)
+        with self.free(400):
+            build_folders.require_free_space(ROOT)
+
+    def test_the_doctor_names_a_full_disk(self):
+        with self.free(12), contextlib.redirect_stdout(io.StringIO()) as printed:
+            doctor.act(mock.Mock(choice=False))
+        self.assertRegex(printed.getvalue(), r"disk +12 MiB free +too little for a first build")
+
+
+class Wraps(unittest.TestCase):
+    def found(self, text):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "catch2.wrap").write_text(text, encoding="utf-8")
+            with mock.patch.object(wraps, "FOLDER", folder):
+                return wraps.found_wraps(), wraps.wrap_commands(["Catch2", "CLI11"], "meson")[1:]
+
+    def test_the_version_is_that_of_the_sources(self):
+        found, _ = self.found("[wrap-file]\ndirectory = Catch2-3.7.1\n[provide]\ncatch2 = it\n")
+        self.assertEqual(
+            [(name, each.version) for name, each in found.items()], [("Catch2", (3, 7, 1))]
+        )
+
+    def test_one_that_is_here_is_updated(self):
+        _, commands = self.found("[wrap-file]\ndirectory = Catch2-2.13.1\n")
+        self.assertEqual(
+            [command.partition(" wrap ")[2] for command in commands],
+            ["update catch2", "install cli11"],
+        )
+
+    def test_what_is_no_wrap_is_not_found(self):
+        for text in ("", "directory = 1", "[wrap-file]\nurl = x", "[wrap-file\n", "\0"):
+            with self.subTest(text):
+                self.assertEqual(self.found(text)[0], {})
+
+
+class WhatIsMissing(unittest.TestCase):
     def here(self, **changes):
-        versions = {item.name: item.minimum for item in lab.REQUIREMENTS}
+        versions = {item.name: item.minimum for item in requirements.REQUIREMENTS}
         versions.update({name.replace("_", " "): version for name, version in changes.items()})
-        return {name: lab.found(version, "/x") for name, version in versions.items() if version}
+        return {
+            name: requirements.Found(version, "/x") for name, version in versions.items() if version
+        }
 
     def test_minimum_is_enough(self):
-        self.assertEqual(lab.missing_from(self.here(), "cpu"), [])
+        self.assertEqual(requirements.missing_from(self.here(), "cpu"), [])
 
     def test_too_old(self):
-        self.assertEqual(lab.missing_from(self.here(Meson=(1, 3, 2)), "cpu"), ["Meson"])
-        self.assertEqual(lab.missing_from(self.here(Meson=(1, 10, 0)), "cpu"), [])
+        self.assertEqual(requirements.missing_from(self.here(Meson=(1, 3, 2)), "cpu"), ["Meson"])
+        self.assertEqual(requirements.missing_from(self.here(Meson=(1, 10, 0)), "cpu"), [])
 
     def test_not_there(self):
-        self.assertEqual(lab.missing_from({}, "cpu"), EVERYTHING)
+        with self.on("riscv64"):
+            self.assertEqual(requirements.missing_from({}, "cpu"), EVERYTHING)
 
     def test_nothing_is_missing_without_libpng(self):
         self.assertNotIn("libpng", self.here())
-        self.assertEqual(lab.missing_from(self.here(), "cpu"), [])
+        self.assertEqual(requirements.missing_from(self.here(), "cpu"), [])
 
-    def test_only_the_cpu_backend_needs_fibers(self):
+    def test_what_only_the_cpu_backend_needs(self):
+        for name in ("Boost.Context", "nlohmann_json"):
+            here = self.here()
+            del here[name]
+            with self.on("riscv64"):
+                self.assertEqual(requirements.missing_from(here, "cpu"), [name])
+                self.assertEqual(requirements.missing_from(here, "cuda"), [])
+
+    def test_only_other_processors_need_boost_context(self):
         here = self.here()
         del here["Boost.Context"]
-        self.assertEqual(lab.missing_from(here, "cpu"), ["Boost.Context"])
-        self.assertEqual(lab.missing_from(here, "cuda"), [])
+        for machine in ("x86_64", "aarch64"):
+            with self.on(machine):
+                self.assertEqual(requirements.missing_from(here, "cpu"), [])
+        with self.on("riscv64"):
+            self.assertEqual(requirements.missing_from(here, "cpu"), ["Boost.Context"])
+
+    def on(self, machine):
+        return mock.patch.object(requirements.platform, "machine", lambda: machine)
 
 
-class choice_of_backend(unittest.TestCase):
+class ChoiceOfBackend(unittest.TestCase):
     def choose(self, nvcc, gpus, driver="13.0"):
         answers = {
             "nvcc --version": (
@@ -254,8 +400,10 @@ class choice_of_backend(unittest.TestCase):
             "nvidia-smi --query-gpu=name,compute_cap,driver_version": "\n".join(gpus) or None,
             "nvidia-smi --version": f"NVIDIA-SMI version  : 580.1\nCUDA Version        : {driver}\n",
         }
-        with mock.patch.object(lab, "output_of", lambda command: answers[" ".join(command[:2])]):
-            return lab.choose_backend()
+        with mock.patch.object(
+            backends, "output_of", lambda command: answers[" ".join(command[:2])]
+        ):
+            return backends.choose_backend()
 
     def test_nvcc_and_gpu(self):
         choice = self.choose("13.0", ["NVIDIA H200, 9.0, 580.1", "NVIDIA H200, 9.0, 580.1"])
@@ -283,9 +431,9 @@ class choice_of_backend(unittest.TestCase):
         self.assertIn("12.2", choice.reason)
 
 
-class counting(unittest.TestCase):
+class Counting(unittest.TestCase):
     def count(self, lines, outcomes):
-        counts, remarks = lab.counted(lines, outcomes)
+        counts, remarks = counted(lines, outcomes)
         return (counts["passed"], counts["failed"], counts["skipped"]), remarks
 
     def test_counts_cases_and_not_binaries(self):
@@ -309,16 +457,12 @@ class counting(unittest.TestCase):
         self.assertEqual(self.count([], [("one", "one", "OK")])[0], (0, 1, 0))
 
 
-class chapters(unittest.TestCase):
+class Chapters(unittest.TestCase):
     def test_table_names_folders_that_are_there(self):
-        rows = lab.all_chapters()
+        rows = all_chapters()
         folders = sorted(
             path.name for path in (ROOT / "chapters").glob("[0-9][0-9]_*") if path.is_dir()
         )
         self.assertEqual([row.folder for row in rows], folders)
         for row in rows:
             self.assertTrue((ROOT / "chapters" / row.folder / f"{row.program}.cu").is_file(), row)
-
-
-if __name__ == "__main__":
-    python_test.main()

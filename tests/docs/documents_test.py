@@ -8,16 +8,16 @@ that is in no file says so: ```cpp example.
 """
 
 import json
-import os
-import pathlib
 import re
 import shlex
 import unittest
 
-import python_test
+from lab_tool.chapters import all_chapters, chosen_chapters
+from lab_tool.command_line import parsed
+from lab_tool.exercises.catalogue import chosen_exercise
+from lab_tool.predictions import all_predictions, chosen_prediction
+from this_build import BUILD, ROOT
 
-ROOT = pathlib.Path(os.environ["LAB_SOURCE_ROOT"])
-BUILD = pathlib.Path(os.environ["LAB_BUILD_FOLDER"])
 DOCUMENTS = [
     ROOT / "README.md",
     *sorted(ROOT.glob("docs/**/*.md")),
@@ -25,9 +25,7 @@ DOCUMENTS = [
 ]
 
 FENCE = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-MESON_OPTIONS = {"buildtype", "b_sanitize", "b_lundef", "debug", "optimization"}
-
-lab = python_test.load_lab()
+MESON_OPTIONS = {"buildtype", "b_lundef", "b_pch", "b_sanitize", "debug", "optimization"}
 
 
 def text_of(document):
@@ -48,7 +46,8 @@ def commands_of(document):
                 commands.append(line[2:])
             elif language in ("sh", "bash"):
                 commands.append(line)
-    return [re.sub(r"\s+#.*", "", command) for command in commands]
+    # Less a remark, and what a shell makes of the output.
+    return [re.sub(r"\s+(?:#|\||>).*", "", command) for command in commands]
 
 
 def anchors_of(document):
@@ -92,9 +91,9 @@ def for_each_document(check):
     return test
 
 
-class documents_test(unittest.TestCase):
+class DocumentsTest(unittest.TestCase):
     def test_every_chapter_has_a_lesson(self):
-        for row in lab.all_chapters():
+        for row in all_chapters():
             self.assertIn(ROOT / "chapters" / row.folder / "README.md", DOCUMENTS)
 
     @for_each_document
@@ -142,25 +141,33 @@ class documents_test(unittest.TestCase):
             names.append("mutants_test")
             suites |= {"racecheck", "mutants"}
         for command in commands_of(document):
-            words = shlex.split(command, comments=False) if command.startswith("./lab") else []
+            of_lab = re.split(r" [|>] ", command)[0]  # what the shell hands to lab
+            words = shlex.split(of_lab, comments=False) if command.startswith("./lab") else []
             if not words or words == ["./lab"] or "[" in command:  # the name alone, or a synopsis
                 continue
             with self.subTest(command=command):
-                function, arguments = lab.parsed(words[1:])
-                if function is lab.command_run and not arguments.target.endswith(".cu"):
-                    lab.chosen_chapters(arguments.target)
-                elif function is lab.command_bench:
-                    lab.chosen_chapters(arguments.target)
-                elif function is lab.command_run and "/" in arguments.target:
-                    self.assertTrue((ROOT / arguments.target).is_file(), "there is no such file")
-                elif function is lab.command_trace:
-                    (chapter,) = lab.chosen_chapters(arguments.target)
+                verb, arguments = parsed(words[1:])
+                target = getattr(arguments, "target", "")
+                if verb in ("run", "racecheck") and target.endswith(".cu"):
+                    if "/" in target:
+                        self.assertTrue((ROOT / target).is_file(), "there is no such file")
+                elif verb in ("run", "racecheck", "bench"):
+                    chosen_chapters(target)
+                elif verb == "predict":
+                    chosen_prediction(arguments.target)
+                elif verb in ("learn", "check", "hint", "reset", "solution") and target:
+                    chosen_exercise(target)
+                elif verb == "trace":
+                    (chapter,) = chosen_chapters(target)
                     source = ROOT / "chapters" / chapter.folder / f"{chapter.program}.cu"
                     for panel in (arguments.panels or "").split(","):
                         self.assertIn(f'"{panel}"' if panel else "", text_of(source), "no variant")
-                elif function is lab.command_test:
-                    self.assertTrue(any(arguments.filter in name for name in names), "no such test")
-                    self.assertIn(arguments.suite, {None, *suites})
+                elif verb == "test":
+                    wanted = arguments.filter
+                    is_known = wanted in ("", "all") or wanted in suites
+                    is_known = is_known or any(wanted in name for name in names)
+                    self.assertTrue(is_known, "no such test")
+                    self.assertLessEqual({*arguments.suite, *arguments.without}, suites)
 
     @for_each_document
     def test_options_of_meson(self, document):
@@ -168,32 +175,49 @@ class documents_test(unittest.TestCase):
         for command in commands_of(document):
             words = command.split()
             if words[:1] == ["meson"] and len(words) > 1:
-                self.assertIn(words[1], ("setup", "compile", "test", "configure"), command)
+                self.assertIn(
+                    words[1], ("setup", "compile", "test", "configure", "install", "wrap"), command
+                )
             for option in re.findall(r"-D(\w+)=", command):
                 self.assertIn(option, {*ours, *MESON_OPTIONS}, command)
 
     @for_each_document
     def test_paths(self, document):
-        programs = {f"chapters/{row.folder}/{row.program}" for row in lab.all_chapters()}
+        programs = {row.program for row in all_chapters()}
         for command in commands_of(document):
             for path in re.findall(
-                r"(?<![\w/.-])((?:benchmarks|chapters|common|docs|tests)/[\w/.-]+)", command
+                r"(?<![\w/.-])((?:chapters|common|docs|tests)/[\w/.-]+)", command
             ):
                 self.assertTrue((ROOT / path).exists(), f"there is no {path}")
-            for path in re.findall(r"(?<![\w/.-])build[\w-]*/(chapters/\d\d_\w+/\w+)", command):
+            for path in re.findall(r"(?<![\w/.-])build[\w-]*/chapters/(\w+)", command):
                 self.assertIn(path.removesuffix("_test"), programs, f"no program {path} is built")
 
+    def test_paragraphs_of_predictions(self):
+        """Each prediction sends whoever errs to a paragraph that exists."""
+        for prediction in all_predictions():
+            for letter, variant in prediction.variants.items():
+                with self.subTest(prediction=prediction.label, letter=letter):
+                    file, _, heading = variant.paragraph.partition("#")
+                    self.assertIn(ROOT / file, DOCUMENTS)
+                    self.assertIn(heading, anchors_of(ROOT / file))
+
     def test_coverage_table(self):
-        """Each row of the CPU backend's coverage names test cases, all of which exist."""
-        table = text_of(ROOT / "docs/cpu-backend.md").partition("## Coverage")[2]
-        rows = [line for line in table.splitlines() if line.startswith("| ")][2:]
-        self.assertTrue(rows)
-        for row in rows:
+        """Each row of the CPU backend's coverage has tests, all of which exist."""
+
+        def rows_of(document, after):
+            lines = text_of(ROOT / document).partition(after)[2].splitlines()
+            return [line for line in lines if line.startswith("| ")][2:]
+
+        features = [row.split(" | ")[0] for row in rows_of("docs/cpu-backend.md", "## Coverage")]
+        tests = rows_of("docs/internals/cpu-backend-coverage.md", "\n\n")
+        self.assertTrue(features)
+        self.assertEqual([row.split(" | ")[0] for row in tests], features)
+        for row in tests:
             shown_by = re.findall(r"`(\w+\.cu)`: `([^`]+)`", row)
             self.assertTrue(shown_by, f"this row names no test: {row}")
             for file, name in shown_by:
                 test_case = re.compile(r'TEST_CASE\(\s*"' + re.escape(name) + '"')
-                self.assertRegex(text_of(ROOT / "tests/backend" / file), test_case)
+                self.assertRegex(text_of(ROOT / "common/cpu_backend/tests" / file), test_case)
 
     def test_verdicts_of_the_memory_model(self):
         """Each verdict of docs/memory-model.md names, up to the next one, a test that exists."""
@@ -212,10 +236,10 @@ class documents_test(unittest.TestCase):
     def test_readme_lists_the_chapters(self):
         table_row = re.compile(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", re.MULTILINE)
         linked = table_row.findall(text_of(ROOT / "README.md"))
-        self.assertEqual(linked, [row.folder for row in lab.all_chapters()])
+        self.assertEqual(linked, [row.folder for row in all_chapters()])
 
 
-class excerpts_test(unittest.TestCase):
+class ExcerptsTest(unittest.TestCase):
     """The checker itself: what it must not let through."""
 
     SOURCE = "int a;\n\n  int b;\nint c;\nint d;\n"
@@ -227,7 +251,3 @@ class excerpts_test(unittest.TestCase):
     def test_refuses(self):
         for excerpt in ("int e;", "int a;\nint c;", "int d;\n// ...\nint a;", "int a; // a"):
             self.assertFalse(stands_in(excerpt, self.SOURCE), excerpt)
-
-
-if __name__ == "__main__":
-    python_test.main()

@@ -3,12 +3,12 @@
 
 Build a program, then ask for its verdict:
 
-    message = program("message passing")
+    message = Program("message passing")
     producer = message.thread("producer", block=0)
     producer.write("data")
-    sent = producer.write("flag", memory_order.release, thread_scope.device)
+    sent = producer.write("flag", MemoryOrder.release, ThreadScope.device)
     consumer = message.thread("consumer", block=1)
-    flag = consumer.read("flag", memory_order.acquire, thread_scope.device)
+    flag = consumer.read("flag", MemoryOrder.acquire, ThreadScope.device)
     data = consumer.read("data")
 
     seen = axioms.verdict_of(message, given={flag: sent})
@@ -26,20 +26,20 @@ it saw), accesses of different sizes to the same memory, compare-and-swap that f
 
 from memory_model.program import (
     INITIAL,
-    memory_order,
-    operation,
-    program,
-    thread,
-    thread_scope,
-    verdict,
+    MemoryOrder,
+    Operation,
+    Program,
+    Thread,
+    ThreadScope,
+    Verdict,
 )
 
 __all__ = [
     "INITIAL",
-    "memory_order",
-    "operation",
-    "program",
-    "thread",
-    "thread_scope",
-    "verdict",
+    "MemoryOrder",
+    "Operation",
+    "Program",
+    "Thread",
+    "ThreadScope",
+    "Verdict",
 ]

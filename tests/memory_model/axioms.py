@@ -11,18 +11,18 @@ import dataclasses
 import itertools
 import math
 
-from memory_model.events import program_events
+from memory_model.events import ProgramEvents
 from memory_model.interleavings import check_barriers
-from memory_model.program import INITIAL, verdict
-from memory_model.relation import relation
+from memory_model.program import INITIAL, Verdict
+from memory_model.relation import Relation
 
 # More candidates than this would take minutes.
 LARGEST_CANDIDATE_COUNT = 200_000
 
 
 @dataclasses.dataclass
-class execution:
-    causality: relation  # section 8.9.5
+class Execution:
+    causality: Relation  # section 8.9.5
     sources: dict  # of each read: the write that it saw, or INITIAL
 
 
@@ -35,14 +35,14 @@ def verdict_of(program, given=None):
     given = given or {}
     program.check_given(given)
     check_barriers(program)
-    model = enumeration(program)
-    found = verdict()
+    model = Enumeration(program)
+    found = Verdict()
     for each in model.executions(given):
         found.add(model.races(each), each.sources)
     return found
 
 
-class enumeration(program_events):
+class Enumeration(ProgramEvents):
     """The executions of a program, and the axioms that rule out the others."""
 
     def executions(self, given):
@@ -51,7 +51,7 @@ class enumeration(program_events):
         fence_orders = self._fence_sc_orders()
         self._check_count(math.prod(map(len, sources)) * len(fence_orders), "executions")
         for choice in itertools.product(*sources):
-            reads_from = relation(
+            reads_from = Relation(
                 len(self.events),
                 ((write.number, read.number) for write, read in zip(choice, self.reads)),
             )
@@ -66,7 +66,7 @@ class enumeration(program_events):
                     continue
                 for coherence in self._coherence_orders(causality):
                     if self._communication_axioms(reads_from, coherence, causality):
-                        yield execution(causality, self._named_sources(choice))
+                        yield Execution(causality, self._named_sources(choice))
 
     def _check_count(self, count, of_what):
         if count > LARGEST_CANDIDATE_COUNT:
@@ -102,7 +102,7 @@ class enumeration(program_events):
             pairs = list(itertools.combinations(sequence, 2))
             if any((later, earlier) in self.program_order for earlier, later in pairs):
                 continue
-            order = relation(len(self.events), pairs) & self.sc_fence_pairs
+            order = Relation(len(self.events), pairs) & self.sc_fence_pairs
             orders[tuple(order.rows)] = order
         return list(orders.values())
 
@@ -142,7 +142,7 @@ class enumeration(program_events):
                 (right, left) if swap else (left, right)
                 for (left, right), swap in zip(undecided, choice)
             )
-            coherence = (required | relation(len(self.events), chosen)).closure()
+            coherence = (required | Relation(len(self.events), chosen)).closure()
             if coherence.is_irreflexive():
                 yield coherence
 

@@ -10,14 +10,14 @@ and must never find another one.
 import dataclasses
 
 from memory_model.interleavings import interleavings
-from memory_model.program import INITIAL, kind, may_race, memory_order, morally_strong, verdict
+from memory_model.program import INITIAL, Kind, MemoryOrder, Verdict, may_race, morally_strong
 
 
 def verdict_of(program, given=None, reduced=True):
     """Races and reads over all interleavings in which the reads in `given` saw those writes."""
     given = given or {}
     program.check_given(given)
-    found = verdict()
+    found = Verdict()
     for steps in interleavings(program, given, reduced):
         found.add(*run(program, steps))
     return found
@@ -25,14 +25,14 @@ def verdict_of(program, given=None, reduced=True):
 
 def run(program, steps):
     """The races of one interleaving, and the write that each of its reads saw."""
-    machine = clock_machine(program)
+    machine = ClockMachine(program)
     for step in steps:
         machine.take(step)
     return machine.races, machine.sources
 
 
 @dataclasses.dataclass
-class knowledge:
+class Knowledge:
     """What a thread knows to have happened before what it does next."""
 
     clock: dict = dataclasses.field(default_factory=dict)  # thread -> position of an operation
@@ -43,7 +43,7 @@ class knowledge:
     observed: set = dataclasses.field(default_factory=set)
 
     def copy(self):
-        return knowledge(
+        return Knowledge(
             dict(self.clock),
             set(self.published_fences),
             set(self.seen_fences),
@@ -59,11 +59,11 @@ class knowledge:
 
 
 @dataclasses.dataclass
-class head:
+class Head:
     """The first operation of a release pattern, and what its thread knew then."""
 
     operation: object
-    known: knowledge
+    known: Knowledge
 
     def meets(self, tail):
         """Whether the pattern may synchronise with an acquire pattern that ends with `tail`."""
@@ -71,7 +71,7 @@ class head:
 
 
 @dataclasses.dataclass
-class written:
+class Written:
     """The latest write of a location, and what goes with its value."""
 
     write: object
@@ -81,14 +81,14 @@ class written:
     chain_fences: set  # and before the writes in its chain
 
 
-class clock_machine:
+class ClockMachine:
     def __init__(self, program):
         self.races = set()
         self.sources = {}
         self.history = {}  # of each location: the operations so far
         self.latest = {}  # of each location: what is `written`
         self.sc_fences = {}  # of each fence.sc so far: its head
-        self.known = {each: knowledge() for each in program.threads}
+        self.known = {each: Knowledge() for each in program.threads}
         # In program order only: no barrier hands these on.
         self.fence_heads = {each: [] for each in program.threads}
         self.release_heads = {}  # of each thread and location: heads of its release operations
@@ -100,9 +100,9 @@ class clock_machine:
         self._start_kernel(step[0].thread.kernel)
         for one in step:
             self.known[one.thread].clock[one.thread] = one.position
-        if step[0].kind is kind.barrier:
+        if step[0].kind is Kind.barrier:
             self._barrier(step)
-        elif step[0].kind is kind.fence:
+        elif step[0].kind is Kind.fence:
             self._fence(step[0])
         else:
             self._access(step[0])
@@ -112,7 +112,7 @@ class clock_machine:
         if kernel == self.kernel:
             return
         self.kernel = kernel
-        everything = knowledge()
+        everything = Knowledge()
         for known in self.known.values():
             everything.join(known)
         for each in self.known:
@@ -120,7 +120,7 @@ class clock_machine:
                 self.known[each] = everything.copy()
 
     def _barrier(self, step):
-        everything = knowledge()
+        everything = Knowledge()
         for one in step:
             everything.join(self.known[one.thread])
         for one in step:
@@ -136,14 +136,14 @@ class clock_machine:
         for each in self.pending[fence.thread]:
             if each.meets(fence):
                 known.join(each.known)
-        if fence.order is memory_order.seq_cst:
+        if fence.order is MemoryOrder.seq_cst:
             for other in [each for each in self.sc_fences if each in known.seen_fences]:
                 if self.sc_fences[other].meets(fence):
                     known.join(self.sc_fences[other].known)
             known.published_fences.add(fence)
-        here = head(fence, known.copy())
+        here = Head(fence, known.copy())
         self.fence_heads[fence.thread].append(here)
-        if fence.order is memory_order.seq_cst:
+        if fence.order is MemoryOrder.seq_cst:
             self.sc_fences[fence] = here
 
     def _access(self, one):
@@ -156,11 +156,11 @@ class clock_machine:
                 if each.meets(one):
                     known.join(each.known)
         observes = before is not None and morally_strong(before.write, one)
-        if one.kind is kind.read_modify_write and observes:
+        if one.kind is Kind.read_modify_write and observes:
             # What its read half observes is before its write half, and so before the whole.
             known.observed |= before.observed
         self._find_races(one, known)
-        if one.kind is kind.read and observes:
+        if one.kind is Kind.read and observes:
             known.observed |= before.observed
         if one.writes:
             self._write(one, before, known)
@@ -177,7 +177,7 @@ class clock_machine:
         self.sources[read] = INITIAL if before is None else before.write
         if before is None:
             return
-        is_atomic = read.kind is kind.read_modify_write
+        is_atomic = read.kind is Kind.read_modify_write
         known.seen_fences |= before.chain_fences if is_atomic else before.fences
         if read.strong and morally_strong(before.write, read):
             self.pending[read.thread] += before.heads
@@ -186,15 +186,15 @@ class clock_machine:
     def _write(self, write, before, known):
         own_heads = self.release_heads.setdefault((write.thread, write.location), [])
         if write.releases:
-            own_heads.append(head(write, known.copy()))
-        now = written(
+            own_heads.append(Head(write, known.copy()))
+        now = Written(
             write,
             heads=[*self.fence_heads[write.thread], *own_heads] if write.strong else [],
             observed={write},
             fences=set(known.published_fences),
             chain_fences=set(known.published_fences),
         )
-        if write.kind is kind.read_modify_write and before is not None:
+        if write.kind is Kind.read_modify_write and before is not None:
             now.chain_fences |= before.chain_fences
             if morally_strong(before.write, write):
                 now.heads += before.heads

@@ -7,19 +7,19 @@ The sections are those of the PTX ISA.
 import dataclasses
 import itertools
 
-from memory_model.program import kind, may_race, memory_order, morally_strong, thread_scope
-from memory_model.relation import relation
+from memory_model.program import Kind, MemoryOrder, ThreadScope, may_race, morally_strong
+from memory_model.relation import Relation
 
 
 @dataclasses.dataclass(eq=False)
-class initial_write:
+class InitialWrite:
     """The write that initialises a location before any thread starts (section 8.2.6)."""
 
     location: str
-    kind = kind.write
+    kind = Kind.write
     thread = None
-    order = memory_order.relaxed
-    scope = thread_scope.system
+    order = MemoryOrder.relaxed
+    scope = ThreadScope.system
     strong, reads, writes, acquires, releases = True, False, True, False, False
 
     def includes(self, thread):
@@ -27,7 +27,7 @@ class initial_write:
 
 
 @dataclasses.dataclass(eq=False)
-class event:
+class Event:
     """An operation, or one half of a read-modify-write, which the orders relate separately."""
 
     number: int
@@ -36,7 +36,7 @@ class event:
     writes: bool
 
 
-class program_events:
+class ProgramEvents:
     """The events of a program, and the relations between them that no execution changes."""
 
     def __init__(self, program):
@@ -45,26 +45,26 @@ class program_events:
         self.first = {}  # of each operation: its only event, or its read half
         self.last = {}  # of each operation: its only event, or its write half
         for one in program.operations:
-            if one.kind is kind.read_modify_write:
+            if one.kind is Kind.read_modify_write:
                 self.first[one] = self._add(one, True, False)
                 self.last[one] = self._add(one, False, True)
             else:
                 self.first[one] = self.last[one] = self._add(one, one.reads, one.writes)
         locations = {one.location for one in program.operations if one.location is not None}
         self.initial = [
-            self._add(initial_write(location), False, True) for location in sorted(locations)
+            self._add(InitialWrite(location), False, True) for location in sorted(locations)
         ]
         self.reads = [each for each in self.events if each.reads]
         self.writes = [each for each in self.events if each.writes]
         self._relate()
 
     def _add(self, operation, reads, writes):
-        self.events.append(event(len(self.events), operation, reads, writes))
+        self.events.append(Event(len(self.events), operation, reads, writes))
         return self.events[-1]
 
     def _relation(self, holds):
         """All pairs of two different events for which holds(left, right)."""
-        return relation(
+        return Relation(
             len(self.events),
             (
                 (left.number, right.number)
@@ -95,15 +95,15 @@ class program_events:
         )
         self.order_per_location = self.program_order & self.overlap
         self.write_pairs = self._relation(lambda left, right: left.writes and right.writes)
-        self.halves = relation(
+        self.halves = Relation(
             len(self.events),
             (
                 (self.first[one].number, self.last[one].number)
                 for one in self.first
-                if one.kind is kind.read_modify_write
+                if one.kind is Kind.read_modify_write
             ),
         )
-        self.barriers = relation(
+        self.barriers = Relation(
             len(self.events),
             (
                 (self.first[left].number, self.first[right].number)
@@ -114,9 +114,9 @@ class program_events:
         self.release_patterns = self._patterns(self._is_release_pattern)
         self.acquire_patterns = self._patterns(self._is_acquire_pattern)
         self.sc_fences = [
-            each.number for each in self.events if each.operation.order is memory_order.seq_cst
+            each.number for each in self.events if each.operation.order is MemoryOrder.seq_cst
         ]
-        self.sc_fence_pairs = self.morally_strong & relation(
+        self.sc_fence_pairs = self.morally_strong & Relation(
             len(self.events), itertools.permutations(self.sc_fences, 2)
         )
         self.possible_races = [
@@ -127,7 +127,7 @@ class program_events:
 
     def _patterns(self, is_pattern):
         """Pairs of the first and the last event of a pattern, which may be one and the same."""
-        return relation(
+        return Relation(
             len(self.events),
             (
                 (first.number, last.number)
@@ -141,7 +141,7 @@ class program_events:
         """Section 8.8: from a release operation of the location, or a fence, to a strong write."""
         if not (last.writes and last.operation.strong):
             return False
-        if first.operation.kind is kind.fence:
+        if first.operation.kind is Kind.fence:
             return (first.number, last.number) in self.program_order
         return (
             first.writes
@@ -153,7 +153,7 @@ class program_events:
         """Section 8.8: from a strong read to an acquire operation of the location, or a fence."""
         if not (first.reads and first.operation.strong):
             return False
-        if last.operation.kind is kind.fence:
+        if last.operation.kind is Kind.fence:
             return (first.number, last.number) in self.program_order
         return (
             last.reads

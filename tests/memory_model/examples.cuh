@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The examples of docs/memory-model.md. memory_model_examples_test.cu runs those that are right.
 // A name that begins with wrong_ says that the memory model does not promise what the code needs;
-// those are compiled, and never launched.
+// weak_examples.cu launches those, to show it.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The orders in which the threads of a program can take turns, one operation at a time."""
 
-from memory_model.program import INITIAL, kind
+from memory_model.program import INITIAL, Kind
 
 
 def check_barriers(program):
@@ -20,7 +20,7 @@ def interleavings(program, given=None, reduced=True):
     """
     given = given or {}
     meeting_of = {one: meeting for meeting in program.meetings() for one in meeting}
-    positions = {each: 0 for each in program.threads}
+    positions = dict.fromkeys(program.threads, 0)
     latest = {}  # of each location: its last write
     steps = []
 
@@ -35,7 +35,7 @@ def interleavings(program, given=None, reduced=True):
             waiting = [one for one in waiting if one.thread.kernel == current]
         enabled = []
         for one in waiting:
-            if one.kind is not kind.barrier:
+            if one.kind is not Kind.barrier:
                 enabled.append([one])
             elif one is meeting_of[one][0] and all(other in waiting for other in meeting_of[one]):
                 enabled.append(meeting_of[one])

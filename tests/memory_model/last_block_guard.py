@@ -9,10 +9,10 @@ import dataclasses
 import enum
 import itertools
 
-from memory_model.program import memory_order, program, thread_scope
+from memory_model.program import MemoryOrder, Program, ThreadScope
 
 
-class step(enum.Enum):
+class Step(enum.Enum):
     """What a block does, in order; all of its threads unless it says otherwise."""
 
     fence = "fence"
@@ -23,18 +23,18 @@ class step(enum.Enum):
 
 
 @dataclasses.dataclass(frozen=True)
-class guard:
+class Guard:
     """A variant of the last-block guard."""
 
     publish: tuple  # steps of block A after it has written its data
     observe: tuple  # steps of block B
     every_thread_writes: bool = True  # else only thread 0 of block A
     volatile_data: bool = False
-    fence_order: memory_order = memory_order.seq_cst
-    publisher_fence_scope: thread_scope = thread_scope.device
-    observer_fence_scope: thread_scope = thread_scope.device
-    ticket_order: memory_order = memory_order.relaxed
-    ticket_scope: thread_scope = thread_scope.device
+    fence_order: MemoryOrder = MemoryOrder.seq_cst
+    publisher_fence_scope: ThreadScope = ThreadScope.device
+    observer_fence_scope: ThreadScope = ThreadScope.device
+    ticket_order: MemoryOrder = MemoryOrder.relaxed
+    ticket_scope: ThreadScope = ThreadScope.device
 
 
 def build(variant, merging_threads=(0, 1), between=None):
@@ -44,7 +44,7 @@ def build(variant, merging_threads=(0, 1), between=None):
     (one is enough for it, and each read multiplies the executions). `between` are the steps of
     thread 0 of another block, C, that takes its ticket after A and before B, and has no data.
     """
-    result = program(f"last-block guard: {variant}")
+    result = Program(f"last-block guard: {variant}")
     written = (0, 1) if variant.every_thread_writes else (0,)
     tickets = []
     for index in (0, 1):
@@ -67,23 +67,23 @@ def build(variant, merging_threads=(0, 1), between=None):
 
 def _access(variant):
     if variant.volatile_data:
-        return memory_order.relaxed, thread_scope.system  # section 8.4.2
-    return (memory_order.weak,)
+        return MemoryOrder.relaxed, ThreadScope.system  # section 8.4.2
+    return (MemoryOrder.weak,)
 
 
 def _run(thread, index, steps, variant, fence_scope, merged=()):
     """Appends the steps of a block to its thread `index`; returns the tickets that it takes."""
     tickets = []
     for each in steps:
-        if each is step.fence or (each is step.fence_of_thread_0 and index == 0):
+        if each is Step.fence or (each is Step.fence_of_thread_0 and index == 0):
             thread.fence(variant.fence_order, fence_scope)
-        elif each is step.barrier:
+        elif each is Step.barrier:
             thread.barrier()
-        elif each is step.ticket and index == 0:
+        elif each is Step.ticket and index == 0:
             tickets.append(
                 thread.read_modify_write("counter", variant.ticket_order, variant.ticket_scope)
             )
-        elif each is step.merge:
+        elif each is Step.merge:
             for element in merged:
                 thread.read(f"partial[{element}]", *_access(variant))
     return tickets
@@ -91,8 +91,8 @@ def _run(thread, index, steps, variant, fence_scope, merged=()):
 
 def _all_variants():
     """8,960 variants: every mistake that a student can make by leaving out, adding or narrowing."""
-    fence, fence_of_thread_0, ticket = step.fence, step.fence_of_thread_0, step.ticket
-    barrier, merge = step.barrier, step.merge
+    fence, fence_of_thread_0, ticket = Step.fence, Step.fence_of_thread_0, Step.ticket
+    barrier, merge = Step.barrier, Step.merge
     publish = (
         (ticket,),
         (fence_of_thread_0, ticket),
@@ -114,19 +114,19 @@ def _all_variants():
         (ticket, fence_of_thread_0, merge),
         (fence_of_thread_0, ticket, fence_of_thread_0, barrier, merge),
     )
-    scopes = (thread_scope.device, thread_scope.block)
+    scopes = (ThreadScope.device, ThreadScope.block)
     for choice in itertools.product(
         publish,
         observe,
         (False, True),
-        (memory_order.acq_rel, memory_order.seq_cst),
+        (MemoryOrder.acq_rel, MemoryOrder.seq_cst),
         scopes,
         scopes,
         scopes,
-        (memory_order.relaxed, memory_order.acq_rel, memory_order.release, memory_order.acquire),
+        (MemoryOrder.relaxed, MemoryOrder.acq_rel, MemoryOrder.release, MemoryOrder.acquire),
     ):
         before, after, every_thread, fence_order, publisher, observer, ticket_scope, order = choice
-        yield guard(
+        yield Guard(
             before,
             after,
             every_thread_writes=every_thread,

@@ -4,8 +4,6 @@
 import random
 import unittest
 
-import python_test
-
 from memory_model import axioms, clocks
 from memory_model.interleavings import interleavings
 from memory_model.last_block_guard import ALL_VARIANTS, build
@@ -21,7 +19,7 @@ def listing(made):
     return "\n".join(map(repr, made.operations))
 
 
-class agreement_test(unittest.TestCase):
+class AgreementTest(unittest.TestCase):
     def test_the_number_of_variants(self):
         self.assertEqual(len(ALL_VARIANTS), 8960)
         self.assertEqual(len(set(ALL_VARIANTS)), 8960)
@@ -84,7 +82,3 @@ class agreement_test(unittest.TestCase):
             self.assertLessEqual(reduced.executions, full.executions)
             fewer += reduced.executions < full.executions
         self.assertGreater(fewer, 0)
-
-
-if __name__ == "__main__":
-    python_test.main()

@@ -2,21 +2,20 @@
 """The verdicts on the last-block guard, form by form. What each leaves out decides the lesson."""
 
 import unittest
+from typing import ClassVar
 
-import python_test
+from memory_model import MemoryOrder, ThreadScope, axioms, clocks
+from memory_model.last_block_guard import Guard, Step, build
 
-from memory_model import axioms, clocks, memory_order, thread_scope
-from memory_model.last_block_guard import build, guard, step
-
-ALL_FENCE, FENCE = step.fence, step.fence_of_thread_0
-TICKET, BARRIER, MERGE = step.ticket, step.barrier, step.merge
-ACQ_REL, SEQ_CST, BLOCK = memory_order.acq_rel, memory_order.seq_cst, thread_scope.block
+ALL_FENCE, FENCE = Step.fence, Step.fence_of_thread_0
+TICKET, BARRIER, MERGE = Step.ticket, Step.barrier, Step.merge
+ACQ_REL, SEQ_CST, BLOCK = MemoryOrder.acq_rel, MemoryOrder.seq_cst, ThreadScope.block
 COUNTER, DATA = {"counter"}, {"partial[0]", "partial[1]"}
 
 
-class guard_test(unittest.TestCase):
+class GuardTest(unittest.TestCase):
     def judge(self, publish, observe, between=None, merging_threads=(0, 1), **options):
-        made, given = build(guard(publish, observe, **options), merging_threads, between)
+        made, given = build(Guard(publish, observe, **options), merging_threads, between)
         seen = axioms.verdict_of(made, given)
         self.assertGreater(seen.executions, 0)
         self.assertEqual(clocks.verdict_of(made, given).races, seen.races)
@@ -35,12 +34,12 @@ class guard_test(unittest.TestCase):
         return {read for read in seen.sources if read.location in DATA}
 
 
-class one_writer_test(guard_test):
+class OneWriterTest(GuardTest):
     """Only thread 0 of each block writes what is merged."""
 
     PUBLISH = (ALL_FENCE, TICKET, BARRIER)
     OBSERVE = (ALL_FENCE, TICKET, BARRIER, MERGE)
-    ONE = dict(every_thread_writes=False)
+    ONE: ClassVar = {"every_thread_writes": False}
 
     def test_fence_and_ticket_without_an_acquire(self):
         self.assert_race({"partial[0]"}, self.PUBLISH, self.OBSERVE, **self.ONE)
@@ -68,7 +67,7 @@ class one_writer_test(guard_test):
         self.assert_race({"partial[0]"}, *steps, publisher_fence_scope=BLOCK, **self.ONE)
 
 
-class every_thread_writes_test(guard_test):
+class EveryThreadWritesTest(GuardTest):
     def test_no_barrier_before_the_ticket(self):
         publish = (ALL_FENCE, TICKET, BARRIER)
         self.assert_race(DATA, publish, (ALL_FENCE, TICKET, BARRIER, MERGE))
@@ -100,7 +99,7 @@ class every_thread_writes_test(guard_test):
         self.assert_race(DATA, *steps, fence_order=ACQ_REL)
 
 
-class modern_form_test(guard_test):
+class ModernFormTest(GuardTest):
     """Thread 0 takes the ticket by cuda::atomic_ref::fetch_add, with an order."""
 
     STEPS = (BARRIER, TICKET, BARRIER), (TICKET, BARRIER, MERGE)
@@ -117,7 +116,7 @@ class modern_form_test(guard_test):
         self.assert_race(COUNTER | DATA, *self.STEPS, ticket_order=ACQ_REL, ticket_scope=BLOCK)
 
     def test_release_or_acquire_alone(self):
-        for order in (memory_order.release, memory_order.acquire, memory_order.relaxed):
+        for order in (MemoryOrder.release, MemoryOrder.acquire, MemoryOrder.relaxed):
             with self.subTest(order=order):
                 self.assert_race(DATA, *self.STEPS, ticket_order=order)
 
@@ -126,10 +125,10 @@ class modern_form_test(guard_test):
         self.assert_race(DATA, (BARRIER, TICKET), (TICKET, MERGE), ticket_order=ACQ_REL)
 
 
-class three_blocks_test(guard_test):
+class ThreeBlocksTest(GuardTest):
     """Another block takes its ticket in between: the release travels along its atomic."""
 
-    ONE_READER = dict(merging_threads=(1,))
+    ONE_READER: ClassVar = {"merging_threads": (1,)}
 
     def assert_both_fences_clean(self, *steps, **options):
         for order in (SEQ_CST, ACQ_REL):
@@ -156,7 +155,3 @@ class three_blocks_test(guard_test):
     def test_acq_rel_at_device_scope(self):
         steps = (BARRIER, TICKET), (TICKET, BARRIER, MERGE)
         self.assert_clean(*steps, between=(TICKET,), ticket_order=ACQ_REL, **self.ONE_READER)
-
-
-if __name__ == "__main__":
-    python_test.main()

@@ -3,17 +3,15 @@
 
 import unittest
 
-import python_test
+from memory_model import INITIAL, MemoryOrder, Program, ThreadScope, axioms, clocks
+from memory_model.relation import Relation
 
-from memory_model import INITIAL, axioms, clocks, memory_order, program, thread_scope
-from memory_model.relation import relation
-
-WEAK, RELAXED, ACQUIRE = memory_order.weak, memory_order.relaxed, memory_order.acquire
-RELEASE, ACQ_REL, SEQ_CST = memory_order.release, memory_order.acq_rel, memory_order.seq_cst
-BLOCK, DEVICE, SYSTEM = thread_scope.block, thread_scope.device, thread_scope.system
+WEAK, RELAXED, ACQUIRE = MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.acquire
+RELEASE, ACQ_REL, SEQ_CST = MemoryOrder.release, MemoryOrder.acq_rel, MemoryOrder.seq_cst
+BLOCK, DEVICE, SYSTEM = ThreadScope.block, ThreadScope.device, ThreadScope.system
 
 
-class litmus_case(unittest.TestCase):
+class LitmusCase(unittest.TestCase):
     def judge(self, made, given=None):
         """The axioms' verdict. The clocks must find the same races, and see nothing impossible."""
         seen, found = axioms.verdict_of(made, given), clocks.verdict_of(made, given)
@@ -36,7 +34,7 @@ class litmus_case(unittest.TestCase):
 
         Returns the verdict, the write and the read of the data.
         """
-        made = program("message passing")
+        made = Program("message passing")
         writer = made.thread("writer", blocks[0])
         write = writer.write("data", *data)
         if writer_fence:
@@ -60,12 +58,12 @@ class litmus_case(unittest.TestCase):
         self.assertEqual(seen.sources[read], {write, INITIAL})
 
 
-class conflict_test(litmus_case):
+class ConflictTest(LitmusCase):
     """What a race is."""
 
     def two_accesses(self, first, second, blocks=(0, 1)):
         """The verdict of two threads with one access each, (method, order, scope), to one place."""
-        made = program("two accesses")
+        made = Program("two accesses")
         for name, block, (method, *rest) in zip("PQ", blocks, (first, second)):
             getattr(made.thread(name, block), method)("x", *rest)
         return self.judge(made)
@@ -96,13 +94,13 @@ class conflict_test(litmus_case):
         self.assertTrue(self.two_accesses(wide, narrow).races)
 
     def test_different_locations_do_not_race(self):
-        made = program("two places")
+        made = Program("two places")
         made.thread("P", 0).write("x")
         made.thread("Q", 1).write("y")
         self.assertFalse(self.judge(made).races)
 
     def test_one_thread_does_not_race_with_itself(self):
-        made = program("one thread")
+        made = Program("one thread")
         only = made.thread("P", 0)
         write, read = only.write("x"), only.read("x")
         seen = self.judge(made)
@@ -110,11 +108,11 @@ class conflict_test(litmus_case):
         self.assertEqual(seen.sources[read], {write})
 
 
-class atomicity_test(litmus_case):
+class AtomicityTest(LitmusCase):
     """Section 8.10.3, litmus tests 1 and 2."""
 
     def both_saw_zero(self, scope, blocks):
-        made = program("two increments")
+        made = Program("two increments")
         adds = [
             made.thread(name, block).read_modify_write("x", RELAXED, scope)
             for name, block in zip("PQ", blocks)
@@ -129,14 +127,14 @@ class atomicity_test(litmus_case):
         self.assertTrue(self.both_saw_zero(BLOCK, (0, 1)))
 
 
-class message_passing_test(litmus_case):
+class MessagePassingTest(LitmusCase):
     """Release and acquire patterns (section 8.8)."""
 
     def test_a_relaxed_flag_orders_nothing(self):
         self.assert_race_on_data(self.message())
 
     def test_a_plain_flag_races_itself(self):
-        seen, write, read = self.message(store=(WEAK,), load=(WEAK,))
+        seen, _, read = self.message(store=(WEAK,), load=(WEAK,))
         self.assertEqual(seen.racing_locations(), {"data", "flag"})
         self.assertIn(INITIAL, seen.sources[read])
 
@@ -150,7 +148,7 @@ class message_passing_test(litmus_case):
         self.assert_race_on_data(self.message(load=(ACQUIRE, DEVICE)))
 
     def test_block_scope_does_not_reach_another_block(self):
-        narrow = dict(store=(RELEASE, BLOCK), load=(ACQUIRE, BLOCK))
+        narrow = {"store": (RELEASE, BLOCK), "load": (ACQUIRE, BLOCK)}
         seen, _, _ = self.message(**narrow)
         self.assertEqual(seen.racing_locations(), {"data", "flag"})
         self.assert_delivered(self.message(**narrow, blocks=(0, 0)))
@@ -161,7 +159,7 @@ class message_passing_test(litmus_case):
         )
 
     def test_what_comes_after_the_release_is_not_published(self):
-        made = program("late write")
+        made = Program("late write")
         writer, reader = made.thread("writer", 0), made.thread("reader", 1)
         flag = writer.write("flag", RELEASE, DEVICE)
         late = writer.write("data")
@@ -170,7 +168,7 @@ class message_passing_test(litmus_case):
         self.assertEqual(self.judge(made, {seen_flag: flag}).races, {frozenset((late, read))})
 
     def test_what_comes_before_the_acquire_is_not_covered(self):
-        made = program("early read")
+        made = Program("early read")
         writer, reader = made.thread("writer", 0), made.thread("reader", 1)
         write = writer.write("data")
         flag = writer.write("flag", RELEASE, DEVICE)
@@ -179,7 +177,7 @@ class message_passing_test(litmus_case):
         self.assertEqual(self.judge(made, {seen_flag: flag}).races, {frozenset((write, early))})
 
     def test_an_acquire_that_sees_another_value_acquires_nothing(self):
-        made = program("not yet")
+        made = Program("not yet")
         writer, reader = made.thread("writer", 0), made.thread("reader", 1)
         write = writer.write("data")
         writer.write("flag", RELEASE, DEVICE)
@@ -191,7 +189,7 @@ class message_passing_test(litmus_case):
         """A later strong write continues the pattern, if it is to the same location."""
         for location in ("f", "g"):
             with self.subTest(location=location):
-                made = program("release, then a relaxed write")
+                made = Program("release, then a relaxed write")
                 writer, reader = made.thread("writer", 0), made.thread("reader", 1)
                 write = writer.write("data")
                 writer.write("f", RELEASE, DEVICE)
@@ -206,7 +204,7 @@ class message_passing_test(litmus_case):
         """An earlier relaxed read begins the pattern, if it is of the same location."""
         for location in ("f", "g"):
             with self.subTest(location=location):
-                made = program("relaxed read, then an acquire")
+                made = Program("relaxed read, then an acquire")
                 writer, reader = made.thread("writer", 0), made.thread("reader", 1)
                 write = writer.write("data")
                 writer.fence(ACQ_REL, DEVICE)
@@ -220,7 +218,7 @@ class message_passing_test(litmus_case):
 
     def chain(self, middle):
         """Release by P, something by Q that saw it, acquire by R that saw Q's write."""
-        made = program("chain")
+        made = Program("chain")
         first, second, third = (made.thread(name, number) for number, name in enumerate("PQR"))
         write = first.write("data")
         release = first.write("flag", RELEASE, DEVICE)
@@ -241,7 +239,7 @@ class message_passing_test(litmus_case):
 
     def test_each_link_of_a_chain_must_be_morally_strong(self):
         """The first and the last thread share a block; the atomic in between is out of scope."""
-        made = program("chain out of scope")
+        made = Program("chain out of scope")
         first, second, third = (
             made.thread(name, block) for name, block in (("P", 0), ("Q", 1), ("R", 0))
         )
@@ -255,7 +253,7 @@ class message_passing_test(litmus_case):
 
     def test_release_and_acquire_are_cumulative(self):
         """Three threads, two flags, and the first hand-over at block scope."""
-        made = program("cumulative")
+        made = Program("cumulative")
         first, second = made.thread("P", 0), made.thread("Q", 0)
         third = made.thread("R", 1)
         write = first.write("data")
@@ -281,7 +279,7 @@ class message_passing_test(litmus_case):
                 self.assert_delivered(self.message(volatile, volatile, fence, fence, data))
 
 
-class fence_test(litmus_case):
+class FenceTest(LitmusCase):
     def test_two_fences_deliver(self):
         for order in (ACQ_REL, SEQ_CST):
             for scope in (DEVICE, SYSTEM):
@@ -319,7 +317,7 @@ class fence_test(litmus_case):
 
     def both_miss(self, fence_order):
         """Store buffering: whether both threads can miss the other one's write."""
-        made = program("store buffering")
+        made = Program("store buffering")
         reads = []
         for block, (mine, other) in enumerate(("xy", "yx")):
             thread = made.thread(f"P{block}", block)
@@ -336,7 +334,7 @@ class fence_test(litmus_case):
 
     def test_the_order_of_sc_fences_follows_causality(self):
         """Section 8.10.2: with a barrier between them, two fences come in one order only."""
-        made = program("fence, barrier, fence")
+        made = Program("fence, barrier, fence")
         first, second = made.thread("P", 0), made.thread("Q", 0)
         first.fence(SEQ_CST, DEVICE)
         first.barrier()
@@ -346,7 +344,7 @@ class fence_test(litmus_case):
 
     def readers_disagree(self, fence_order):
         """Independent reads of independent writes: whether two readers can see another order."""
-        made = program("two writers, two readers")
+        made = Program("two writers, two readers")
         x = made.thread("X", 0).write("x", RELAXED, DEVICE)
         y = made.thread("Y", 1).write("y", RELAXED, DEVICE)
         given = {}
@@ -362,11 +360,11 @@ class fence_test(litmus_case):
         self.assertFalse(self.readers_disagree(SEQ_CST))
 
 
-class one_location_test(litmus_case):
+class OneLocationTest(LitmusCase):
     """Section 8.10.5: the strong accesses of one location happen as if one after the other."""
 
     def test_a_strong_read_never_goes_back(self):
-        made = program("CoRR")
+        made = Program("CoRR")
         write = made.thread("writer", 0).write("x", RELAXED, SYSTEM)
         reader = made.thread("reader", 1)
         first, second = (reader.read("x", RELAXED, SYSTEM) for _ in range(2))
@@ -374,21 +372,21 @@ class one_location_test(litmus_case):
 
     def test_the_axiom_refuses_going_back(self):
         """Causality forbids the same here, so the axiom is asked by itself, about two reads."""
-        made = program("CoRR")
+        made = Program("CoRR")
         made.thread("writer", 0).write("x", RELAXED, SYSTEM)
         reader = made.thread("reader", 1)
         reader.read("x", RELAXED, SYSTEM)
         reader.read("x", RELAXED, SYSTEM)
-        model = axioms.enumeration(made)
+        model = axioms.Enumeration(made)
         write, first, second = range(3)
         size = len(model.events)
-        back = relation(size, [(write, first), (second, write)])
-        forth = relation(size, [(first, write), (write, second)])
+        back = Relation(size, [(write, first), (second, write)])
+        forth = Relation(size, [(first, write), (write, second)])
         self.assertFalse(model.per_location_axiom(back))
         self.assertTrue(model.per_location_axiom(forth))
 
     def test_a_plain_read_may_go_back(self):
-        made = program("CoRR, plain")
+        made = Program("CoRR, plain")
         write = made.thread("writer", 0).write("x")
         reader = made.thread("reader", 1)
         first, second = reader.read("x"), reader.read("x")
@@ -397,7 +395,7 @@ class one_location_test(litmus_case):
 
     def test_the_later_of_two_ordered_writes_is_read(self):
         """Section 8.10.1: coherence order follows causality order, for plain writes too."""
-        made = program("two writes, handed on")
+        made = Program("two writes, handed on")
         first, second, third = (made.thread(name, number) for number, name in enumerate("PQR"))
         first.write("x")
         to_second = first.write("f", RELEASE, DEVICE)
@@ -412,7 +410,7 @@ class one_location_test(litmus_case):
 
     def test_load_buffering_without_dependencies_is_allowed(self):
         """Section 8.10.4: each thread reads what the other one writes later."""
-        made = program("load buffering")
+        made = Program("load buffering")
         first, second = made.thread("P", 0), made.thread("Q", 1)
         read_x, write_y = first.read("x"), first.write("y")
         read_y, write_x = second.read("y"), second.write("x")
@@ -420,10 +418,10 @@ class one_location_test(litmus_case):
         self.assertGreater(seen.executions, 0)
 
 
-class barrier_test(litmus_case):
+class BarrierTest(LitmusCase):
     def neighbours(self, blocks=(0, 0), groups=("block", "block")):
         """One thread writes and another one reads, after a barrier if they name a group."""
-        made = program("neighbours")
+        made = Program("neighbours")
         writer, reader = made.thread("writer", blocks[0]), made.thread("reader", blocks[1])
         write = writer.write("shared")
         for thread, group in zip((writer, reader), groups):
@@ -456,7 +454,7 @@ class barrier_test(litmus_case):
         `publisher_steps`, in order, are "fence" and "barrier", each by both threads of block 0.
         With a fence the flag is relaxed, else it is a release.
         """
-        made = program("one thread publishes for its block")
+        made = Program("one thread publishes for its block")
         leader, worker = made.thread("A0", 0), made.thread("A1", 0)
         observer = made.thread("B0", 1)
         write = worker.write("data")
@@ -481,7 +479,7 @@ class barrier_test(litmus_case):
         self.assert_race_on_data(self.block_publishes([]))
 
     def test_a_barrier_does_not_carry_a_fence_to_another_thread(self):
-        made = program("fence, barrier, another thread's flag")
+        made = Program("fence, barrier, another thread's flag")
         leader, worker, observer = made.thread("A0", 0), made.thread("A1", 0), made.thread("B0", 1)
         write = worker.write("data")
         worker.fence(ACQ_REL, DEVICE)
@@ -499,27 +497,27 @@ class barrier_test(litmus_case):
         self.assert_delivered(self.block_publishes(["fence", "barrier"], SEQ_CST))
 
 
-class kernel_boundary_test(litmus_case):
+class KernelBoundaryTest(LitmusCase):
     def test_a_kernel_sees_all_of_the_one_before(self):
-        made = program("two kernels")
+        made = Program("two kernels")
         write = made.thread("first", block=0, kernel=0).write("data")
         read = made.thread("second", block=0, kernel=1).read("data")
         self.assert_delivered((self.judge(made), write, read))
 
     def test_blocks_of_one_kernel_race(self):
-        made = program("one kernel")
+        made = Program("one kernel")
         write = made.thread("first", block=0).write("data")
         read = made.thread("second", block=1).read("data")
         self.assert_race_on_data((self.judge(made), write, read))
 
     def test_block_0_of_the_next_kernel_is_another_block(self):
-        made = program("narrow scope in two kernels")
+        made = Program("narrow scope in two kernels")
         made.thread("first", block=0, kernel=0).barrier()
         made.thread("second", block=0, kernel=1).barrier()
         self.assertEqual([len(meeting) for meeting in made.meetings()], [1, 1])
 
 
-class observation_test(litmus_case):
+class ObservationTest(LitmusCase):
     """Section 8.9.5: an observed write comes before what its observer does next, there."""
 
     def reset(self, before, resets):
@@ -527,7 +525,7 @@ class observation_test(litmus_case):
 
         Returns the verdict and the store.
         """
-        made = program("reset")
+        made = Program("reset")
         first = made.thread("A0", 0).read_modify_write("counter", RELAXED, DEVICE)
         second = made.thread("B0", 1).read_modify_write("counter", RELAXED, DEVICE)
         leader, other = made.thread("C0", 2), made.thread("C1", 2)
@@ -552,7 +550,7 @@ class observation_test(litmus_case):
 
     def test_observation_alone_publishes_no_other_location(self):
         """The plain data before a relaxed ticket still race."""
-        made = program("observed, not released")
+        made = Program("observed, not released")
         publisher, observer = made.thread("A0", 0), made.thread("B0", 1)
         write = publisher.write("data")
         ticket = publisher.read_modify_write("counter", RELAXED, DEVICE)
@@ -561,11 +559,11 @@ class observation_test(litmus_case):
         self.assert_race_on_data((self.judge(made, {seen_ticket: ticket}), write, read))
 
 
-class program_test(unittest.TestCase):
+class ProgramTest(unittest.TestCase):
     """What can't be asked is refused in one sentence."""
 
     def test_orders_that_do_not_exist(self):
-        thread = program().thread("P", 0)
+        thread = Program().thread("P", 0)
         for call in (
             lambda: thread.read("x", RELEASE),
             lambda: thread.write("x", ACQUIRE),
@@ -578,23 +576,23 @@ class program_test(unittest.TestCase):
         self.assertEqual(thread.operations, [])
 
     def test_two_threads_of_one_name(self):
-        made = program()
+        made = Program()
         made.thread("P", 0)
         with self.assertRaisesRegex(ValueError, "there is a thread P already"):
             made.thread("P", 1)
 
     def test_given_reads_that_make_no_sense(self):
-        made = program()
+        made = Program()
         thread = made.thread("P", 0)
         write, read, other = thread.write("x"), thread.read("x"), thread.write("y")
-        stranger = program().thread("Q", 0).write("x")
+        stranger = Program().thread("Q", 0).write("x")
         for given in ({write: INITIAL}, {read: other}, {read: read}, {read: stranger}):
             for model in (axioms, clocks):
                 with self.assertRaises(ValueError):
                     model.verdict_of(made, given)
 
     def test_barriers_that_never_meet(self):
-        made = program()
+        made = Program()
         first, second = made.thread("P", 0), made.thread("Q", 0)
         for thread, groups in ((first, "ab"), (second, "ba")):
             for group in groups:
@@ -604,7 +602,7 @@ class program_test(unittest.TestCase):
                 model.verdict_of(made)
 
     def test_a_thread_that_has_exited_is_not_waited_for(self):
-        made = program()
+        made = Program()
         made.thread("P", 0)
         write = made.thread("Q", 0)
         write.barrier()
@@ -616,14 +614,10 @@ class program_test(unittest.TestCase):
             ("orders of fences", lambda thread: thread.fence()),
             ("coherence orders", lambda thread: thread.write("x", RELAXED)),
         ):
-            made = program("large")
+            made = Program("large")
             for name in "PQRSTU":
                 thread = made.thread(name, 0)
                 for _ in range(4):
                     operation(thread)
             with self.assertRaisesRegex(ValueError, f"for its {what}, .* make it smaller"):
                 axioms.verdict_of(made)
-
-
-if __name__ == "__main__":
-    python_test.main()

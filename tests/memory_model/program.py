@@ -5,7 +5,7 @@ import dataclasses
 import enum
 
 
-class memory_order(enum.Enum):
+class MemoryOrder(enum.Enum):
     """The orders of cuda::memory_order, and `weak` for a plain access.
 
     A sequentially consistent load or atomic is a `seq_cst` fence, then the access with acquire
@@ -20,7 +20,7 @@ class memory_order(enum.Enum):
     seq_cst = "seq_cst"
 
 
-class thread_scope(enum.Enum):
+class ThreadScope(enum.Enum):
     """The scopes of cuda::thread_scope: PTX's .cta, .gpu and .sys. All programs use one device."""
 
     block = "block"
@@ -28,7 +28,7 @@ class thread_scope(enum.Enum):
     system = "system"
 
 
-class kind(enum.Enum):
+class Kind(enum.Enum):
     read = "read"
     write = "write"
     read_modify_write = "read-modify-write"
@@ -40,30 +40,30 @@ class kind(enum.Enum):
 INITIAL = "initial value"
 
 ORDERS = {
-    kind.read: {memory_order.weak, memory_order.relaxed, memory_order.acquire},
-    kind.write: {memory_order.weak, memory_order.relaxed, memory_order.release},
-    kind.read_modify_write: {
-        memory_order.relaxed,
-        memory_order.acquire,
-        memory_order.release,
-        memory_order.acq_rel,
+    Kind.read: {MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.acquire},
+    Kind.write: {MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.release},
+    Kind.read_modify_write: {
+        MemoryOrder.relaxed,
+        MemoryOrder.acquire,
+        MemoryOrder.release,
+        MemoryOrder.acq_rel,
     },
-    kind.fence: {memory_order.acq_rel, memory_order.seq_cst},
-    kind.barrier: {None},
+    Kind.fence: {MemoryOrder.acq_rel, MemoryOrder.seq_cst},
+    Kind.barrier: {None},
 }
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class operation:
+class Operation:
     """One operation of one thread: its `position`-th. Two of them are equal only if identical."""
 
     name: str
-    kind: kind
-    thread: "thread"
+    kind: Kind
+    thread: "Thread"
     position: int
     location: str | None = None
-    order: memory_order | None = None
-    scope: thread_scope | None = None
+    order: MemoryOrder | None = None
+    scope: ThreadScope | None = None
     group: str | None = None  # of a barrier: who takes part
 
     def __repr__(self):
@@ -71,35 +71,35 @@ class operation:
 
     @property
     def reads(self):
-        return self.kind in (kind.read, kind.read_modify_write)
+        return self.kind in (Kind.read, Kind.read_modify_write)
 
     @property
     def writes(self):
-        return self.kind in (kind.write, kind.read_modify_write)
+        return self.kind in (Kind.write, Kind.read_modify_write)
 
     @property
     def strong(self):
         """Section 8.4: a fence, or a memory operation that is not weak."""
-        return self.order not in (None, memory_order.weak)
+        return self.order not in (None, MemoryOrder.weak)
 
     @property
     def acquires(self):
         """Whether this is an acquire operation (section 8.4); a fence is none."""
-        return self.reads and self.order in (memory_order.acquire, memory_order.acq_rel)
+        return self.reads and self.order in (MemoryOrder.acquire, MemoryOrder.acq_rel)
 
     @property
     def releases(self):
         """Whether this is a release operation (section 8.4); a fence is none."""
-        return self.writes and self.order in (memory_order.release, memory_order.acq_rel)
+        return self.writes and self.order in (MemoryOrder.release, MemoryOrder.acq_rel)
 
     def includes(self, thread):
         """Whether the scope of this operation includes `thread`, or no thread (section 8.5)."""
-        if self.scope is not thread_scope.block or thread is None:
+        if self.scope is not ThreadScope.block or thread is None:
             return True
         return self.thread.block_id == thread.block_id
 
 
-class thread:
+class Thread:
     """Builds the operations of one thread, in program order. program.thread() makes one."""
 
     def __init__(self, name, block, kernel):
@@ -116,19 +116,19 @@ class thread:
         """Block 0 of the next kernel is another block."""
         return self.kernel, self.block
 
-    def read(self, location, order=memory_order.weak, scope=thread_scope.system):
-        return self._append(kind.read, location, order, scope)
+    def read(self, location, order=MemoryOrder.weak, scope=ThreadScope.system):
+        return self._append(Kind.read, location, order, scope)
 
-    def write(self, location, order=memory_order.weak, scope=thread_scope.system):
-        return self._append(kind.write, location, order, scope)
+    def write(self, location, order=MemoryOrder.weak, scope=ThreadScope.system):
+        return self._append(Kind.write, location, order, scope)
 
-    def read_modify_write(self, location, order=memory_order.relaxed, scope=thread_scope.device):
+    def read_modify_write(self, location, order=MemoryOrder.relaxed, scope=ThreadScope.device):
         """An atomic whose result is used: PTX's `atom`."""
-        return self._append(kind.read_modify_write, location, order, scope)
+        return self._append(Kind.read_modify_write, location, order, scope)
 
-    def fence(self, order=memory_order.seq_cst, scope=thread_scope.device):
+    def fence(self, order=MemoryOrder.seq_cst, scope=ThreadScope.device):
         """`seq_cst` is fence.sc, as __threadfence() is; `acq_rel` is fence.acq_rel."""
-        return self._append(kind.fence, None, order, scope)
+        return self._append(Kind.fence, None, order, scope)
 
     def barrier(self, group="block"):
         """The n-th barrier of a group meets the n-th one of the other threads of the block.
@@ -136,21 +136,21 @@ class thread:
         `group` "block" is __syncthreads(); any other name is a __syncwarp() of those who use it.
         A thread with fewer barriers than the others has exited, and is not waited for.
         """
-        return self._append(kind.barrier, None, None, None, group)
+        return self._append(Kind.barrier, None, None, None, group)
 
     def _append(self, kind, location, order, scope, group=None):
         if order not in ORDERS[kind]:
             raise ValueError(f"a {kind.value} can't be {order.value if order else 'unordered'}.")
         words = [kind.value, location, order and order.value, scope and scope.value, group]
-        if order is memory_order.weak:
+        if order is MemoryOrder.weak:
             words[3] = None  # A weak access has no scope.
         position = len(self.operations)
         name = f"{self.name}[{position}]: {' '.join(filter(None, words))}"
-        self.operations.append(operation(name, kind, self, position, location, order, scope, group))
+        self.operations.append(Operation(name, kind, self, position, location, order, scope, group))
         return self.operations[-1]
 
 
-class program:
+class Program:
     """Threads that run side by side, kernel after kernel, in memory that is initialised before."""
 
     def __init__(self, title=""):
@@ -161,7 +161,7 @@ class program:
         """A new thread. Those of kernel n start when all threads of kernel n - 1 have ended."""
         if any(other.name == name for other in self.threads):
             raise ValueError(f"there is a thread {name} already.")
-        self.threads.append(thread(name, block, kernel))
+        self.threads.append(Thread(name, block, kernel))
         return self.threads[-1]
 
     @property
@@ -174,7 +174,7 @@ class program:
         for each in self.threads:
             counts = {}
             for one in each.operations:
-                if one.kind is kind.barrier:
+                if one.kind is Kind.barrier:
                     count = counts[one.group] = counts.get(one.group, 0) + 1
                     meetings.setdefault((each.block_id, one.group, count), []).append(one)
         return list(meetings.values())
@@ -196,14 +196,14 @@ class program:
 
 def morally_strong(one, other):
     """Section 8.7, for operations of one size and one proxy. A barrier is never morally strong."""
-    if kind.barrier in (one.kind, other.kind):
+    if Kind.barrier in (one.kind, other.kind):
         return False
     if one.thread is not other.thread:
         if not (one.strong and other.strong):
             return False
         if not (one.includes(other.thread) and other.includes(one.thread)):
             return False
-    return kind.fence in (one.kind, other.kind) or one.location == other.location
+    return Kind.fence in (one.kind, other.kind) or one.location == other.location
 
 
 def conflict(one, other):
@@ -221,7 +221,7 @@ def may_race(one, other):
 
 
 @dataclasses.dataclass
-class verdict:
+class Verdict:
     """What was found in `executions` executions, or interleavings, of a program.
 
     No execution, no race: ask for `executions` where that can't be ruled out.

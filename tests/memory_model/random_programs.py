@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small programs from a seed: two to four threads in two blocks, data, a flag, fences, barriers."""
 
-from memory_model.program import kind, memory_order, program, thread_scope
+from memory_model.program import Kind, MemoryOrder, Program, ThreadScope
 
 # Above these, an enumeration takes seconds. A program that exceeds one is not used.
 LARGEST_OPERATION_COUNT = 14
@@ -16,14 +16,14 @@ def random_program(generator):
         operations = made.operations
         if (
             len(operations) <= LARGEST_OPERATION_COUNT
-            and sum(one.order is memory_order.seq_cst for one in operations) <= LARGEST_FENCE_COUNT
+            and sum(one.order is MemoryOrder.seq_cst for one in operations) <= LARGEST_FENCE_COUNT
             and sum(one.reads for one in operations) <= LARGEST_READ_COUNT
         ):
             return made
 
 
 def _random_program(generator):
-    made = program("random program")
+    made = Program("random program")
     blocks = [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
     with_barriers = generator.random() < 0.5
     for number, block in enumerate(blocks):
@@ -42,23 +42,23 @@ def _random_program(generator):
 
 def _random_operation(generator, thread):
     """Mostly what synchronises; the flag is accessed weakly at times, the data always."""
-    scope = generator.choice((thread_scope.device, thread_scope.device, thread_scope.block))
+    scope = generator.choice((ThreadScope.device, ThreadScope.device, ThreadScope.block))
     what = generator.choices(
-        ("fence", kind.read_modify_write, "read flag", "write flag", "write data", "read data"),
+        ("fence", Kind.read_modify_write, "read flag", "write flag", "write data", "read data"),
         weights=(30, 20, 8, 8, 17, 17),
     )[0]
-    weak, relaxed = memory_order.weak, memory_order.relaxed
-    acquire, release, acq_rel = memory_order.acquire, memory_order.release, memory_order.acq_rel
+    weak, relaxed = MemoryOrder.weak, MemoryOrder.relaxed
+    acquire, release, acq_rel = MemoryOrder.acquire, MemoryOrder.release, MemoryOrder.acq_rel
     if what == "fence":
         orders = (
             acq_rel,
             acq_rel,
-            memory_order.seq_cst,
-            memory_order.seq_cst,
-            memory_order.seq_cst,
+            MemoryOrder.seq_cst,
+            MemoryOrder.seq_cst,
+            MemoryOrder.seq_cst,
         )
         thread.fence(generator.choice(orders), scope)
-    elif what is kind.read_modify_write:
+    elif what is Kind.read_modify_write:
         order = generator.choice((relaxed, relaxed, acquire, release, acq_rel))
         thread.read_modify_write("flag", order, scope)
     elif what == "read flag":

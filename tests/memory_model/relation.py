@@ -2,7 +2,7 @@
 """Binary relations between a program's events, as bit sets: fast enough to enumerate with."""
 
 
-class relation:
+class Relation:
     """A set of pairs of numbers below `size`: bit j of rows[i] says that (i, j) is in it."""
 
     def __init__(self, size, pairs=()):
@@ -12,7 +12,7 @@ class relation:
 
     @staticmethod
     def _of(rows):
-        result = relation(0)
+        result = Relation(0)
         result.rows = rows
         return result
 
@@ -20,13 +20,13 @@ class relation:
         return self.rows[pair[0]] >> pair[1] & 1 == 1
 
     def __or__(self, other):
-        return relation._of([left | right for left, right in zip(self.rows, other.rows)])
+        return Relation._of([left | right for left, right in zip(self.rows, other.rows)])
 
     def __and__(self, other):
-        return relation._of([left & right for left, right in zip(self.rows, other.rows)])
+        return Relation._of([left & right for left, right in zip(self.rows, other.rows)])
 
     def __sub__(self, other):
-        return relation._of([left & ~right for left, right in zip(self.rows, other.rows)])
+        return Relation._of([left & ~right for left, right in zip(self.rows, other.rows)])
 
     def __bool__(self):
         return any(self.rows)
@@ -49,10 +49,10 @@ class relation:
                 union |= other.rows[lowest.bit_length() - 1]
                 row ^= lowest
             composed.append(union)
-        return relation._of(composed)
+        return Relation._of(composed)
 
     def inverse(self):
-        return relation(len(self.rows), ((right, left) for left, right in self.pairs()))
+        return Relation(len(self.rows), ((right, left) for left, right in self.pairs()))
 
     def closure(self):
         """The transitive closure (Warshall)."""
@@ -62,7 +62,7 @@ class relation:
             for left, row in enumerate(rows):
                 if row & bit:
                     rows[left] = row | rows[middle]
-        return relation._of(rows)
+        return Relation._of(rows)
 
     def is_irreflexive(self):
         return not any(row >> number & 1 for number, row in enumerate(self.rows))

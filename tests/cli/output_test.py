@@ -1,0 +1,324 @@
+# SPDX-License-Identifier: MIT
+"""Where lab writes, how it shows progress, and what it says when a build fails or is interrupted."""
+
+import contextlib
+import io
+import os
+import pathlib
+import pty
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+from lab_runs import interrupt, started
+from lab_tool import output
+from lab_tool.building import NinjaLog
+from lab_tool.compiler_messages import without_own_warnings
+from lab_tool.names import nearest
+from lab_tool.output import Progress
+from this_build import BUILD, ROOT
+
+COMMAND = [sys.executable, str(ROOT / "lab")]
+
+HELLO = '#include <cstdio>\nint main() { std::puts("hello"); }\n'
+
+
+class FakeTerminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def on_a_terminal(command, environment=None, folder=None):
+    """What the command writes to a terminal, and its exit code."""
+    main, other = pty.openpty()
+    with subprocess.Popen(
+        command, cwd=folder, stdin=other, stdout=other, stderr=other, env=environment
+    ) as process:
+        os.close(other)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(main, 4096):
+                text += part
+        code = process.wait()
+    os.close(main)
+    return text.decode(), code
+
+
+def without_progress(text):
+    """What lab wrote, less the lines that only a slow machine gets to see."""
+    return re.sub(r"(?m)^(Building .*\d s|Another lab is building in .*)\n", "", text)
+
+
+class Streams(unittest.TestCase):
+    """stdout carries what was asked for, and nothing else."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+        (self.folder / "hello.cu").write_text(HELLO, encoding="utf-8")
+
+    def run_hello(self, *words):
+        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD), *words]
+        return subprocess.run(
+            command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=300
+        )
+
+    def test_the_programs_output_alone_is_on_stdout(self):
+        for words in ([], ["--verbose"]):
+            with self.subTest(words=words):
+                result = self.run_hello(*words)
+                self.assertEqual((result.returncode, result.stdout), (0, "hello\n"))
+                self.assertTrue(result.stderr.endswith("Next: ./lab racecheck hello.cu\n"))
+
+    def test_quiet_by_default_and_commands_under_verbose(self):
+        self.run_hello()
+        self.assertEqual(self.run_hello().stderr, "Next: ./lab racecheck hello.cu\n")
+        self.assertRegex(self.run_hello("--verbose").stderr, r"\A\$ ninja ")
+
+    def test_the_same_on_a_terminal(self):
+        self.run_hello()
+        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
+        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+        text, code = on_a_terminal(command, environment, self.folder)
+        self.assertEqual((text, code), ("hello\r\nNext: ./lab racecheck hello.cu\r\n", 0))
+        del environment["NO_COLOR"]
+        text, code = on_a_terminal(command, environment, self.folder)
+        self.assertIn("\x1b[1mNext:\x1b[0m", text)
+
+    def test_compiler_messages_without_commands_or_escapes(self):
+        (self.folder / "hello.cu").write_text("int main() { return unknown_name; }\n")
+        result = self.run_hello()
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("hello.cu:1", result.stderr.replace("hello.cu(1)", "hello.cu:1"))
+        self.assertNotIn("$ ", result.stderr)
+        self.assertNotIn("\x1b", result.stderr)
+
+    def test_a_mistake_in_a_launch_has_its_line_and_no_mark_beyond_it(self):
+        line = "int main() { kernel<<<1, 1>>>(unknown_name); }"
+        (self.folder / "hello.cu").write_text(f"__global__ void kernel(int) {{}}\n{line}\n")
+        result = self.run_hello()
+        self.assertIn("unknown_name", result.stderr)
+        shown = [text.rstrip() for text in result.stderr.splitlines() if " | " in text]
+        self.assertLessEqual(max(map(len, shown), default=0), len(f"    2 | {line}"))
+        for column in re.findall(r"hello\.cu:2:(\d+): ", result.stderr):
+            self.assertLessEqual(int(column), len(line))
+
+    def test_a_reader_that_has_seen_enough(self):
+        (self.folder / "hello.cu").write_text(
+            '#include <cstdio>\nint main() { for (int i = 0; i < 100000; ++i) std::puts("hello"); }\n'
+        )
+        command = f"{sys.executable} {ROOT.as_posix()}/lab run hello.cu --build {BUILD} | head -1"
+        result = subprocess.run(
+            command, shell=True, cwd=self.folder, capture_output=True, text=True, check=False
+        )
+        self.assertEqual((result.stdout, without_progress(result.stderr)), ("hello\n", ""))
+
+    def test_interrupted_while_it_compiles(self):
+        # The preprocessor waits for whoever writes to the pipe.
+        os.mkfifo(self.folder / "pipe.h")
+        (self.folder / "hello.cu").write_text(f'#include "pipe.h"\n{HELLO}', encoding="utf-8")
+        self.prepare()
+        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
+        with started(command, self.folder) as process:
+            time.sleep(5)
+            self.assertIsNone(process.poll(), "it should compile for longer")
+            written, problems = interrupt(process)
+        self.assertEqual((process.returncode, written), (130, ""))
+        self.assertRegex(
+            without_progress(problems), r"\ABuilding [^\n]+: interrupted after \d+ s\.\n\Z"
+        )
+
+    def test_each_line_is_written_in_one_piece(self):
+        # Each packet is what one call has written, also where nothing is buffered.
+        reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        reader.settimeout(300)
+        with reader, writer:
+            process = subprocess.Popen(
+                [*COMMAND, "run", "nothing.cu"],
+                stdout=writer,
+                stderr=writer,
+                env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            )
+            process.wait()
+            writer.close()
+            pieces = iter(lambda: reader.recv(4096).decode(), "")
+            self.assertEqual(list(pieces), ["lab: there is no file nothing.cu.\n"])
+
+    def test_warnings_are_about_the_students_lines(self):
+        # An argument is missing, which g++ sees where our header reads it.
+        (self.folder / "hello.cu").write_text(
+            "__global__ void kernel(int*, int) {}\n"
+            "int main() {\n  int unused;\n  int* first = nullptr;\n  void* arguments[] = {&first};\n"
+            "  (void)cudaLaunchKernel(kernel, 1, 1, arguments, 0, nullptr);\n}\n"
+        )
+        warnings = re.findall(r"^(\S+?)[:(]\d+.*warning", self.run_hello().stderr, re.M)
+        self.assertEqual(set(warnings), {"hello.cu"})
+
+    def prepare(self):
+        """Has the libraries built, so that what follows is the file's own compilation."""
+        other = self.folder / "other.cu"
+        other.write_text(HELLO, encoding="utf-8")
+        subprocess.run(
+            [*COMMAND, "run", "other.cu", "--build", str(BUILD)],
+            cwd=self.folder,
+            capture_output=True,
+            check=True,
+        )
+
+
+class ProgressLine(unittest.TestCase):
+    def show(self, stream, steps, seconds=0.0, **settings):
+        """What a Progress with these steps writes to the stream."""
+        with contextlib.ExitStack() as patches:
+            patches.enter_context(mock.patch.object(sys, "stderr", stream))
+            for name, value in settings.items():
+                patches.enter_context(mock.patch.object(output, name, value))
+            patches.enter_context(mock.patch.dict(os.environ, {"TERM": "xterm"}))
+            with Progress("Building it") as progress:
+                for done in range(1, steps + 1):
+                    progress.step(done, steps)
+                time.sleep(seconds)
+        return stream.getvalue()
+
+    def test_nothing_to_do_writes_nothing(self):
+        self.assertEqual(self.show(FakeTerminal(), 0), "")
+        self.assertEqual(self.show(io.StringIO(), 0), "")
+
+    def test_no_terminal_and_soon_done_writes_nothing(self):
+        self.assertEqual(self.show(io.StringIO(), 3), "")
+
+    def test_no_terminal_gets_a_line_now_and_then(self):
+        text = self.show(
+            io.StringIO(), 3, 0.5, SECONDS_BETWEEN_LINES=0.2, SECONDS_BETWEEN_UPDATES=0.02
+        )
+        self.assertRegex(text, r"\A(Building it: 3 of 3, 0 s\n){1,3}\Z")
+
+    def test_a_terminal_has_one_line_that_changes(self):
+        text = self.show(FakeTerminal(), 3)
+        self.assertIn("\rBuilding it: 1 of 3, 0 s\x1b[K", text)
+        self.assertTrue(text.endswith("\r\x1b[KBuilding it: 3 of 3, 0 s.\n"), repr(text))
+        self.assertEqual(text.count("\n"), 1)
+
+    def test_a_long_line_is_cut_to_the_terminal(self):
+        with mock.patch.object(
+            output.shutil, "get_terminal_size", lambda: os.terminal_size((12, 24))
+        ):
+            text = self.show(FakeTerminal(), 1)
+        self.assertIn("\rBuilding it\x1b[K", text)
+
+    def test_interruption_is_one_line(self):
+        stream = io.StringIO()
+        with (
+            mock.patch.object(sys, "stderr", stream),
+            self.assertRaises(KeyboardInterrupt),
+            Progress("Building it"),
+        ):
+            raise KeyboardInterrupt
+        self.assertEqual(stream.getvalue(), "Building it: interrupted after 0 s.\n")
+
+
+class Colour(unittest.TestCase):
+    def coloured(self, stream, **environment):
+        with mock.patch.dict(os.environ, {"TERM": "xterm", **environment}):
+            if "NO_COLOR" not in environment:
+                os.environ.pop("NO_COLOR", None)
+            return output.coloured("text", output.RED, stream)
+
+    def test_on_a_terminal_alone(self):
+        self.assertEqual(self.coloured(FakeTerminal()), "\x1b[31mtext\x1b[0m")
+        self.assertEqual(self.coloured(io.StringIO()), "text")
+        self.assertEqual(self.coloured(FakeTerminal(), TERM="dumb"), "text")
+
+    def test_never_with_no_color(self):
+        self.assertEqual(self.coloured(FakeTerminal(), NO_COLOR="1"), "text")
+
+    def test_long_messages_begin_with_the_first_lines(self):
+        stream = io.StringIO()
+        with mock.patch.object(sys, "stderr", stream):
+            output.remark_lines([f"\x1b[01mline {number}\x1b[K" for number in range(1000)])
+        lines = stream.getvalue().splitlines()
+        self.assertEqual(lines[:2], ["line 0", "line 1"])
+        self.assertEqual(len(lines), output.MOST_LINES + 1)
+        self.assertEqual(lines[-1], "... and 940 more lines; --verbose shows them all")
+
+
+COMPILER = f"""\
+own.cu: In function 'int main()':
+own.cu:4:7: warning: unused variable 'unused' [-Wunused-variable]
+    4 |   int unused;
+      |       ^~~~~~
+In file included from {ROOT}/common/cpu_backend/include/cuda_runtime.h:10,
+                 from <command-line>:
+In function 'Argument cpu_backend::kernel_argument(Argument) [with Argument = numbers]',
+    inlined from 'int main()' at own.cu:7:31:
+{ROOT}/common/cpu_backend/execution/launch.hpp:52:12: warning: 'mine.more' is used uninitialized
+   52 |     return argument;
+      |            ^~~~~~~~
+own.cu: In function 'int main()':
+own.cu:5:11: note: 'mine' declared here
+    5 |   numbers mine;
+In file included from own.cu:1:
+{ROOT}/common/lab/check.cuh:7:3: error: 'nothing' was not declared in this scope
+cc1plus: note: the end
+"""
+
+
+class CompilerMessages(unittest.TestCase):
+    def test_less_the_warnings_of_our_headers(self):
+        lines = COMPILER.splitlines()
+        self.assertEqual(without_own_warnings(lines), lines[:4] + lines[14:])
+        coloured = [f"\x1b[01m\x1b[K{line}\x1b[m" for line in lines]
+        self.assertEqual(without_own_warnings(coloured), coloured[:4] + coloured[14:])
+
+    def test_all_of_what_has_no_messages(self):
+        for lines in ([], ["one", "  two"], ["In file included from a.h:1:"]):
+            self.assertEqual(without_own_warnings(lines), lines)
+
+
+class Ninja(unittest.TestCase):
+    def log(self, text):
+        log = NinjaLog(mock.Mock())
+        for line in text.splitlines():
+            log.read(line)
+        return log
+
+    def test_steps(self):
+        log = self.log("ninja: Entering directory `build'\n[1/3] Compiling a\n[3/3] Linking\n")
+        self.assertEqual(log.progress.step.call_args_list, [mock.call(1, 3), mock.call(3, 3)])
+        self.assertEqual(log.messages(), [])
+
+    def test_messages_of_failed_steps_without_their_commands(self):
+        text = (
+            "[1/9] Compiling a\nFAILED: a.o \nc++ -O3 a.cpp\na.cpp:1: error: one\n"
+            "[2/9] Compiling b\nb.cpp:7: warning: not this one\n"
+            "[3/9] Compiling c\nFAILED: c.o \nc++ c.cpp\nc.cpp:2: error: two\n"
+            "ninja: build stopped: subcommand failed.\n"
+        )
+        self.assertEqual(self.log(text).messages(), ["a.cpp:1: error: one", "c.cpp:2: error: two"])
+
+    def test_messages_of_meson(self):
+        text = (
+            "[0/1] Regenerating build files.\nThe Meson build system\nmeson.build:3:0: ERROR: no\n"
+            "FAILED: build.ninja \nmeson --internal regenerate\n"
+            "ninja: error: rebuilding 'build.ninja': subcommand failed\n"
+        )
+        self.assertEqual(self.log(text).messages()[0], "meson.build:3:0: ERROR: no")
+
+
+class Names(unittest.TestCase):
+    NAMES = ("vector_add", "dot_product", "last_block_guard", "backend_vector_types_test", "run")
+
+    def test_nearest(self):
+        self.assertEqual(nearest("vectr_add", self.NAMES), ["vector_add"])
+        self.assertEqual(nearest("guard", self.NAMES), ["last_block_guard"])
+        self.assertEqual(nearest("VEKTOR", self.NAMES), ["vector_add", "backend_vector_types_test"])
+        self.assertEqual(nearest("xyzzy", self.NAMES), [])
+
+    def test_at_most_three(self):
+        self.assertEqual(len(nearest("abcd", [f"abcd{number}" for number in range(9)])), 3)

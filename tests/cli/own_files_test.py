@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: MIT
+"""Runs other people's kind of programs by `lab run` and `lab racecheck`, or has them refused."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from this_build import BUILD, ROOT
+
+PROGRAMS = ROOT / "common/cpu_backend/tests/programs"
+NO_DEVICE = 77
+
+# What each program prints.
+OUTPUT = {
+    "argument_copies": (
+        "32 copies 1 destroyed 1\n64 copies 2 destroyed 2\n"
+        "96 copies 3 destroyed 3\n128 copies 3 destroyed 4\n"
+    ),
+    "breadth_first_search": "0 1 1 2 2 3 4\n1\n",
+    "classes_and_templates": "ok\n64\n2.5\n2\n1\n",
+    "complex_numbers": "-5 10 0.44 -2 5 -1 -2 2.23607\n",
+    "cooperative_launch": "no error\n1000 2000 8 44\n",
+    "device_language": "hello from 0, str 1.500000 2.00e+00\n14 14\n28\n280\n15\n4 2\n80\n",
+    "memory_and_streams": "2 2\n20\n10\n1\n0\n",
+    "parts_of_groups": (
+        "block 2016\ntile 120\ntile 376\ntile 632\ntile 888\nodd 16 39 1 2\n"
+        "lab 11 1 0 3\nP 19.5 39 39\nscan 18 20\ncudaSuccess\n63 0\n"
+        "cudaSuccess 1010101\n"
+    ),
+    "sample_style": "CUDA device of warps of 32\n1\n25 1\n",
+    "shared_memory_by_type": "2016\n63\n",
+    "two_sides": "9\ndevice\n14 106 50\n21 5 -4\nhost\n1\n",
+    "variables_by_name": "43.5 82.5 64 6\n3 16\n33\n",
+    "vector_operators": "4 0.801784 2 ffff4000 12\n2\n",
+    "volatile_flags": "cudaSuccess\ncudaSuccess\ncudaSuccess\n7 3 9 8\n",
+    "warp_reductions": "10000\naaaaaaaa 2 ff ffffffff 1f0 1f 1 4 1 0 0 21 \n128\n128 256 63 128\n",
+}
+
+HEADERS_THAT_ARE_NOT_HERE = {
+    "thrust/device_vector.h": "Thrust (thrust/device_vector.h)",
+    "cub/cub.cuh": "CUB (cub/cub.cuh)",
+    "cublas_v2.h": "cuBLAS (cublas_v2.h)",
+    "curand_kernel.h": "cuRAND's functions for kernels (curand_kernel.h)",
+    "cufft.h": "cuFFT (cufft.h)",
+    "cuda/pipeline": "cuda::pipeline (cuda/pipeline)",
+    "mma.h": "matrix multiplication by warps (WMMA) (mma.h)",
+    "helper_cuda.h": "helper_cuda.h belongs to NVIDIA's CUDA samples",
+}
+
+
+def lab(*words, folder, given="", **environment):
+    return subprocess.run(
+        [sys.executable, ROOT / "lab", *words, "--build", str(BUILD)],
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+        env={**os.environ, **environment},
+    )
+
+
+class OwnFilesTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def write(self, name, text):
+        (self.folder / name).parent.mkdir(exist_ok=True)
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def lab(self, *words, **options):
+        result = lab(*words, folder=self.folder, **options)
+        if result.returncode == NO_DEVICE:
+            self.skipTest("there is no device to run on")
+        return result
+
+    def on_cpu(self):
+        settings = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
+        if settings["backend"] != "cpu":
+            self.skipTest("this is about the cpu backend")
+
+    def with_racecheck(self):
+        settings = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
+        if not settings.get("racecheck_libraries"):
+            self.skipTest("this build has no race checker")
+
+    def test_programs_as_people_have_them(self):
+        self.assertEqual(set(OUTPUT), {path.stem for path in PROGRAMS.glob("*.cu")})
+        for name, output in OUTPUT.items():
+            with self.subTest(name):
+                result = self.lab("run", str(PROGRAMS / f"{name}.cu"))
+                # Warps print in any order.
+                printed = sorted(result.stdout.splitlines())
+                self.assertEqual(printed, sorted(output.splitlines()), result.stderr)
+                self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_a_lerp_of_their_own(self):
+        self.on_cpu()
+        self.write(
+            "a.cu",
+            "#include <cmath>\n#include <cstdio>\nusing namespace std;\n"
+            "__host__ __device__ float lerp(float a, float b, float t) { return a + t * (b - a); }\n"
+            "__global__ void k(float* out) { *out = lerp(0.f, 10.f, 0.5f); }\n"
+            "int main() {\n  float* out;\n  cudaMallocManaged(&out, 4);\n  k<<<1, 1>>>(out);\n"
+            '  cudaDeviceSynchronize();\n  printf("%g\\n", *out);\n}\n',
+        )
+        result = self.lab("run", "a.cu")
+        self.assertEqual(result.stdout, "5\n", result.stderr)
+
+    def test_several_files_with_macros_and_headers(self):
+        self.write("sub/plain.h", "int plain(int);\n")
+        self.write(
+            "a.cu",
+            '#include <cstdio>\n#include "plain.h"\n'
+            "__device__ int counter;\nstatic __device__ int change(int x) { return x * x + N; }\n"
+            "void other(int*);\n"
+            "__global__ void first(int* out) { counter = 5; out[0] = change(3) + counter; }\n"
+            "int main() {\n  int* out;\n  cudaMallocManaged(&out, 8);\n"
+            "  first<<<1, 1>>>(out);\n  other(out);\n  cudaDeviceSynchronize();\n"
+            '  std::printf("%d %d %d\\n", out[0], out[1], plain(3));\n}\n',
+        )
+        self.write(
+            "b.cu",
+            "__device__ int counter;\nstatic __device__ int change(int x) { return -x; }\n"
+            "__global__ void second(int* out) { counter += 1; out[1] = change(3) + counter; }\n"
+            "void other(int* out) { second<<<1, 1>>>(out); }\n",
+        )
+        self.write("c.cpp", '#include "plain.h"\nint plain(int x) { return x + EXTRA; }\n')
+        words = ("a.cu", "-DN=100", "b.cu", "c.cpp", "--include", "sub", "-D", "EXTRA=1")
+        result = self.lab("run", *words)
+        self.assertEqual(result.stdout, "114 -2 4\n", result.stderr)
+        self.write("b.cu", "void other(int* out) { out[1] = 0; }\n")
+        result = self.lab("run", *words)
+        self.assertEqual(result.stdout, "114 0 4\n", result.stderr)
+
+    def test_device_code_of_another_file(self):
+        self.on_cpu()
+        self.write(
+            "a.cu",
+            "#include <cstdio>\nextern __device__ int shared_one;\n__device__ int twice(int);\n"
+            "__global__ void k(int* out) { *out = twice(shared_one); }\n"
+            "int main() {\n  int* out;\n  cudaMallocManaged(&out, 4);\n  k<<<1, 1>>>(out);\n"
+            '  cudaDeviceSynchronize();\n  std::printf("%d\\n", *out);\n}\n',
+        )
+        self.write(
+            "b.cu",
+            "__device__ int shared_one = 21;\n__device__ int twice(int x) { return 2 * x; }\n",
+        )
+        self.assertEqual(self.lab("run", "a.cu", "b.cu").stdout, "42\n")
+
+    def test_standard_input_reaches_the_program(self):
+        self.write(
+            "a.cu",
+            "#include <cstdio>\n__global__ void k(int* p, int v) { p[threadIdx.x] = v; }\n"
+            'int main() {\n  int n;\n  if (std::scanf("%d", &n) != 1) return 1;\n  int* p;\n'
+            "  cudaMallocManaged(&p, n * sizeof *p);\n  k<<<1, n>>>(p, 7);\n"
+            '  cudaDeviceSynchronize();\n  std::printf("%d\\n", p[n - 1] + n);\n}\n',
+        )
+        result = self.lab("run", "a.cu", given="5\n")
+        self.assertEqual(result.stdout, "12\n", result.stderr)
+        self.with_racecheck()
+        result = self.lab("racecheck", "a.cu", "--seeds", "3", given="5\n")
+        self.assertIn("15 accesses checked in 3 schedules, 0 found", result.stdout)
+        self.assertEqual(result.returncode, 0)
+
+    def test_a_header_that_is_not_here_is_one_sentence(self):
+        self.on_cpu()
+        for header, says in HEADERS_THAT_ARE_NOT_HERE.items():
+            with self.subTest(header):
+                self.write("a.cu", f"#include <cstdio>\n\n#include <{header}>\nint main() {{}}\n")
+                result = self.lab("run", "a.cu")
+                self.assertEqual(result.returncode, 1)
+                lines = [line for line in result.stderr.splitlines() if "error" in line]
+                self.assertEqual(len(lines), 1, result.stderr)
+                self.assertTrue(lines[0].startswith("a.cu:3: error: "), lines[0])
+                self.assertIn(says, lines[0])
+
+    def test_a_toolkit_elsewhere_is_not_picked_up(self):
+        self.on_cpu()
+        self.write("toolkit/cuda_runtime_api.h", "#error a toolkit's header\n")
+        self.write("toolkit/cublas_v2.h", "#include <cuda_runtime_api.h>\nint cublas;\n")
+        self.write("a.cu", '#include "cublas_v2.h"\nint main() {}\n')
+        result = self.lab("run", "a.cu", CPATH=str(self.folder / "toolkit"))
+        self.assertIn("a.cu:1: error: cuBLAS (cublas_v2.h) is not supported", result.stderr)
+
+    def test_one_sentence_for_each_feature(self):
+        self.on_cpu()
+        self.write(
+            "a.cu",
+            "__global__ void k() {}\nint main() {\n  cudaGraph_t graph;\n"
+            "  cudaGraphCreate(&graph, 0);\n  cudaGraphDestroy(graph);\n}\n",
+        )
+        result = self.lab("run", "a.cu")
+        self.assertEqual(result.stderr.count(": error: "), 1, result.stderr)
+        self.assertIn("a.cu:3: error: CUDA graphs (cudaGraph_t)", result.stderr)
+
+    def test_wrong_use(self):
+        self.write("a.cu", "int main() {}\n")
+        for words, says in (
+            (("run", "a.cu", "b.cu"), "there is no file b.cu"),
+            (("run", "01", "a.cu"), "a.cu: a file of your own does not go with a chapter"),
+            (("run", "01", "-DN=1"), "-D goes with a .cu file of your own"),
+            (("racecheck", "a.cu", "-D", "1N"), "-D 1N: a macro's name is expected"),
+        ):
+            with self.subTest(words):
+                result = self.lab(*words)
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(says, result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""A file that is saved while it is checked: no verdict is about a text that is not there any more."""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+from lab_tool import single_file
+from lab_tool.build_folders import BuildFolder, settings_of
+from lab_tool.errors import LabError
+from lab_tool.exercises import judging
+from lab_tool.exercises.catalogue import chosen_exercise
+from lab_tool.exercises.check import FAILED, PASSED, Verdict
+from lab_tool.exercises.work_folder import CHECKED, DONE, WorkFolder
+from this_build import BUILD
+
+EXERCISE = chosen_exercise("01.1")
+SHOPS = judging.Workshops(None, None)
+
+
+class SavedMeanwhileTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = WorkFolder(pathlib.Path(holder.name))
+        self.file = self.work.file_of(EXERCISE)
+
+    def checked(self, saves):
+        """The Verdict if the file has these texts, one after the other, at each check."""
+        texts = iter(saves)
+        self.file.write_text(next(texts), encoding="utf-8")
+
+        def check(shop, exercise, source, *_):
+            is_right = source.read_text(encoding="utf-8") == "right"
+            with contextlib.suppress(StopIteration):
+                source.write_text(next(texts), encoding="utf-8")
+            return Verdict({"results": PASSED if is_right else FAILED}, [])
+
+        with mock.patch.object(judging, "check", check):
+            return judging.checked(SHOPS, EXERCISE, self.file, self.work)
+
+    def test_a_right_text_that_is_gone_does_not_count(self):
+        self.assertFalse(self.checked(["right", "wrong"]).is_solved)
+        self.assertEqual(self.work.state(EXERCISE), CHECKED)
+
+    def test_a_wrong_text_that_is_gone_does_not_count(self):
+        self.assertTrue(self.checked(["wrong", "right"]).is_solved)
+        self.assertEqual(self.work.state(EXERCISE), DONE)
+
+    def test_a_file_that_never_rests(self):
+        with self.assertRaisesRegex(LabError, "changes all the time"):
+            self.checked([str(number) for number in range(100)])
+
+
+class CompiledMeanwhileTest(unittest.TestCase):
+    def test_a_program_of_an_older_text_is_not_current(self):
+        settings = settings_of(BUILD)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            source = folder / "saved.cu"
+            source.write_text("int main() { return 0; }\n", encoding="utf-8")
+            recipe = single_file.Recipe(
+                BuildFolder(BUILD, {}), settings, [str(source)], single_file.ORDINARY, files=folder
+            )
+
+            def watch(step, read_line):
+                code = real_watch(step, read_line)
+                source.write_text("int main() { return 1; }\n", encoding="utf-8")
+                return code
+
+            real_watch = single_file.watch
+            with contextlib.redirect_stderr(io.StringIO()):
+                recipe.compile()
+                self.assertTrue(recipe.is_current())
+                with mock.patch.object(single_file, "watch", watch):
+                    recipe.compile()
+            self.assertFalse(recipe.is_current())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""The exam sheet: the questions without the answers, and the answers with everything that is known."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
+from lab_tool.predictions import LETTERS, all_predictions
+from this_build import ROOT
+
+
+class ExamTest(unittest.TestCase):
+    def test_the_sheet_asks_and_does_not_answer(self):
+        predictions = all_predictions()
+        self.assertGreater(len(predictions), 10)
+        sheet = exam_files(predictions, "Final")[SHEET].decode()
+        self.assertIn("# Final\n", sheet)
+        for each in predictions:
+            self.assertIn(each.question, sheet)
+            self.assertNotIn(each.misconception, sheet)
+            for letter in LETTERS:
+                variant = each.variants[letter]
+                self.assertIn("\n".join(variant.code), sheet)
+                self.assertNotIn(variant.why, sheet)
+                for name in variant.diagnosis:
+                    self.assertNotIn(f"{name}.", sheet)
+
+    def test_the_answers(self):
+        for each in all_predictions():
+            answers = exam_files([each], "Final")[ANSWERS].decode()
+            free = " ".join(letter for letter in LETTERS if not each.variants[letter].diagnosis)
+            told = answers.split("Free of races: **")[1].split("**")[0]
+            self.assertEqual(told.replace(",", "").replace(" and", ""), free or "none", each.label)
+            for letter in LETTERS:
+                self.assertIn(f"- **{letter}**: {each.variants[letter].why}", answers)
+            self.assertIn(each.misconception, answers)
+
+    def test_what_is_chosen(self):
+        labels = [each.label for each in chosen_predictions("5.1,04")]
+        self.assertEqual(labels, ["04.1", "04.2", "04.3", "05.1"])
+        self.assertEqual(len(chosen_predictions("all")), len(all_predictions()))
+
+    def test_wrong_use_gets_a_sentence(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name, "exam")
+            for words, says in [
+                (["--exam", "09"], "there is no prediction 09"),
+                (["--exam", "04,04.1"], "each once, as in 04,05.1"),
+                (["--exam", ","], "chapters and predictions are expected"),
+                (["--exam", "04", "--exercises", "04.1"], "give one of them"),
+            ]:
+                run = subprocess.run(
+                    [sys.executable, ROOT / "lab", "export", folder, *words],
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
+                self.assertEqual((run.returncode, run.stdout), (2, ""), words)
+                self.assertIn(says, run.stderr)
+                self.assertFalse(folder.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

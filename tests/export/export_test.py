@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""What an instructor hands out: complete for students, and without a line of a solution anywhere."""
+
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
+from lab_tool.exercises.markers import solution_lines
+from lab_tool.exercises.work_folder import starter
+from this_build import BUILD, ROOT
+
+NUMBERS = ["01.1", "02.2", "04.2"]
+OF_GRADERS = ["01.1"]  # fewer, since a grader takes a run of each solution
+LEAST_LENGTH = 25  # of a line that can be told from others: `__syncthreads();` stands everywhere
+# Folders of what nobody may see before the exercise is solved.
+SECRET_FOLDERS = {"exercises", "mutants", "predictions", "templates"}
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def export(folder, *words):
+    return subprocess.run(
+        [sys.executable, ROOT / "lab", "export", str(folder), *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+
+
+def contents(folder):
+    """{path: bytes} of all files below the folder, and of those in its archives."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder).as_posix()
+            found[name] = path.read_bytes()
+            found.update({f"{name}/{inner}": text for inner, text in members(found[name])})
+    return found
+
+
+def members(content):
+    file = io.BytesIO(content)
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as archive:
+            yield from [(name, archive.read(name)) for name in archive.namelist()]
+    elif content[257:262] == b"ustar":
+        with tarfile.open(fileobj=file) as archive:
+            yield from [(each.name, archive.extractfile(each).read()) for each in archive]
+
+
+def public_lines():
+    """Lines of the course's own lessons, headers and tools: they teach, and are no secret."""
+    found = set()
+    for top in ("chapters", "common", "docs"):
+        for path in (ROOT / top).rglob("*"):
+            inner = path.relative_to(ROOT).parts[2:]
+            if path.suffix in (".cu", ".cuh", ".hpp", ".cpp", ".md") and not (
+                SECRET_FOLDERS & set(inner)
+            ):
+                found |= {line.strip() for line in path.read_text(encoding="utf-8").splitlines()}
+    return found
+
+
+def secret_lines():
+    """Of the solutions of all exercises."""
+    found = set()
+    for exercise in all_exercises():
+        found |= {line.strip() for line in solution_lines(exercise.source.read_text("utf-8"))}
+    return {line for line in found if len(line) >= LEAST_LENGTH} - public_lines()
+
+
+def lines_that_leak(files, secrets):
+    """[(path, line)] of the secret lines that stand in a file, as they are or as a comment or a patch."""
+    wanted = {bare(line.encode()) for line in secrets}
+    seen = {}  # the same bytes are in several exports
+    for path, text in files.items():
+        seen.setdefault(text, path)
+    return [
+        (path, line.decode())
+        for text, path in seen.items()
+        for line in {bare(line) for line in text.split(b"\n")} & wanted
+    ]
+
+
+def bare(line):
+    return line.strip(b" \t\r/*+-|>#\"',")
+
+
+class ExportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        cls.exports, cls.said = {}, {}
+        for system in ("plain", "gradescope", "classroom50", "autolab"):
+            numbers = NUMBERS if system == "plain" else OF_GRADERS
+            words = ["--exercises", ",".join(numbers), "--for", system, "--due", "Friday, 12:00"]
+            words += ["--title", "Week 4", "--build", str(BUILD)]
+            result = export(cls.folder / system, *words)
+            assert result.returncode == 0, result.stderr
+            cls.exports[system] = contents(cls.folder / system)
+            cls.said[system] = result.stderr
+        cls.plain = cls.exports["plain"]
+
+    def test_there_are_secrets_to_look_for(self):
+        secrets = secret_lines()
+        self.assertGreater(len(secrets), 50)
+        leaky = {"a.md": b"  // " + next(iter(secrets)).encode() + b"\n"}
+        self.assertEqual(len(lines_that_leak(leaky, secrets)), 1)
+
+    def test_no_line_of_a_solution_is_anywhere(self):
+        secrets = secret_lines()
+        every = {}
+        for system, files in self.exports.items():
+            self.assertGreater(len(files), 300)
+            every.update({f"{system}/{path}": content for path, content in files.items()})
+        self.assertEqual(lines_that_leak(every, secrets), [])
+
+    def test_no_wrong_solution_prediction_or_history(self):
+        for system, files in self.exports.items():
+            for path in files:
+                parts = set(pathlib.PurePosixPath(path).parts)
+                shown = f"{system}: {path}"
+                self.assertFalse({"mutants", "predictions", ".git", "templates"} & parts, shown)
+                self.assertFalse(path.endswith((".patch", ".pyc")), shown)
+            markers = [p for p, t in files.items() if re.search(rb"// (BEGIN|END) (SOL|HID)", t)]
+            self.assertEqual(
+                [path for path in markers if not path.endswith(("markers.py", ".tar"))], []
+            )
+
+    def test_each_chosen_exercise_is_complete_and_no_other_is_there(self):
+        folders = {path.rpartition("/")[0] for path in self.plain if "/exercises/" in path}
+        folders = {folder for folder in folders if folder.startswith("chapters/")}
+        wanted = set()
+        for number in NUMBERS:
+            exercise = chosen_exercise(number)
+            folder = exercise.folder.relative_to(ROOT).as_posix()
+            wanted.add(folder)
+            self.assertEqual(self.plain[f"{folder}/starter.cu"].decode(), starter(exercise))
+            for name in ("README.md", "cases.py", "driver.cpp", "exercise.json"):
+                self.assertIn(f"{folder}/{name}", self.plain)
+            for name in (f"{exercise.name}.cu", "hints.md"):
+                self.assertNotIn(f"{folder}/{name}", self.plain)
+        self.assertEqual(folders, wanted)
+
+    def test_what_the_page_about_macos_builds_is_there(self):
+        page = self.plain["docs/anywhere/macos.md"].decode()
+        self.assertIn("docker build", page)
+        self.assertIn("docs/anywhere/macos.md", self.plain["README.md"].decode())
+        container = json.loads(self.plain[".devcontainer/devcontainer.json"])
+        named = [f".devcontainer/{container['build'][each]}" for each in ("dockerfile", "context")]
+        self.assertEqual([os.path.normpath(path) for path in named], ["Dockerfile", "."])
+        # What the image is made of takes nothing that is not in the copy.
+        recipe = self.plain["Dockerfile"].decode()
+        self.assertEqual(re.findall(r"^COPY (.*)$", recipe, re.MULTILINE), [". /course"])
+        self.assertIn("work", self.plain[".dockerignore"].decode().split("\n"))
+
+    def test_hints_come_along_if_they_are_asked_for(self):
+        result = export(self.folder / "hints", "--exercises", "01.1", "--hints")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(list((self.folder / "hints").rglob("hints.md"))), 1)
+
+    def test_every_link_leads_somewhere(self):
+        folder = self.folder / "plain"
+        links = 0
+        for path, content in self.plain.items():
+            if not path.endswith(".md"):
+                continue
+            text = re.sub(r"^```.*?^```$", "", content.decode(), flags=re.M | re.S)
+            for link in LINK.findall(text):
+                target = link.partition("#")[0]
+                if target and not re.match(r"[a-z]+:", target):
+                    links += 1
+                    place = (folder / path).parent / target
+                    self.assertTrue(place.exists(), f"{path}: {link}")
+        self.assertGreater(links, 50)
+
+    def test_no_document_speaks_of_a_command_that_is_not_there(self):
+        there = {
+            path.name[:-3].replace("_", "-") for path in (ROOT / "lab_tool/verbs").glob("*.py")
+        }
+        here = {
+            path.split("/")[-1][:-3].replace("_", "-") for path in self.plain if "/verbs/" in path
+        }
+        self.assertLess({"export", "new"}, there - here)
+        for path, content in self.plain.items():
+            if path.endswith(".md"):
+                said = set(re.findall(r"\./lab ([a-z][a-z-]*)", content.decode()))
+                self.assertFalse(said & (there - here), f"{path}: {said & (there - here)}")
+                self.assertEqual(content.count(b"```") % 2, 0, path)
+
+    def test_what_comes_next_is_a_commit_and_no_attempt_that_would_be_in_it(self):
+        for system, said in self.said.items():
+            self.assertNotIn("./lab learn", said, system)
+            self.assertIn("git init && git add . && git commit", said, system)
+            self.assertIn("in a clone", said, system)
+        page = (ROOT / "docs/teaching.md").read_text(encoding="utf-8")
+        order = [page.index(words) for words in ("git init &&", "git clone .", "\n./lab learn\n")]
+        self.assertEqual(order, sorted(order))
+
+    def test_the_readme_says_what_to_do_and_what_to_hand_in(self):
+        text = self.plain["README.md"].decode()
+        for words in ("# Week 4\n", "Friday, 12:00", "./lab learn", "./lab check"):
+            self.assertIn(words, text)
+        for number in NUMBERS:
+            self.assertIn(f"- `work/{chosen_exercise(number).file_name}`", text)
+        points = sum(sum(chosen_exercise(number).points.values()) for number in NUMBERS)
+        self.assertIn(f"| together | | | {points} |", text)
+        self.assertNotIn("EXPORT_", text)
+
+    def test_students_have_their_verbs_and_no_others(self):
+        lab = [sys.executable, self.folder / "plain/lab"]
+        text = subprocess.run([*lab, "--help"], capture_output=True, text=True, check=True).stdout
+        for verb in ("learn", "check", "run", "racecheck", "exercises"):
+            self.assertRegex(text, rf"(?m)^  {verb} ")
+        for verb in ("export", "grade", "new", "check-course"):
+            self.assertNotRegex(text, rf"(?m)^  {verb} ")
+        listed = subprocess.run([*lab, "exercises"], capture_output=True, text=True, check=True)
+        self.assertIn("0 of 3 done", listed.stdout)
+
+    def test_a_copy_has_starters_no_solutions_and_no_hints(self):
+        lab = [sys.executable, str(self.folder / "plain/lab")]
+        with tempfile.TemporaryDirectory() as work:
+            run = subprocess.run(
+                [*lab, "reset", "04.2", "--work", work], capture_output=True, text=True, check=False
+            )
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(
+                pathlib.Path(work, "04_fullest_bin.cu").read_text("utf-8"),
+                starter(chosen_exercise("04.2")),
+            )
+            words = ["solution", "04.2", "--give-up", "--work", work]
+            run = subprocess.run([*lab, *words], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 2)
+            self.assertIn("this copy of the course has no solutions", run.stderr)
+            words = ["hint", "04.2", "--work", work]
+            run = subprocess.run([*lab, *words], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 0)
+            self.assertIn("has no hints", run.stdout)
+
+    def test_the_same_bytes_each_time(self):
+        words = ["--title", "Week 4", "--due", "Friday, 12:00", "--build", str(BUILD)]
+        for system, numbers in (("plain", "04.2,01.1,02.2"), ("gradescope", "01.1")):
+            folder = self.folder / f"{system}_again"
+            run = export(folder, "--for", system, "--exercises", numbers, *words)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertEqual(contents(folder), self.exports[system])
+
+    def test_what_each_system_gets(self):
+        with zipfile.ZipFile(self.folder / "gradescope/autograder.zip") as archive:
+            names = archive.namelist()
+            self.assertIn("course/chapters/01_vector_add/exercises/saxpy/work.json", names)
+            for name in ("setup.sh", "run_autograder"):
+                self.assertIn(name, names)  # at the root
+                mode = archive.getinfo(name).external_attr >> 16
+                self.assertTrue(mode & 0o111, f"{name} can't be run")
+        self.assertIn("autograder/autograder.py", self.exports["classroom50"])
+        self.assertIn("autograder/course.tar", self.exports["classroom50"])
+        self.assertIn("autograde-Makefile", self.exports["autolab"])
+        self.assertIn("autograde.tar", self.exports["autolab"])
+        for path in self.exports["gradescope"]:
+            if path.startswith("students/"):
+                self.assertNotIn("grading", path)
+
+    def test_wrong_use_gets_a_sentence(self):
+        full = self.folder / "plain"
+        none = self.folder / "none"
+        for words, says in [
+            ([full, "--exercises", "01.1"], "is not empty"),
+            ([full / "lab", "--exercises", "01.1"], "that is no folder"),
+            ([ROOT / "docs/handout", "--exercises", "01.1"], "is within the course itself"),
+            ([none, "--exercises", "01.9"], "there is no exercise 01.9"),
+            ([none, "--exercises", "01.1,,01.2"], "nothing between two commas"),
+            ([none, "--exercises", "01.1,saxpy"], "01.1 is there twice"),
+            ([none], "lab export needs --exercises"),
+            ([none, "--exercises", "01.1", "--for", "gradescop"], "did you mean gradescope?"),
+            ([none, "--exercises", "01.1", "--title", "a\nb"], "--title must be one line"),
+        ]:
+            with self.subTest(words):
+                result = export(*map(str, words))
+                self.assertEqual(result.returncode, 2, result.stdout)
+                self.assertIn(says, result.stderr)
+                self.assertEqual(len(result.stderr.splitlines()), 1)
+        self.assertFalse(none.exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

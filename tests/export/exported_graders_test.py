@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""The exported graders, each in the folders that its system makes, with submissions of students.
+
+The course is built once, by what Gradescope runs when it makes its image; the others then use that copy.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+import zipfile
+
+from lab_tool.exercises.catalogue import chosen_exercise
+from lab_tool.exercises.trials import mutants_of, patched, solution
+from this_build import BUILD, ROOT
+
+EXERCISE = chosen_exercise("01.1")
+IDENTITY = {
+    "CLASSROOM": "gpu-2026",
+    "ASSIGNMENT": "week1",
+    "SUBMISSION_TAG": "submit/2026-11-20T10-00-00Z-0123456",
+    "COMMIT_URL": "https://example.org/commit",
+    "RELEASE_URL": "https://example.org/release",
+}
+FULL = sum(EXERCISE.points.values())
+
+
+def run(*command, folder, **variables):
+    return subprocess.run(
+        [str(word) for word in command],
+        cwd=folder,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=1700,
+    )
+
+
+def wrong():
+    """A wrong solution that some cases find right."""
+    return next(
+        patched(EXERCISE, each) for each in mutants_of(EXERCISE) if each.rejected_by == "limits"
+    )
+
+
+class ExportedGraders(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        holder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(holder.cleanup)
+        cls.folder = pathlib.Path(holder.name)
+        cls.root = cls.folder / "autograder"
+        for name in ("source", "submission", "results"):
+            (cls.root / name).mkdir(parents=True)
+        for system in ("gradescope", "classroom50", "autolab"):
+            words = ["--exercises", EXERCISE.number, "--for", system, "--build", BUILD]
+            made = run(
+                sys.executable, ROOT / "lab", "export", cls.folder / system, *words, folder=ROOT
+            )
+            assert made.returncode == 0, made.stderr
+        with zipfile.ZipFile(cls.folder / "gradescope/autograder.zip") as archive:
+            archive.extractall(cls.root / "source")
+        made = run("bash", cls.root / "source/setup.sh", folder="/", AUTOGRADER_ROOT=str(cls.root))
+        assert made.returncode == 0, made.stdout + made.stderr
+        shutil.copyfile(cls.root / "source/run_autograder", cls.root / "run_autograder")
+
+    def on_gradescope(self, text):
+        for path in (self.root / "submission").iterdir():
+            path.unlink()
+        if text is not None:
+            (self.root / "submission" / EXERCISE.file_name).write_text(text, encoding="utf-8")
+        results = self.root / "results/results.json"
+        results.unlink(missing_ok=True)
+        done = run("bash", self.root / "run_autograder", folder="/", AUTOGRADER_ROOT=str(self.root))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(results.read_text("utf-8"))
+
+    def test_gradescope(self):
+        for text, points in [(solution(EXERCISE), FULL), (None, 0), ("no C++", 0)]:
+            answer = self.on_gradescope(text)
+            self.assertEqual(answer["score"], points, answer)
+            self.assertEqual(sum(test["max_score"] for test in answer["tests"]), FULL)
+        answer = self.on_gradescope(wrong())
+        self.assertTrue(0 < answer["score"] < FULL, answer)
+
+    def test_classroom50(self):
+        checkout = self.folder / "checkout"
+        shutil.copytree(self.folder / "classroom50/students", checkout)
+        (checkout / "work").mkdir()
+        (checkout / "work" / EXERCISE.file_name).write_text(solution(EXERCISE), encoding="utf-8")
+        # What the student may have done to their copy of the course is not used.
+        (checkout / "lab_tool/grading").mkdir()
+        (checkout / "lab_tool/__init__.py").write_text("raise SystemExit(9)\n", encoding="utf-8")
+        done = run(
+            *(sys.executable, self.folder / "classroom50/autograder/autograder.py"),
+            folder=checkout,
+            LAB_GRADER_FOLDER=str(self.root / "source"),
+            **IDENTITY,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^(Sandbox: \w+\.|There is no sandbox here)")
+        result = json.loads((checkout / "result.json").read_text("utf-8"))
+        self.assertEqual((result["score"], result["max-score"]), (FULL, FULL))
+        self.assertEqual(result["schema"], "classroom50/result/v1")
+
+    def test_classroom50_unpacks_the_course_that_lies_next_to_it(self):
+        with tarfile.open(self.folder / "classroom50/autograder/course.tar") as archive:
+            theirs = {each.name: archive.extractfile(each).read() for each in archive}
+        for path, content in theirs.items():
+            self.assertEqual((self.root / "source" / path).read_bytes(), content, path)
+
+    def test_autolab(self):
+        folder = self.folder / "autolab_job"
+        folder.mkdir()
+        shutil.copyfile(self.folder / "autolab/autograde-Makefile", folder / "Makefile")
+        shutil.copyfile(self.folder / "autolab/autograde.tar", folder / "autograde.tar")
+        file = self.folder / EXERCISE.file_name
+        file.write_text(wrong(), encoding="utf-8")
+        with tarfile.open(folder / "handin.tar", "w") as archive:
+            archive.add(file, EXERCISE.file_name)
+        done = run("make", folder=folder, LAB_GRADER_FOLDER=str(self.root / "source"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        scores = json.loads(done.stdout.splitlines()[-1])["scores"]
+        self.assertTrue(0 < scores["01.1"] < FULL)
+        self.assertIn("| 01.1 saxpy: ", done.stdout)
+
+    def test_a_student_can_check_in_the_repository(self):
+        copy = self.folder / "gradescope/students"
+        lab = [sys.executable, copy / "lab"]
+        made = run(*lab, "setup", "--backend", "cpu", "--no-build", folder=copy)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        # All that a check builds can be built: nothing that it is made of is missing.
+        needed = [EXERCISE.driver, "common/exercises/libexercise_runner.a"]
+        made = run("ninja", "-n", "-C", copy / "build-cpu", *needed, folder=copy)
+        self.assertEqual(made.returncode, 0, made.stdout)
+        built = self.root / "source/course/build-cpu"  # of the same sources
+        work = copy / "work"
+        work.mkdir()
+        for text, code in [(solution(EXERCISE), 0), (wrong(), 1)]:
+            (work / EXERCISE.file_name).write_text(text, encoding="utf-8")
+            made = run(*lab, "check", "01.1", "--build", built, folder=copy)
+            self.assertEqual(made.returncode, code, made.stdout + made.stderr)
+            self.assertNotIn("./lab solution", made.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// Cheat: the compiler is made to read a file, and to show it in a message
+// Exercise: 01.1
+// Verdict: CE 0
+// Says: /etc/passwd
+
+#include <cstddef>
+
+__global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n) {
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = alpha * x[i] + y[i];
+}
+
+const char text[] =
+#include "/etc/passwd"
+    ;
+
+void saxpy(float alpha, const float* x, float* y, std::size_t n) {
+  if (n == 0) return;
+  add_scaled<<<static_cast<unsigned>((n + 255) / 256), 256>>>(alpha, x, y, n);
+}

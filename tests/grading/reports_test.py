@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""What is made of marks: the tables, the students' pages and the summary, whatever stands in them."""
+
+import csv
+import json
+import pathlib
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from lab_tool.grading.explanations import MEANINGS, MOST_CASES, lines_of_part
+from lab_tool.grading.feedback import write_feedback
+from lab_tool.grading.summary import write_summary
+from lab_tool.grading.tables import write_csv, write_junit
+from lab_tool.paths import ROOT
+
+
+def part(lines=(), cases=(), points=0):
+    return {
+        "part": "results",
+        "points": points,
+        "of": 6,
+        "lines": list(lines),
+        "cases": list(cases),
+    }
+
+
+def student(name, result, problems=()):
+    row = {
+        **{"exercise": "01.1", "file": f"{name}/01_saxpy.cu", "status": "OK", "of": 6},
+        **{"points": result["points"], "parts": [result], "diagnoses": [], "picture": None},
+    }
+    return {
+        **{"student": name, "folder": name, "late": False, "problems": list(problems)},
+        **{"points": result["points"], "exercises": [row]},
+    }
+
+
+def marks_of(*students):
+    exercise = {"number": "01.1", "name": "saxpy", "points": {"results": 6}}
+    return {
+        **{"exercises": [exercise], "students": list(students), "problems": []},
+        **{"sandbox": "bubblewrap"},
+    }
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def test_controls_of_a_terminal_do_not_break_the_tables(self):
+        lines = ["\x1b[31m\x00", "]]>", "<&"]
+        problems = ['+x,"y" and z', "=1+1"]
+        marks = marks_of(student("a\x07", part(lines), problems), student("=b", part(points=6)))
+        write_junit(marks, self.folder / "junit.xml")
+        suite, _ = ElementTree.parse(self.folder / "junit.xml").getroot()
+        self.assertEqual(suite.get("name"), "a?")
+        self.assertEqual(suite.find("testcase/failure").text, "?[31m?\n]]>\n<&")
+        write_csv(marks, self.folder / "grades.csv")
+        with open(self.folder / "grades.csv", newline="", encoding="utf-8-sig") as file:
+            a, b = csv.DictReader(file)
+        self.assertEqual(a["problems"], '\'+x,"y" and z =1+1')  # no formula begins a cell
+        self.assertEqual((a["01.1"], a["01.1 status"], a["01.1 results"]), ("0", "OK", "0"))
+        self.assertEqual((b["student"], b["points"], b["problems"]), ("'=b", "6", ""))
+
+    def test_no_line_of_a_student_ends_the_block_that_it_is_in(self):
+        for line in ("```", "````", "`````", "~~~", "``````` text"):
+            write_feedback(marks_of(student("a", part([line, "# Full marks"]))), {}, self.folder)
+            page = (self.folder / "feedback/a/feedback.md").read_text(encoding="utf-8").splitlines()
+            (start,) = (number for number, each in enumerate(page) if each.endswith("`text"))
+            fence = page[start].removesuffix("text")
+            self.assertEqual(page[start:], [f"{fence}text", line, "# Full marks", fence])
+            self.assertNotIn(fence, line)
+
+    def test_only_some_wrong_cases_are_told_in_full(self):
+        cases = [{"name": f"case {n}", "passed": False, "lines": [f"got {n}"]} for n in range(8)]
+        passed = {"name": "right", "passed": True, "lines": []}
+        lines = lines_of_part(part(cases=[passed, *cases]))
+        self.assertEqual(lines[:3], ["case 0", "  got 0", ""])
+        self.assertIn(f"case {MOST_CASES - 1}", lines)
+        self.assertNotIn(f"case {MOST_CASES}", lines)
+        self.assertEqual(lines[-1], f"and {8 - MOST_CASES} more cases")
+        self.assertEqual(lines_of_part(part(["one"], cases[:1])), ["one", "", "case 0", "  got 0"])
+
+    def test_every_status_has_a_meaning(self):
+        schema = json.loads((ROOT / "lab_tool/grading/grades_schema.json").read_text("utf-8"))
+        text = json.dumps(schema)
+        for status in MEANINGS:
+            self.assertIn(f'"{status}"', text)
+
+    def test_the_median(self):
+        for points, median in (((0, 6), "3"), ((0, 1), "0.5"), ((0, 4, 6), "4")):
+            marks = marks_of(*(student(f"s{p}", part(points=p)) for p in points))
+            write_summary(marks, {}, {}, self.folder / "summary.html")
+            self.assertIn(
+                f"median {median}.</p>", (self.folder / "summary.html").read_text(encoding="utf-8")
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,312 @@
+# SPDX-License-Identifier: MIT
+"""Every claim of a lesson that says "this may not be left out" has a patch that leaves it out, and a
+test that rejects it.
+
+A patch in chapters/*/mutants begins with these lines:
+
+    Mutant: what it changes
+    Rejected by: the test case that fails
+    Diagnosis: what the race checker says is missing, or none
+    Results: right, or by chance
+    Weak: right, or by chance, and why
+
+The last but one stands only where the results stay right, or may, so that the race checker alone is
+sure to reject the mutant. In the weak form the results of a mutant with a race are wrong, at each
+of some seeds, but for those that have the last line.
+
+The patch is applied to a copy of the chapters. The chapter's test is
+built from the copy in its racecheck form, and the one test case is run. It must fail, but for that
+case, and the race checker must name that diagnosis and no other kind; without the patch, the same
+test case must pass in silence. The file's other test cases are left out, since compiling them would
+take most of the time.
+"""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from this_build import BUILD, ROOT
+
+SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
+WEAK_SEEDS = range(20)
+MOST_RIGHT_IN_WEAK_FORM = 3
+
+
+class Mutant:
+    def __init__(self, path):
+        self.path = path
+        self.chapter = path.parent.parent
+        text = path.read_text(encoding="utf-8")
+        head = text.split("\n--- ", 1)[0]
+        fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+        self.what, self.test, self.diagnosis = (
+            fields[name] for name in ("Mutant", "Rejected by", "Diagnosis")
+        )
+        self.results = fields.get("Results", "wrong")
+        self.weak_results = fields.get("Weak", "wrong").partition(",")[0]
+        self.has_race = self.diagnosis != "none"
+
+
+def source_of(chapter, test_case):
+    """The file of the chapter, a folder, that has the test case; its name may end in a wildcard."""
+    name = f'"{test_case.removesuffix("*")}'
+    (source,) = [
+        file for file in chapter.glob("*_test.cu") if name in file.read_text(encoding="utf-8")
+    ]
+    return source
+
+
+TEST_CASE = re.compile(r"^(?:TEMPLATE_)?TEST_CASE\(.*?^}\n", re.MULTILINE | re.DOTALL)
+
+
+def only_test_cases(source, names):
+    """The text of a test's source without its test cases of other names; each name was found."""
+    wanted = [f'"{name.removesuffix("*")}' for name in names]
+
+    def kept(match):
+        title = match[0].partition(")")[0]
+        return match[0] if any(name in title for name in wanted) else ""
+
+    pruned = TEST_CASE.sub(kept, source)
+    missing = [name for name in wanted if name not in pruned]
+    if missing:
+        raise AssertionError(f"there is no test case {', '.join(missing)}")
+    return pruned
+
+
+def all_mutants():
+    return [Mutant(path) for path in sorted(ROOT.glob("chapters/*/mutants/*.patch"))]
+
+
+def settings():
+    return json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
+
+
+def link_arguments_of(*names):
+    known = json.loads((BUILD / "meson-info/intro-dependencies.json").read_text(encoding="utf-8"))
+    return [word for item in known if item["name"] in names for word in item["link_args"]]
+
+
+def checked(command):
+    result = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
+    if result.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, command))}\n{result.stdout}")
+
+
+def build(chapters, test_source, test_cases, program):
+    """Builds the racecheck form of some test cases; the folder `chapters` has the chapters."""
+    known = settings()
+    pruned = pathlib.Path(f"{program}.cu")
+    pruned.write_text(
+        only_test_cases(test_source.read_text(encoding="utf-8"), test_cases), encoding="utf-8"
+    )
+
+    def words(name):
+        return known[name].split("\n")
+
+    arguments = [
+        f"-I{chapters}" if word == f"-I{ROOT / 'chapters'}" else word
+        for word in words("racecheck_test_preprocessor_arguments")
+    ]
+    translated = f"{program}.cpp"
+    checked(
+        [
+            sys.executable, known["translate"], "--compiler", shlex.join(words("compiler")),
+            "--output", translated, "--observed", str(pruned), "--", *arguments,
+        ]
+    )  # fmt: skip
+    compiled = f"{program}.o"
+    checked(
+        [
+            *words("compiler"), *words("racecheck_test_compile_arguments"), "-w",
+            "-c", translated, "-o", compiled,
+        ]
+    )  # fmt: skip
+    # Apart, because what instruments the accesses must not be told to the linker.
+    checked(
+        [
+            *words("compiler"), compiled, "-o", str(program), known["racecheck_test_main"],
+            *words("racecheck_libraries"), *words("racecheck_link_arguments"),
+            *link_arguments_of("boost", "catch2", "libpng"),
+        ]
+    )  # fmt: skip
+
+
+def run(program, test_case, seed):
+    """Whether the test case itself passed, and the findings' diagnoses."""
+    report = pathlib.Path(f"{program}.{seed}.json")
+    output = output_of(program, [test_case], seed, {"LAB_RACECHECK_REPORT": str(report)})
+    if not report.is_file():
+        raise AssertionError(f"{test_case} did not run:\n{output}")
+    findings = json.loads(report.read_text(encoding="utf-8"))["findings"]
+    return "All tests passed" in output, {
+        name for item in findings if item["kind"] == "race" for name in item["diagnosis"]
+    }
+
+
+def passes_in_weak_form(program, test_case, seed):
+    """Whether the test case passes where plain reads get old values."""
+    # The first wrong result says all: nothing is asked of what comes after it.
+    output = output_of(program, [test_case, "--abort"], seed, {"LAB_WEAK": "1"})
+    if "\nweak: " not in output:
+        raise AssertionError(f"{test_case} did not run in the weak form:\n{output}")
+    return "All tests passed" in output
+
+
+def output_of(program, words, seed, variables):
+    """What a test program prints; the first word is a test case, and options follow."""
+    test_case, *options = words
+    environment = {
+        **os.environ,
+        "LAB_RACECHECK_SEED": str(seed),
+        "LAB_BRIEF_TESTS": "1",
+        "LAB_TIMEOUT": "60",
+        **variables,
+    }
+    environment.pop("LAB_TEST_LOG", None)
+    name = test_case.replace(",", "\\,")  # Catch2 takes a comma for "or"
+    result = subprocess.run(
+        [str(program), name, "--rng-seed", "1", *options],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    if "No test cases matched" in result.stdout:
+        raise AssertionError(f"{test_case} did not run:\n{result.stdout}")
+    return result.stdout
+
+
+def judge(item, folder):
+    """None if the mutant is rejected for the reason that it names, else what happened."""
+    copy = folder / f"{item.chapter.name}-{item.path.stem}"
+    shutil.copytree(ROOT / "chapters", copy / "chapters")
+    applied = subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", str(item.path)],
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)},
+        check=False,
+    )
+    if applied.returncode != 0:
+        return f"the patch does not apply: {applied.stderr}"
+    source = source_of(copy / "chapters" / item.chapter.name, item.test)
+    program = copy / "mutant"
+    build(copy / "chapters", source, [item.test], program)
+    passed_everywhere = True
+    diagnoses = set()
+    for seed in SEEDS:
+        passed, found = run(program, item.test, seed)
+        passed_everywhere = passed_everywhere and passed
+        diagnoses |= found
+    if passed_everywhere and not diagnoses:
+        return "it survives"
+    if item.results not in ("by chance", "right" if passed_everywhere else "wrong"):
+        verb = "passes" if passed_everywhere else "fails"
+        return f"{item.test!r} {verb}; the race checker says {sorted(diagnoses)}"
+    expected = set() if item.diagnosis == "none" else set(item.diagnosis.split(", "))
+    if diagnoses != expected:
+        return f"the race checker says {sorted(diagnoses)}, and not {sorted(expected)}"
+    return judge_in_weak_form(item, program) if item.has_race else None
+
+
+def judge_in_weak_form(item, program):
+    """None if its results are as it says, at all seeds."""
+    passed = [seed for seed in WEAK_SEEDS if passes_in_weak_form(program, item.test, seed)]
+    if item.weak_results == "by chance" and passed:
+        return None
+    if len(passed) == (len(WEAK_SEEDS) if item.weak_results == "right" else 0):
+        return None
+    return f"in the weak form {item.test!r} passes at the seeds {passed}"
+
+
+class Mutants(unittest.TestCase):
+    def test_every_mutant_is_rejected_for_the_reason_that_it_names(self):
+        every = all_mutants()
+        self.assertTrue(every)
+        with (
+            tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            verdicts = list(pool.map(lambda item: judge(item, pathlib.Path(folder)), every))
+        for item, verdict in zip(every, verdicts):
+            with self.subTest(mutant=f"{item.chapter.name}/{item.path.stem}"):
+                self.assertIsNone(verdict)
+
+    def test_the_weak_form_shows_nearly_all_races(self):
+        silent = [item for item in all_mutants() if item.has_race and item.weak_results != "wrong"]
+        self.assertLessEqual(len(silent), MOST_RIGHT_IN_WEAK_FORM)
+
+    def test_without_a_patch_the_same_test_cases_pass_in_silence(self):
+        tests = collections.defaultdict(set)
+        for item in all_mutants():
+            tests[source_of(item.chapter, item.test)].add(item.test)
+
+        def outcomes(source):
+            program = pathlib.Path(folder) / source.stem
+            build(ROOT / "chapters", source, sorted(tests[source]), program)
+            return [
+                (test, run(program, test, SEEDS[0]), passes_in_weak_form(program, test, SEEDS[0]))
+                for test in sorted(tests[source])
+            ]
+
+        with (
+            tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            found = list(pool.map(outcomes, tests))
+        for source, results in zip(tests, found):
+            for test, result, passes in results:
+                with self.subTest(source=source.name, test=test):
+                    self.assertEqual(result, (True, set()))
+                    self.assertTrue(passes)
+
+    def test_only_the_wanted_test_cases_are_left(self):
+        source = 'int a;\nTEST_CASE("one", "[x]") {\n  f();\n}\n\nTEST_CASE("two") {\n}\nint b;\n'
+        self.assertEqual(
+            only_test_cases(source, ["two"]), 'int a;\n\nTEST_CASE("two") {\n}\nint b;\n'
+        )
+        with self.assertRaises(AssertionError):
+            only_test_cases(source, ["three"])
+
+    def test_a_patch_that_does_not_apply_is_a_failure(self):
+        with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
+            stale = pathlib.Path(folder) / "stale.patch"
+            text = all_mutants()[0].path.read_text(encoding="utf-8")
+            stale.write_text(text.replace("\n-", "\n-never there "), encoding="utf-8")
+            item = Mutant(all_mutants()[0].path)
+            item.path = stale
+            self.assertIn("does not apply", judge(item, pathlib.Path(folder)))
+
+    def test_a_mutant_that_changes_nothing_survives(self):
+        with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
+            harmless = pathlib.Path(folder) / "harmless.patch"
+            item = all_mutants()[0]
+            lines = item.path.read_text(encoding="utf-8").splitlines(keepends=True)
+            # Each line that the patch takes away is put back.
+            changed = [line for line in lines if not line.startswith("+") or line[1] == "+"]
+            put_back = []
+            for line in changed:
+                put_back.append(line)
+                if line.startswith("-") and not line.startswith("---"):
+                    put_back.append("+" + line[1:])
+            text = "".join(put_back)
+            head = re.search(r"@@ -\d+,(\d+) \+\d+,(\d+) @@", text)
+            old, new = head.groups()
+            harmless.write_text(text.replace(f",{new} @@", f",{old} @@", 1), encoding="utf-8")
+            item.path = harmless
+            self.assertEqual(judge(item, pathlib.Path(folder)), "it survives")

@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: MIT
+"""The site in a real browser: chromium and its driver from the distribution, Selenium from PyPI."""
+
+import shutil
+import time
+import unittest
+
+from site_under_test import PREFIX, SiteServer, built_site, pages_of, take_packages_of_venv
+
+take_packages_of_venv()
+try:
+    from axe_core_python.selenium import Axe
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+WIDTHS = (360, 768, 1440)
+LESSONS = {
+    "02": "chapters/02_shared_memory_dot_product/README.html",
+    "04": "chapters/04_last_block_guard/README.html",
+    "05": "chapters/05_work_queue/README.html",
+}
+SEARCHES = {
+    "ticket": LESSONS["04"],
+    "acquire": "docs/glossary.html",
+    "shuffle": LESSONS["02"],
+    "queue": LESSONS["05"],
+    "occupancy": "docs/glossary.html",
+}
+SECONDS = 30  # until something that was asked for must have happened
+MOST_STEPS = 40
+
+
+def new_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("headless=new", "no-sandbox", "disable-gpu", "disable-dev-shm-usage"):
+        options.add_argument(f"--{argument}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(DRIVER))
+
+
+@unittest.skipUnless(
+    webdriver, "Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)"
+)
+@unittest.skipUnless(BROWSER and DRIVER, "chromium and chromium-driver are not here")
+class BrowserTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.site = built_site()
+        cls.server = SiteServer(cls.site)
+        cls.browser = new_browser()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.quit()
+        cls.server.close()
+
+    def open(self, page, width=1440, address=None):
+        self.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+        )
+        self.browser.get((address or self.server.address) + page)
+
+    def run_script(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def wait_for(self, condition, what):
+        end = time.monotonic() + SECONDS
+        while time.monotonic() < end:
+            found = condition()
+            if found:
+                return found
+            time.sleep(0.05)
+        self.fail(f"{what} did not happen within {SECONDS} s")
+
+    def assert_no_error(self, where):
+        self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [], where)
+
+    def check_page(self, page, width, address=None):
+        self.open(page, width, address)
+        self.assert_no_error(f"{page} at {width}")
+        wide = self.run_script("return document.documentElement.scrollWidth")
+        self.assertLessEqual(wide, width, f"{page} at {width} scrolls sideways")
+
+
+class EveryPage(BrowserTest):
+    def test_every_page_loads_at_a_phones_width_and_lessons_at_every_width(self):
+        pages = pages_of(self.site)
+        self.assertGreater(len(pages), 50)
+        for width in WIDTHS:
+            # What fits a phone's width fits the others; all pages three times took minutes.
+            for page in pages if width == WIDTHS[0] else ("index.html", *LESSONS.values()):
+                with self.subTest(page=page, width=width):
+                    self.check_page(page, width)
+        self.assertEqual(self.server.missing, [])
+
+    def test_lessons_load_as_files(self):
+        for page in ("index.html", "README.html", *LESSONS.values()):
+            self.check_page(page, 1440, f"{self.site.as_uri()}/")
+
+    def test_the_server_tells_what_is_missing(self):
+        self.open("no_such_page.html")
+        self.assertEqual(self.server.missing, [f"{PREFIX.replace(' ', '%20')}no_such_page.html"])
+        self.server.missing.clear()
+        self.browser.get_log("browser")
+
+
+class Parts(BrowserTest):
+    def search(self, word, address):
+        self.open("search.html", address=address)
+        field = self.browser.find_element(By.CSS_SELECTOR, "input.sidebar-search")
+        field.send_keys(word, Keys.ENTER)
+        self.wait_for(lambda: "q=" in self.browser.current_url, "the search")
+        links = self.wait_for(lambda: self.all("#search-results li a"), f"a result for {word}")
+        self.wait_for(lambda: not self.all("#search-results .search-progress"), "the end")
+        time.sleep(0.3)
+        links = self.all("#search-results li a")
+        return [link.get_attribute("href") for link in links]
+
+    def test_search_finds_five_terms(self):
+        for address in (self.server.address, f"{self.site.as_uri()}/"):
+            for word, page in SEARCHES.items():
+                with self.subTest(word=word, address=address):
+                    found = self.search(word, address)
+                    self.assertTrue(any(page in link for link in found), found)
+                    self.assert_no_error(word)
+
+    def test_the_theme_switch_works(self):
+        self.open(LESSONS["04"])
+        background = "return getComputedStyle(document.body).backgroundColor"
+        button = "document.querySelector('.theme-toggle-content button').click()"
+        self.run_script("localStorage.clear(); document.body.dataset.theme = 'auto'")
+        seen = {}
+        for _ in range(3):
+            self.run_script(button)
+            theme = self.run_script("return document.body.dataset.theme")
+            seen[theme] = self.run_script(background)
+        self.assertEqual(set(seen), {"auto", "light", "dark"})
+        self.assertNotEqual(seen["light"], seen["dark"])
+        self.run_script("document.body.dataset.theme = 'dark'")
+        scheme = "return getComputedStyle(document.querySelector('article img')).colorScheme"
+        self.assertEqual(self.run_script(scheme), "dark")
+
+    def test_a_term_explains_itself_to_pointer_and_keyboard(self):
+        self.open(LESSONS["04"])
+        self.run_script("document.querySelector('a.term').focus()")
+        box = self.browser.find_element(By.ID, "term-words")
+        self.wait_for(box.is_displayed, "the words of the glossary")
+        self.assertGreater(len(box.text), 30)
+        self.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+        self.assertFalse(box.is_displayed())
+
+    def test_code_is_copied(self):
+        self.open(LESSONS["04"])
+        self.run_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        self.run_script("document.querySelector('article .highlight .copy-button').click()")
+        code = self.run_script(
+            "return document.querySelector('article .highlight pre').textContent"
+        )
+        self.wait_for(lambda: self.run_script("return window.copied"), "the copy")
+        self.assertEqual(self.run_script("return window.copied"), code)
+
+    def test_the_quiz_answers(self):
+        self.open(LESSONS["04"])
+        self.run_script("document.querySelector('.quiz .quiz-item button').click()")
+        self.assertTrue(self.run_script("return document.querySelector('.quiz details').open"))
+        self.run_script("document.querySelector('.quiz-judge button').click()")
+        score = self.browser.find_element(By.CSS_SELECTOR, ".quiz-score")
+        self.assertEqual(score.get_attribute("textContent"), "1 of 1 right so far.")
+
+    def test_predictions_are_judged(self):
+        self.open(LESSONS["04"])
+        if not self.all("section.prediction"):
+            self.skipTest("this course has no predictions")
+        racy = "document.querySelector('section.prediction .variant.is-racy .variant-letter').textContent"
+        letter = self.run_script(f"return {racy}")
+        self.run_script(
+            "document.querySelector('.prediction input[name=' + arguments[0] + ']').click()", letter
+        )
+        self.run_script("document.querySelector('.prediction form button').click()")
+        verdict = self.run_script("return document.querySelector('.quiz-verdict').textContent")
+        self.assertRegex(verdict, rf"^Not right: .*{letter}")
+        wrong = self.run_script(
+            "return document.querySelector('.why-' + arguments[0]).classList.contains('is-wrong')",
+            letter,
+        )
+        self.assertTrue(wrong)
+
+    def has_plot(self):
+        return self.run_script("return document.querySelector('details.plot').graph !== undefined")
+
+    def test_a_plot_is_drawn_and_zoomed(self):
+        for address in (self.server.address, f"{self.site.as_uri()}/"):
+            self.open(LESSONS["04"], address=address)
+            self.run_script("document.querySelector('details.plot').open = true")
+            self.wait_for(self.has_plot, "the plot")
+            graph = "return document.querySelector('details.plot').graph"
+            self.assertGreater(self.run_script(f"{graph}.numRows()"), 10)
+            self.run_script(f"{graph}.updateOptions({{dateWindow: [12, 16]}})")
+            self.assertEqual(self.run_script(f"{graph}.xAxisRange()"), [12, 16])
+            self.run_script("document.querySelector('details.plot button').click()")
+            self.assertGreater(self.run_script(f"{graph}.xAxisRange()[1]"), 20)
+            self.assert_no_error(address)
+
+
+class Stepper(BrowserTest):
+    def play(self):
+        """Plays to the end by the keyboard alone; returns the verdict."""
+        for _ in range(MOST_STEPS):
+            buttons = self.all(".stepper-threads button")
+            if not buttons:
+                return self.browser.find_element(By.CSS_SELECTOR, ".stepper-verdict").text
+            self.run_script("arguments[0].focus()", buttons[-1])
+            self.browser.switch_to.active_element.send_keys(Keys.SPACE)
+        self.fail("the schedule does not end")
+
+    def turn(self, number):
+        self.run_script(f"document.querySelectorAll('.stepper-switches input')[{number}].click()")
+
+    def test_it_is_played_through_at_every_width(self):
+        for width in WIDTHS:
+            for lesson, page in LESSONS.items():
+                with self.subTest(lesson=lesson, width=width):
+                    self.open(page, width)
+                    self.assertIn("no race", self.play())
+                    self.turn(0)
+                    self.assertIn("nothing orders", self.play())
+                    self.run_script(
+                        "[...document.querySelectorAll('.stepper-buttons button')][0].click()"
+                    )
+                    self.assertTrue(self.all(".stepper-threads button"), "back goes one step back")
+                    wide = self.run_script("return document.documentElement.scrollWidth")
+                    self.assertLessEqual(wide, width)
+                    self.assert_no_error(page)
+
+    def test_the_focus_stays_in_the_figure(self):
+        self.open(LESSONS["04"])
+        for _ in range(3):
+            button = self.all(".stepper-threads button")[0]
+            self.run_script("arguments[0].focus()", button)
+            self.browser.switch_to.active_element.send_keys(Keys.ENTER)
+            inside = "return document.activeElement.closest('.stepper') !== null"
+            self.assertTrue(self.run_script(inside))
+
+    def test_a_read_that_may_be_old_is_named(self):
+        self.open(LESSONS["04"])
+        self.turn(2)  # no acquire
+        self.play()
+        self.assertIn(
+            "may see new or old", self.browser.find_element(By.CSS_SELECTOR, ".stepper").text
+        )
+
+    def test_without_javascript_there_is_the_static_figure(self):
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        try:
+            self.open(LESSONS["04"])
+            table = self.browser.find_element(By.CSS_SELECTOR, ".stepper-static table")
+            self.assertIn("without: the ticket is an acquire", table.text)
+            self.assertEqual(len(self.all(".stepper-static .stepper-thread")), 4)
+        finally:
+            self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+
+
+class Accessibility(BrowserTest):
+    """axe-core finds no violation, in either theme."""
+
+    PAGES = ("index.html", "docs/glossary.html", *LESSONS.values())
+
+    def test_no_violations(self):
+        axe = Axe()
+        for page in self.PAGES:
+            for theme in ("light", "dark"):
+                with self.subTest(page=page, theme=theme):
+                    self.open(page)
+                    self.run_script("document.body.dataset.theme = arguments[0]", theme)
+                    found = axe.run(self.browser)["violations"]
+                    told = [
+                        (
+                            one["id"],
+                            one["impact"],
+                            [node["html"][:120] for node in one["nodes"][:3]],
+                        )
+                        for one in found
+                    ]
+                    self.assertEqual(told, [])
+
+
+if __name__ == "__main__":
+    unittest.main()
