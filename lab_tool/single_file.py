@@ -11,7 +11,7 @@ import sys
 from typing import NamedTuple
 
 from lab_tool.build_folders import introspection, lines_of, settings_of
-from lab_tool.building import build
+from lab_tool.building import alone_in, build
 from lab_tool.compiler_messages import with_true_columns, without_own_warnings
 from lab_tool.errors import LabError
 from lab_tool.output import Progress, has_colour, is_verbose, remark_lines
@@ -92,8 +92,15 @@ class Recipe:
         return self.program.is_file() and all(_state(path) == was for path, was in inputs.items())
 
     def compile(self, has_done=lambda done, total: None):
-        """Makes the program, and returns the compiler's warnings. Raises DidNotCompile."""
+        """Makes the program, unless another lab has just made it, and returns the compiler's warnings.
+
+        Raises DidNotCompile.
+        """
         self.work.mkdir(parents=True, exist_ok=True)
+        with alone_in(self.work):
+            return [] if self.is_current() else self._compile(has_done)
+
+    def _compile(self, has_done):
         self.record.unlink(missing_ok=True)
         # Before they are read: who saves one meanwhile has not compiled what is there then.
         given = {os.path.abspath(path): _state(path) for path in self.sources}

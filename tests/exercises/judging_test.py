@@ -5,6 +5,7 @@ import contextlib
 import io
 import pathlib
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -56,28 +57,54 @@ class SavedMeanwhileTest(unittest.TestCase):
 
 
 class CompiledMeanwhileTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        folder = pathlib.Path(holder.name)
+        self.source = folder / "saved.cu"
+        self.save(0)
+        self.recipe = single_file.Recipe(
+            BuildFolder(BUILD, {}),
+            settings_of(BUILD),
+            [str(self.source)],
+            single_file.ORDINARY,
+            files=folder,
+        )
+
+    def save(self, result):
+        self.source.write_text(f"int main() {{ return {result}; }}\n", encoding="utf-8")
+
     def test_a_program_of_an_older_text_is_not_current(self):
-        settings = settings_of(BUILD)
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            source = folder / "saved.cu"
-            source.write_text("int main() { return 0; }\n", encoding="utf-8")
-            recipe = single_file.Recipe(
-                BuildFolder(BUILD, {}), settings, [str(source)], single_file.ORDINARY, files=folder
-            )
+        def watch(step, read_line):
+            code = real_watch(step, read_line)
+            self.save(1)
+            return code
 
-            def watch(step, read_line):
-                code = real_watch(step, read_line)
-                source.write_text("int main() { return 1; }\n", encoding="utf-8")
-                return code
+        real_watch = single_file.watch
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.recipe.compile()
+            self.assertTrue(self.recipe.is_current())
+            self.save(2)
+            with mock.patch.object(single_file, "watch", watch):
+                self.recipe.compile()
+        self.assertFalse(self.recipe.is_current())
 
-            real_watch = single_file.watch
-            with contextlib.redirect_stderr(io.StringIO()):
-                recipe.compile()
-                self.assertTrue(recipe.is_current())
-                with mock.patch.object(single_file, "watch", watch):
-                    recipe.compile()
-            self.assertFalse(recipe.is_current())
+    def test_two_at_once_compile_it_once(self):
+        steps = []
+
+        def watch(step, read_line):
+            steps.append(step)
+            return real_watch(step, read_line)
+
+        real_watch = single_file.watch
+        with mock.patch.object(single_file, "watch", watch):
+            both = [threading.Thread(target=self.recipe.compile) for _ in range(2)]
+            for one in both:
+                one.start()
+            for one in both:
+                one.join()
+        self.assertTrue(self.recipe.is_current())
+        self.assertEqual(len(steps), len(self.recipe._steps()))
 
 
 if __name__ == "__main__":
