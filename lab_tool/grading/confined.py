@@ -54,7 +54,7 @@ def words(command, access, limits, told, is_restricted):
 
 
 def _filter_calls(facts):
-    program = filter_program(os.getpid(), facts["may_change_modes"])
+    program = filter_program(os.getpid(), facts["may_change_modes"], facts["gpu"])
     buffer = ctypes.create_string_buffer(program, len(program))
     whole = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
     checked(

@@ -7,7 +7,8 @@ import struct
 # Each with its number on x86_64 and on aarch64; None where there is no such call.
 # Other processes, networks, mounts, users and rights; memory and queues that processes share by name.
 REFUSED = {
-    "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "delete_module": (176, 106),
+    "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "connect": (42, 203),
+    "delete_module": (176, 106),
     "finit_module": (313, 273), "fsconfig": (431, 431), "fsmount": (432, 432), "fsopen": (430, 430),
     "fspick": (433, 433), "init_module": (175, 105), "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427), "io_uring_setup": (425, 425), "ioprio_set": (251, 30),
@@ -23,7 +24,7 @@ REFUSED = {
     "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "semctl": (66, 191),
     "semget": (64, 190), "semop": (65, 193), "semtimedop": (220, 192), "setns": (308, 268),
     "setpriority": (141, 140), "shmat": (30, 196), "shmctl": (31, 195), "shmget": (29, 194),
-    "socket": (41, 198), "socketpair": (53, 199), "tkill": (200, 130), "truncate": (76, 45),
+    "socketpair": (53, 199), "tkill": (200, 130), "truncate": (76, 45),
     "umount2": (166, 39), "unshare": (272, 97), "userfaultfd": (323, 282),
 }  # fmt: skip
 # What Landlock has no right for: whose a file is, who may use it, its times and its attributes. The linker
@@ -46,6 +47,9 @@ OF_ITSELF = {
 LIMITS_OF_A_PROCESS = {"prlimit64": (302, 261)}  # the same, or 0, which means itself
 # Said not to be there, because what they ask for can't be read by a filter.
 ABSENT = {"clone3": (435, 435), "openat2": (437, 437)}
+# CUDA's driver takes connections from other processes by a local socket, and gives up if it can't have
+# one: with a GPU that one kind is allowed. It may wait for others, and connect to none.
+SOCKET = {"socket": (41, 198)}
 CLONE = {"clone": (56, 220)}  # refused into a namespace
 OPEN = {"open": (2, None), "openat": (257, 56)}  # refused if they empty what may only be read
 
@@ -56,6 +60,7 @@ MACHINES = {
 X32_BIT = 0x40000000
 CLONE_NEW = 0x7E020000  # every namespace
 WRITING_OR_EMPTYING, EMPTYING = 0x203, 0x200  # of open's flags
+AF_UNIX, SOCK_SEQPACKET, TYPE_OF_SOCKET = 1, 5, 0xF
 EPERM, ENOSYS = 1, 38
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _AND, _GIVE = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
@@ -67,8 +72,10 @@ def _argument(place):
     return 16 + 8 * place  # the lower half, which is all that the calls below look at
 
 
-def filter_program(itself, may_change_modes):
+def filter_program(itself, may_change_modes, gpu):
     """The filter's instructions, as the kernel reads them, for the process with the number `itself`.
+
+    With `gpu` it lets CUDA's driver begin.
 
     Raises OSError on a machine whose calls have other numbers.
     """
@@ -108,6 +115,15 @@ def filter_program(itself, may_change_modes):
             (_EQUAL, 1, 0, itself),
             (_GIVE, 0, 0, _REFUSED),
         )
+    for number in numbers(SOCKET):
+        local_packets = [
+            (_LOAD, 0, 0, _argument(0)),
+            (_EQUAL, 0, 3, AF_UNIX),
+            (_LOAD, 0, 0, _argument(1)),
+            (_AND, 0, 0, TYPE_OF_SOCKET),
+            (_EQUAL, 1, 0, SOCK_SEQPACKET),
+        ]
+        judge(number, *(local_packets if gpu else ()), (_GIVE, 0, 0, _REFUSED))
     for name, call in OPEN.items():
         if call[column] is not None:
             judge(

@@ -24,7 +24,8 @@ from lab_tool.paths import ROOT
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 KINDS = (BUBBLEWRAP, LANDLOCK, NONE)
 
-LIBRARIES = "LD_LIBRARY_PATH"
+# For a GPU: in some containers the first leads to the driver; the other says which GPU a job has got.
+OF_A_GPU = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 MOST_TOLD = 1 << 16  # bytes
 SMALL = 16 << 20  # bytes of /tmp and /dev/shm
@@ -61,8 +62,8 @@ class Sandbox:
             "HOME": str(access.work),
             **(environment or {}),
         }
-        if access.gpu and LIBRARIES in os.environ:  # in some containers it leads to the driver
-            variables[LIBRARIES] = os.environ[LIBRARIES]
+        if access.gpu:
+            variables.update({name: os.environ[name] for name in OF_A_GPU if name in os.environ})
         reading, writing = os.pipe()  # for the sandbox, to say that the program has begun
         try:
             words = self._words(list(map(str, command)), access, limits, variables, writing)

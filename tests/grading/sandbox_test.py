@@ -90,6 +90,32 @@ finally:
     sleeper.kill()
 """
 
+# What CUDA's driver does when it begins, and what comes near it.
+FOR_THE_DRIVER = """
+import socket, threading
+def named(name):
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w") as file:
+        file.write(name)
+tries = {
+    "waits": lambda: bound(socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC).listen(1),
+    "names a thread": lambda: named("driver"),
+    "waits for streams": lambda: bound(socket.SOCK_STREAM),
+    "takes messages": lambda: bound(socket.SOCK_DGRAM),
+    "connects": lambda: socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect("other"),
+    "network": lambda: socket.socket(socket.AF_INET, socket.SOCK_SEQPACKET),
+}
+def bound(kind):
+    made = socket.socket(socket.AF_UNIX, kind)
+    made.bind("mine")
+    return made
+for name, action in tries.items():
+    try:
+        action()
+        print(name)
+    except PermissionError:
+        pass
+"""
+
 MANY_PROCESSES = "for i in $(seq 60); do sleep 30 & done; wait"
 
 
@@ -157,14 +183,27 @@ class SandboxTest(unittest.TestCase):
                 self.assertIn("GIVEN=1", run.output)
                 self.assertNotIn("A_TOKEN", run.output)
 
-    def test_only_with_a_gpu_the_way_to_the_driver_is(self):
-        with mock.patch.dict(os.environ, {"LD_LIBRARY_PATH": "/usr/lib/driver"}):
+    def test_only_with_a_gpu_the_way_to_it_is_told(self):
+        told = {"LD_LIBRARY_PATH": "/usr/lib/driver", "CUDA_VISIBLE_DEVICES": "3"}
+        with mock.patch.dict(os.environ, told):
             for kind in real_sandboxes():
-                for gpu, expected in ((True, "/usr/lib/driver"), (False, "none")):
+                for gpu, expected in ((True, "/usr/lib/driver 3"), (False, "none none")):
                     with self.subTest(kind, gpu=gpu), Sandbox.folder() as folder:
-                        command = ["sh", "-c", "echo ${LD_LIBRARY_PATH:-none}"]
-                        run = Sandbox(kind).run(command, Access(folder, gpu=gpu))
+                        words = "${LD_LIBRARY_PATH:-none} ${CUDA_VISIBLE_DEVICES:-none}"
+                        run = Sandbox(kind).run(
+                            ["sh", "-c", f"echo {words}"], Access(folder, gpu=gpu)
+                        )
                         self.assertEqual(run.output.strip(), expected)
+
+    def test_only_with_a_gpu_its_driver_can_begin(self):
+        python, readable = interpreter()
+        without = {LANDLOCK: [], NONE: ["names a thread"]}
+        for kind in {*real_sandboxes(), NONE} - {BUBBLEWRAP}:
+            for gpu, expected in ((True, ["waits", "names a thread"]), (False, without[kind])):
+                with self.subTest(kind, gpu=gpu), Sandbox.folder() as folder:
+                    command = [python, "-c", FOR_THE_DRIVER]
+                    run = Sandbox(kind).run(command, Access(folder, readable, gpu=gpu))
+                    self.assertEqual((run.code, run.output.splitlines()), (0, expected))
 
     def test_each_limit_ends_the_program_and_is_named(self):
         python, readable = interpreter()
