@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program in the sandbox finds the GPU, in each kind of sandbox that works here; without a GPU it is skipped."""
+"""A program in the sandbox finds the GPU, in each kind of sandbox that works here."""
 
 import os
 import unittest
