@@ -145,7 +145,7 @@ class _Judge:
         points = self.exercise.points["results"] * passed // len(rows)
         lines = []
         if passed < len(rows):
-            lines = [f"{passed} of {len(rows)} cases are right."]
+            lines = [f"{passed} of {len(rows)} cases {'is' if passed == 1 else 'are'} right."]
         return part_row(self.exercise, "results", points, lines, rows)
 
     def _case_lines(self, *both):

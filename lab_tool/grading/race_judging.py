@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The races of a submission, judged in a sandbox."""
 
+import json
+import os
 from typing import NamedTuple
 
 from lab_tool.exercises.programs import ORDINARY
@@ -50,6 +52,12 @@ def _with_right_count(lines, passed):
     return [line.replace(said, f"{right} of {total} results are right") for line in lines]
 
 
+def _without_folder(findings, folder):
+    """The findings with the file's name alone: the folder is another one each time."""
+    in_json = json.dumps(f"{folder}{os.sep}")[1:-1]
+    return json.loads(json.dumps(findings).replace(in_json, ""))
+
+
 class _Races:
     """The schedules of one submission, and what they show."""
 
@@ -74,7 +82,8 @@ class _Races:
             shown = wrong_by_the_rules(
                 self.right, lambda weak: self._as_bounded(self.right, weak, self.judge.program)
             )
-        races = races_of([{"program": "", "findings": found.findings}])
+        findings = _without_folder(found.findings, self.judge.source.parent)
+        races = races_of([{"program": "", "findings": findings}])
         if races:
             self.picture = race_figure(races).svg()
         return race_lines(found, shown, len(self.judge.cases))

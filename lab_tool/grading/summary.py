@@ -12,6 +12,7 @@ from lab_tool.paths import write_whole
 MOST_ROWS = 10
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 220, 30
 MOST_BARS = 20
+MOST_RANGES = 12  # bars for several points each, which have longer names
 
 
 def write_summary(marks, timings, lengths, file):
@@ -95,7 +96,7 @@ def _class(is_number):
 
 def _histogram(points, of):
     """How many have so many points, as bars, in an SVG of our own."""
-    width = max(1, -(-(of + 1) // MOST_BARS))  # points per bar
+    width = 1 if of < MOST_BARS else -(-(of + 1) // MOST_RANGES)  # points per bar
     counts = [0] * (of // width + 1)
     for value in points:
         counts[value // width] += 1

@@ -4,6 +4,7 @@
 import csv
 import json
 import pathlib
+import re
 import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
@@ -13,6 +14,8 @@ from lab_tool.grading.feedback import write_feedback
 from lab_tool.grading.summary import write_summary
 from lab_tool.grading.tables import write_csv, write_junit
 from lab_tool.paths import ROOT
+
+LETTER_WIDTH = 6.7  # of the widest digit, in the unit of the plots
 
 
 def part(lines=(), cases=(), points=0):
@@ -64,6 +67,19 @@ class Reports(unittest.TestCase):
         self.assertEqual(a["problems"], '\'+x,"y" and z =1+1')  # no formula begins a cell
         self.assertEqual((a["01.1"], a["01.1 status"], a["01.1 results"]), ("0", "OK", "0"))
         self.assertEqual((b["student"], b["points"], b["problems"]), ("'=b", "6", ""))
+
+    def test_the_names_of_bars_do_not_overlap(self):
+        for of in (6, 19, 20, 35, 99, 240):
+            marks = marks_of(student("a", part(points=of)))
+            marks["exercises"][0]["points"]["results"] = of
+            write_summary(marks, {}, {}, self.folder / "summary.html")
+            page = (self.folder / "summary.html").read_text(encoding="utf-8")
+            plot = re.search(r'<svg class="plot".*?</svg>', page, re.DOTALL)[0]
+            labels = re.findall(r'<text x="([\d.]+)" y="208" [^>]*>([\d-]+)</text>', plot)
+            self.assertTrue(labels[-1][1].endswith(str(of)), labels)
+            for (x, label), (next_x, next_label) in zip(labels, labels[1:]):
+                needed = LETTER_WIDTH * (len(label) + len(next_label)) / 2
+                self.assertLess(float(x) + needed, float(next_x), (of, label, next_label))
 
     def test_no_line_of_a_student_ends_the_block_that_it_is_in(self):
         for line in ("```", "````", "`````", "~~~", "``````` text"):
