@@ -32,8 +32,8 @@ def suites_of(test):
 def select(tests, wanted, of=(), without=()):
     """The tests that the user means.
 
-    wanted is part of a test's name, a suite's name, "all", or "" for those of the suite `course`; of
-    and without are the suites of --suite and --without.
+    Each of wanted is part of a test's name, a suite's name or "all"; without any it is those of the
+    suite `course`. of and without are the suites of --suite and --without.
     """
     suites = sorted(set().union(*map(suites_of, tests)))
     for suite in [*of, *without]:
@@ -44,20 +44,23 @@ def select(tests, wanted, of=(), without=()):
             raise LabError(f"there is no suite {name}; {near}", WRONG_USE)
     if not wanted and not of and not without and COURSE in suites:
         return Selection(tests, [test for test in tests if COURSE in suites_of(test)], True)
-    chosen = [
+    within = [
         test
         for test in tests
-        if _is_meant(test, wanted)
-        and (not of or suites_of(test) & set(of))
-        and not suites_of(test) & set(without)
+        if (not of or suites_of(test) & set(of)) and not suites_of(test) & set(without)
+    ]
+    for name in wanted:
+        if not any(_is_meant(test, name) for test in within):
+            known = [*suites, *sorted({test["name"] for test in tests})]
+            near = hint(name, known, f"the nearest are {listed(least_different(name, known))}.")
+            where = f" in the suite {listed(of, 'or')}" if of else ""
+            where += f" outside the suite {listed(without, 'or')}" if without else ""
+            raise LabError(f"no test{where} has a name that contains {name!r}; {near}", WRONG_USE)
+    chosen = [
+        test for test in within if not wanted or any(_is_meant(test, each) for each in wanted)
     ]
     if not chosen:
-        names = sorted({test["name"] for test in tests})
-        within = f" in the suite {listed(of, 'or')}" if of else ""
-        within += f" outside the suite {listed(without, 'or')}" if without else ""
-        known = [*suites, *names]
-        near = hint(wanted, known, f"the nearest are {listed(least_different(wanted, known))}.")
-        raise LabError(f"no test{within} has a name that contains {wanted!r}; {near}", WRONG_USE)
+        raise LabError("no test is left: --without leaves out all of them.", WRONG_USE)
     return Selection(tests, chosen, False)
 
 

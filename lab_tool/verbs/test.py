@@ -22,11 +22,10 @@ OF_MESON = re.compile(r"^>>> (?:\w+=\S* )*|^Listing only the last \d+ lines from
 
 def add_options(parser):
     parser.add_argument(
-        "filter",
-        nargs="?",
-        default="",
+        "names",
+        nargs="*",
         metavar="NAME|all",
-        help="part of a test's name, or a suite's name; all runs every test that there is "
+        help="parts of tests' names, or suites' names; all runs every test that there is "
         "(default: the tests of the course)",
     )
     parser.add_argument(
@@ -57,7 +56,7 @@ def act(arguments):
     place = configured(arguments)
     build(place, ["build.ninja"], "the list of tests")  # of today's meson.build
     tests = introspection(place.folder, "tests")
-    selection = select(tests, arguments.filter, arguments.suite, arguments.without)
+    selection = select(tests, arguments.names, arguments.suite, arguments.without)
     chosen = selection.chosen
     if any(map(script_of, chosen)):
         make_pytest_available()
@@ -149,13 +148,14 @@ def tests_text(number):
 
 VERB = Verb(
     summary="builds and runs the tests",
-    usage=["test [NAME|all] [--suite SUITE] [options]"],
+    usage=["test [NAME ...|all] [--suite SUITE] [options]"],
     description="""\
 Builds and runs tests, and nothing that they don't need. Without a name it runs what shows that your
 clone works: the tests of the course. The last line is `N passed, N failed, N skipped`.""",
     examples=[
         ("./lab test", "the tests of the course"),
         ("./lab test checker", "the suite `checker`, and tests with that in their name"),
+        ("./lab test vector dot", "the tests of two chapters"),
         ("./lab test all", "everything that there is"),
     ],
     exit_codes=[

@@ -31,11 +31,11 @@ TESTS = [
 
 
 class Selecting(unittest.TestCase):
-    def names(self, wanted="", of=(), without=(), tests=TESTS):
+    def names(self, *wanted, of=(), without=(), tests=TESTS):
         return [test["name"] for test in select(tests, wanted, of, without).chosen]
 
     def test_by_default_those_of_the_course(self):
-        selection = select(TESTS, "")
+        selection = select(TESTS, [])
         self.assertTrue(selection.is_default)
         self.assertEqual(selection.left_out, 3)
         self.assertEqual(self.names(), ["01_vector_add_test", "vector_add_racecheck"])
@@ -43,7 +43,7 @@ class Selecting(unittest.TestCase):
     def test_without_such_a_suite_by_default_all(self):
         others = TESTS[2:]
         self.assertEqual(len(self.names(tests=others)), len(others))
-        self.assertFalse(select(others, "").is_default)
+        self.assertFalse(select(others, []).is_default)
 
     def test_all(self):
         self.assertEqual(len(self.names("all")), len(TESTS))
@@ -56,9 +56,13 @@ class Selecting(unittest.TestCase):
         self.assertEqual(self.names("checker"), ["checker_of_documents", "shadow_test"])
         self.assertEqual(self.names("backend"), ["warp_test"])
 
+    def test_several_names(self):
+        self.assertEqual(self.names("warp", "shadow"), ["warp_test", "shadow_test"])
+        self.assertEqual(self.names("racecheck", "vector"), self.names("vector", "racecheck"))
+
     def test_suite(self):
         self.assertEqual(self.names(of=["racecheck"]), ["vector_add_racecheck", "shadow_test"])
-        self.assertEqual(self.names("shadow", ["racecheck"]), ["shadow_test"])
+        self.assertEqual(self.names("shadow", of=["racecheck"]), ["shadow_test"])
 
     def test_several_suites(self):
         self.assertEqual(
@@ -85,10 +89,11 @@ class Selecting(unittest.TestCase):
             ),
             ("", ["docs", "chapter"], [], "no suite chapter; did you mean chapters"),
             ("", [], ["chapter"], "no suite chapter; did you mean chapters"),
+            ("", ["docs"], ["docs"], "no test is left"),
             ("xyzzy", [], [], r"'xyzzy'; the nearest are \w+, \w+ and \w+\.\Z"),
         ):
             with self.subTest(wanted=wanted), self.assertRaisesRegex(LabError, sentence) as problem:
-                select(TESTS, wanted, of, without)
+                select(TESTS, [wanted] if wanted else [], of, without)
             self.assertEqual(problem.exception.code, 2)
 
 

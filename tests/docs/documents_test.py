@@ -163,10 +163,10 @@ class DocumentsTest(unittest.TestCase):
                     for panel in (arguments.panels or "").split(","):
                         self.assertIn(f'"{panel}"' if panel else "", text_of(source), "no variant")
                 elif verb == "test":
-                    wanted = arguments.filter
-                    is_known = wanted in ("", "all") or wanted in suites
-                    is_known = is_known or any(wanted in name for name in names)
-                    self.assertTrue(is_known, "no such test")
+                    for wanted in arguments.names:
+                        is_known = wanted == "all" or wanted in suites
+                        is_known = is_known or any(wanted in name for name in names)
+                        self.assertTrue(is_known, f"no test {wanted}")
                     self.assertLessEqual({*arguments.suite, *arguments.without}, suites)
 
     @for_each_document

@@ -51,8 +51,12 @@ void block_execution::come_to_another_barrier(place at) {
   } else if (!(at == barrier_.at())) {
     fail(cudaErrorLaunchFailure, [&] {
       const resident_thread& other = *barrier_.waiting().first();
-      return "threads of one block wait at different barriers: " + describe(threadIdx) + " at " +
-             describe(at) + ", but " + describe(other.index) + " at " + describe(other.waits_at);
+      const std::string here = describe(at), there = describe(other.waits_at);
+      const std::string who = describe(threadIdx), whom = describe(other.index);
+      const std::string what = "threads of one block wait at different barriers";
+      if (here == there)
+        return what + " of " + here + ": " + who + " at one, " + whom + " at another";
+      return what + ": " + who + " at " + here + ", but " + whom + " at " + there;
     });
   }
 }

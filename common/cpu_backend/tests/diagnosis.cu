@@ -50,6 +50,10 @@ __global__ void different_kinds_of_barrier(int* out) {
   }
 }
 
+__global__ void two_barriers_of_one_line(int* out) {
+  *out = threadIdx.x % 2 ? __syncthreads_or(1) : __syncthreads_or(1);  // mark: both barriers
+}
+
 __global__ void barrier_against_warp(int* out) {
   if (threadIdx.x % 32 < 16) {
     __syncthreads();  // mark: barrier of half a warp
@@ -252,6 +256,8 @@ const mistake mistakes[] = {
      }},
     {"different_kinds_of_barrier",
      [](int* out) { different_kinds_of_barrier<<<blocks, threads>>>(out); }},
+    {"two_barriers_of_one_line",
+     [](int* out) { two_barriers_of_one_line<<<blocks, threads>>>(out); }},
     {"barrier_against_warp", [](int* out) { barrier_against_warp<<<blocks, threads>>>(out); }},
     {"different_warp_operations",
      [](int* out) { different_warp_operations<<<blocks, threads>>>(out); }},
