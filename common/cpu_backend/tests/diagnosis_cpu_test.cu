@@ -226,7 +226,7 @@ const std::vector<expectation>& expectations() {
        {"different barriers", place("plain barrier"), place("voting barrier")}},
       {"two_barriers_of_one_line",
        "cudaErrorLaunchFailure",
-       {"different barriers of " + place("both barriers") + ": thread (", " at one, thread (",
+       {"different barriers of ", place("both barriers") + ": thread (", " at one, thread (",
         " at another"}},
       {"barrier_against_warp",
        "cudaErrorLaunchFailure",
