@@ -52,7 +52,8 @@ def verdict_lines(exercise, verdict, work, has_keys=False):
         lines.append("")
         exercises = all_exercises()
         done = sum(work.state(each) == DONE for each in exercises)
-        lines.append(f"  {done} of {len(exercises)} exercises are done.")
+        verb = "is" if done == 1 else "are"
+        lines.append(f"  {done} of {len(exercises)} exercises {verb} done.")
         if has_solution(exercise):
             command = "s" if has_keys else f"./lab solution {exercise.number}"
             lines.append(f"  {command:<22} yours next to ours")

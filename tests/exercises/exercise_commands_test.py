@@ -69,7 +69,7 @@ class ExerciseCommandsTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         first = result.stdout.splitlines()[0]
         self.assertTrue(first.startswith("01.1 saxpy  "), first)
-        self.assertIn("1 of 16 exercises are done.", result.stdout)
+        self.assertIn("1 of 16 exercises is done.", result.stdout)
         self.assertEqual(self.lab("solution", "saxpy").returncode, 0)
         listed = self.lab("exercises").stdout
         self.assertRegex(listed, r"01\.1  saxpy .* done")
