@@ -47,3 +47,8 @@ def words_of(arguments):
     """The files and their options, as they are typed."""
     includes = [word for folder in arguments.include for word in ("--include", folder)]
     return [*sources_of(arguments), *includes, *(f"-D{name}" for name in arguments.define)]
+
+
+def options_of_program(arguments):
+    """The options that go to the program itself, as they are typed."""
+    return ["--", *arguments.program_options] if arguments.program_options else []

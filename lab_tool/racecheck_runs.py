@@ -165,9 +165,11 @@ def answer(program, seeds, runs, timeout, lenient):
     forgotten = sum(run.report["forgotten_reads"] for run in runs if run.report)
     _say_findings(findings, len(seeds))
     for run, sentence in problems[:1]:
-        say(f"\nseed {run.seed}: {sentence}; {len(problems)} of {len(seeds)} schedules so")
+        say(f"\nseed {run.seed}: {sentence}; {len(problems)} of {schedules_text(len(seeds))} so")
         _say_output(run)
-    say(f"\n{accesses:,} accesses checked in {len(seeds)} schedules, {len(findings)} found")
+    failed = f"; {len(problems)} of {schedules_text(len(seeds))} failed" if problems else ""
+    checked = f"{accesses:,} accesses checked in {schedules_text(len(seeds))}"
+    say(f"\n{checked}, {len(findings)} found{failed}")
     reasons = {run.report.get("why_lines_are_missing") for run in runs if run.report}
     for why in sorted(filter(None, reasons)):
         say(f"Accesses are reported without their lines: {why}.")
@@ -197,6 +199,10 @@ def answer(program, seeds, runs, timeout, lenient):
     }
 
 
+def schedules_text(number):
+    return "1 schedule" if number == 1 else f"{number} schedules"
+
+
 def _say_output(run):
     kept = run.output.strip()[-MOST_OUTPUT:]
     left_out = run.left_out + len(run.output.encode()) - len(kept.encode())
@@ -218,4 +224,4 @@ def _say_findings(findings, seeds):
             named = "; ".join(" and ".join(pair) for pair in others[:MOST_LINES])
             rest = "; ..." if len(others) > MOST_LINES else ""
             say(f"  and so at {pairs} of lines of this element: {named}{rest}")
-        say(f"  seed {item['seed']}, and in {item['seeds']} of {seeds} schedules{more}")
+        say(f"  seed {item['seed']}, and in {item['seeds']} of {schedules_text(seeds)}{more}")

@@ -50,6 +50,8 @@ struct minimum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
+    static_assert(std::numeric_limits<T>::is_specialized,
+                  "what is the largest value of this type?");
     return largest_value<T>;
   }
 };
@@ -60,6 +62,8 @@ struct maximum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
+    static_assert(std::numeric_limits<T>::is_specialized,
+                  "what is the smallest value of this type?");
     return smallest_value<T>;
   }
 };

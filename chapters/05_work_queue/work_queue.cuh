@@ -47,7 +47,7 @@ class work_queue {
                 "an item has a trivial default constructor and copy, a none() and an ==");
 
  public:
-  // `items` has room for `capacity` items; both pointers are to global memory.
+  // `items` has room for `capacity` items; both pointers are to global memory. On the host.
   work_queue(Item* items, std::size_t capacity, work_queue_counters* counters)
       : items_(items), capacity_(capacity), counters_(counters) {}
 
@@ -70,6 +70,7 @@ class work_queue {
 
   // As fetch(), for a warp: the lanes of the calling thread's warp call it together, and other
   // warps fetch others. In a one-dimensional block of any size; the last warp may be partly filled.
+  // Orders no memory between the lanes: if they share some, put __syncwarp() around the call.
   __device__ Item fetch_by_warp() const {
     constexpr unsigned warp_size = 32;
     const unsigned lane = threadIdx.x % warp_size;

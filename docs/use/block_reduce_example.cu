@@ -15,8 +15,10 @@ __global__ void sum_rows(const int* matrix, unsigned columns, int* sums) {
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-void launch(const int* matrix, unsigned rows, unsigned columns, int* sums, cudaStream_t stream) {
+cudaError_t launch(const int* matrix, unsigned rows, unsigned columns, int* sums,
+                   cudaStream_t stream) {
   sum_rows<<<rows, 256, 0, stream>>>(matrix, columns, sums);
+  return cudaGetLastError();
 }
 
 int main() {
@@ -30,8 +32,9 @@ int main() {
     return 1;
   }
   for (unsigned i = 0; i < rows * columns; ++i) matrix[i] = static_cast<int>(i / columns);
-  launch(matrix, rows, columns, sums, nullptr);
-  if (const cudaError_t status = cudaDeviceSynchronize(); status != cudaSuccess) {
+  cudaError_t status = launch(matrix, rows, columns, sums, nullptr);
+  if (status == cudaSuccess) status = cudaDeviceSynchronize();
+  if (status != cudaSuccess) {
     std::printf("the launch failed: %s\n", cudaGetErrorString(status));
     return 1;
   }

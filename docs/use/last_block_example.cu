@@ -17,9 +17,11 @@ __global__ void count_above(const float* values, unsigned n, float limit, unsign
   }
 }
 
-void launch(const float* values, unsigned n, float limit, unsigned* counts, unsigned* counter,
-            unsigned* total, cudaStream_t stream) {
-  count_above<<<(n + 255) / 256, 256, 0, stream>>>(values, n, limit, counts, counter, total);
+cudaError_t launch(const float* values, unsigned n, float limit, unsigned* counts,
+                   unsigned* counter, unsigned* total, cudaStream_t stream) {
+  const unsigned blocks = n == 0 ? 1 : (n - 1) / 256 + 1;
+  count_above<<<blocks, 256, 0, stream>>>(values, n, limit, counts, counter, total);
+  return cudaGetLastError();
 }
 
 int main() {
@@ -38,8 +40,9 @@ int main() {
   *counter = 0;  // Once. The guard sets it to 0 again, so the second launch needs nothing.
   for (int i = 0; i < 2; ++i) {
     *total = 0;
-    launch(values, n, 89.5F, memory, counter, total, nullptr);
-    if (const cudaError_t status = cudaDeviceSynchronize(); status != cudaSuccess) {
+    cudaError_t status = launch(values, n, 89.5F, memory, counter, total, nullptr);
+    if (status == cudaSuccess) status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) {
       std::printf("the launch failed: %s\n", cudaGetErrorString(status));
       return 1;
     }

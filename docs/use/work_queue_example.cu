@@ -19,11 +19,12 @@ __global__ void double_rows(course::work_queue<row> queue, const unsigned* begin
   }
 }
 
-void launch(row* rows, unsigned count, course::work_queue_counters* counters, const unsigned* begin,
-            int* values, unsigned blocks, cudaStream_t stream) {
+cudaError_t launch(row* rows, unsigned count, course::work_queue_counters* counters,
+                   const unsigned* begin, int* values, unsigned blocks, cudaStream_t stream) {
   cudaMemsetAsync(&counters->next, 0, sizeof(counters->next), stream);  // No row is taken yet.
   const course::work_queue<row> queue(rows, count, counters);
   double_rows<<<blocks, 128, 0, stream>>>(queue, begin, values);
+  return cudaGetLastError();
 }
 
 int main() {
@@ -47,8 +48,12 @@ int main() {
   }
   for (unsigned i = 0; i < elements; ++i) values[i] = static_cast<int>(i);
   *counters = {.size = count, .next = 0};
-  for (int i = 0; i < 2; ++i) launch(rows, count, counters, begin, values, 16, nullptr);
-  if (const cudaError_t status = cudaDeviceSynchronize(); status != cudaSuccess) {
+  cudaError_t status = cudaSuccess;
+  for (int i = 0; i < 2 && status == cudaSuccess; ++i) {
+    status = launch(rows, count, counters, begin, values, 16, nullptr);
+  }
+  if (status == cudaSuccess) status = cudaDeviceSynchronize();
+  if (status != cudaSuccess) {
     std::printf("a launch failed: %s\n", cudaGetErrorString(status));
     return 1;
   }

@@ -19,10 +19,10 @@ from lab_tool.chapters import chosen_chapters, next_chapter
 from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
 from lab_tool.observed_programs import observed_programs
 from lab_tool.output import is_verbose, say, say_command, say_next
-from lab_tool.own_files import is_file, words_of
+from lab_tool.own_files import is_file, options_of_program, words_of
 from lab_tool.paths import require_writable, shown, write_whole
 from lab_tool.race_picture import races_of, write_picture
-from lab_tool.racecheck_runs import answer, standard_input
+from lab_tool.racecheck_runs import answer, schedules_text, standard_input
 from lab_tool.schedules import scheduled_runs
 
 DEFAULT_SEEDS = 20
@@ -100,7 +100,7 @@ def act(arguments):
         say_next(next_command)
     elif code == 1 and next_command:
         seed = next((item["seed"] for result in results for item in _bad(result)), 0)
-        say_next(f"{_same_command(arguments)} --seed {seed}", "this schedule alone, after a change")
+        say_next(_same_command(arguments, seed), "this schedule alone, after a change")
     return code
 
 
@@ -110,7 +110,8 @@ def built_programs(arguments):
         return [(pathlib.Path(arguments.program), arguments.program_options)], None
     checks = observed_programs(arguments)
     if is_file(arguments):
-        return checks, shlex.join(["./lab", "run", *words_of(arguments)])
+        words = [*words_of(arguments), *options_of_program(arguments)]
+        return checks, shlex.join(["./lab", "run", *words])
     if len(checks) > 1:
         return checks, "./lab test"
     return checks, f"./lab run {next_chapter(chosen_chapters(arguments.target)[0]).number}"
@@ -127,7 +128,7 @@ def check_all(arguments, checks):
             if is_verbose():
                 say_command([shown(program), *options])
             name = shlex.join([program.name.removesuffix("_racecheck"), *options])
-            say(f"{name}: {len(seeds)} schedules")
+            say(f"{name}: {schedules_text(len(seeds))}")
             results.append(answer(program, seeds, runs_of_program(), timeout, lenient))
     return results
 
@@ -144,9 +145,10 @@ def _bad(result):
     return [*result.get("findings", ()), *result.get("problems", ())]
 
 
-def _same_command(arguments):
+def _same_command(arguments, seed):
     target = [] if arguments.target == "all" else words_of(arguments)
-    return shlex.join(["./lab", "racecheck", *target])
+    words = [*target, "--seed", str(seed), *options_of_program(arguments)]
+    return shlex.join(["./lab", "racecheck", *words])
 
 
 VERB = Verb(

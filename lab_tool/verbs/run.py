@@ -21,7 +21,13 @@ from lab_tool.chapters import chosen_chapters
 from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
 from lab_tool.observed_programs import observed_programs
 from lab_tool.output import remark, say_next
-from lab_tool.own_files import check_file, is_file, refuse_with_chapter, words_of
+from lab_tool.own_files import (
+    check_file,
+    is_file,
+    options_of_program,
+    refuse_with_chapter,
+    words_of,
+)
 from lab_tool.programs import exit_code_of_all, run_finished_program
 from lab_tool.single_file import build_file
 
@@ -79,7 +85,8 @@ def run_file(arguments):
     place = configured(arguments)
     program = build_file(place, arguments)
     code = run_finished_program(program, arguments.program_options)
-    say_next_after(code, shlex.join(["./lab", "racecheck", *words_of(arguments)]))
+    words = ["./lab", "racecheck", *words_of(arguments), *options_of_program(arguments)]
+    say_next_after(code, shlex.join(words))
     return code
 
 
@@ -96,7 +103,8 @@ def run_weak(arguments):
         os.environ["LAB_WEAK_EXPLAIN"] = "1"
     code = run_all(programs)
     target = words_of(arguments) if is_file(arguments) else [arguments.target]
-    say_next_after(code, shlex.join(["./lab", "racecheck", *target]))
+    words = ["./lab", "racecheck", *target, *options_of_program(arguments)]
+    say_next_after(code, shlex.join(words))
     return code
 
 

@@ -97,7 +97,10 @@ std::string advice_of(const located_finding& located) {
         "cuda::atomic_ref");
   }
   if (lacks.atomicity) {
-    add("one access is atomic and the other is not: make both atomic, or order them");
+    add(std::string("one access is atomic and the other is not: ") +
+        (same_block ? "if one must come after the other, put __syncthreads() between them, because "
+                      "atomics alone don't order the two; otherwise make both atomic"
+                    : "make both atomic, or order them"));
   }
   if (lacks.unknown) {
     add("the two are not ordered; what is missing was not worked out, because the launch has too "
