@@ -57,6 +57,9 @@ def _all_verbs():
 
 def main(words):
     """Runs the verb; returns lab's exit code."""
+    nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (for as long as lab runs)
+    sys.stdout = sys.stdout or nowhere  # None if it is closed, as by `>&-`
+    sys.stderr = sys.stderr or nowhere
     try:
         put_own_tools_on_path()
         name, arguments = parsed(words)
@@ -84,5 +87,6 @@ def main(words):
         say_problem(f"this needs {what}, and you have no right to write there or to read it.")
         return 1
     except OSError as error:
-        say_problem(f"{error.filename or 'an operation'}: {error.strerror}.")
+        where = f"{error.filename}: " if error.filename else "what is being written here: "
+        say_problem(f"{where}{error.strerror}.")
         return 1

@@ -11,6 +11,15 @@ from lab_tool.new_chapter import replaced
 from lab_tool.paths import ROOT
 
 TEMPLATES = ROOT / "lab_tool/templates/exercise"
+KEYWORDS = set(
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept "
+    "const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend "
+    "goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+    "private protected public register reinterpret_cast requires return short signed sizeof static "
+    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
+    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq main".split()
+)
 
 
 def make_exercise(chapter_name, name, root=ROOT):
@@ -21,6 +30,10 @@ def make_exercise(chapter_name, name, root=ROOT):
         raise LabError(
             f"{name} can't be an exercise's name: words of small letters, as in longest_run.",
             WRONG_USE,
+        )
+    if name in KEYWORDS:
+        raise LabError(
+            f"{name} can't be an exercise's name: it means something else in C++.", WRONG_USE
         )
     taken = next((each for each in exercises if each.name == name), None)
     if taken:

@@ -28,6 +28,7 @@ class Form(NamedTuple):
     libraries: list[str]
 
 
+WITHOUT_MAIN = re.compile(r"undefined reference to [`']main'")
 ORDINARY = Form("", [], ["lab_libraries", "runtime_library"])
 RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
 
@@ -109,9 +110,7 @@ class Recipe:
         for number, step in enumerate(steps):
             code = run_step(step) if is_verbose() else watch(step, printed.append)
             if code != 0:
-                which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
-                message = f"{which} did not compile; the messages are above."
-                raise DidNotCompile(message, with_true_columns(without_own_warnings(printed)))
+                raise self._failure(with_true_columns(without_own_warnings(printed)))
             has_done(number + 1, len(steps))
         used = [*self.libraries]
         for depfile in self.depfiles:
@@ -121,6 +120,12 @@ class Recipe:
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
         self.record.write_text(json.dumps(states), encoding="utf-8")
         return with_true_columns(without_own_warnings(printed))
+
+    def _failure(self, lines):
+        which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
+        if any(WITHOUT_MAIN.search(line) for line in lines):
+            return DidNotCompile(f"{which}: there is no main() to run.", lines)
+        return DidNotCompile(f"{which} did not compile; the messages are above.", lines)
 
     def _steps(self):
         """The commands that make the program, one after the other."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lab_tool.chapters import all_chapters
 from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.names import hint
+from lab_tool.names import hint, listed
 from lab_tool.paths import ROOT
 
 KINDS = ("write", "repair")
@@ -115,6 +115,11 @@ def chosen_exercise(wanted, root=ROOT):
             f"{wanted} is no exercise's file: their names are such as {exercises[0].file_name}; "
             "./lab racecheck FILE.cu takes any file.",
             WRONG_USE,
+        )
+    of_chapter = [each.number for each in exercises if wanted.zfill(2) == each.number.split(".")[0]]
+    if of_chapter:
+        raise LabError(
+            f"{wanted} is a chapter, and its exercises are {listed(of_chapter)}.", WRONG_USE
         )
     spelled = [each.name for each in exercises] + [each.number for each in exercises]
     otherwise = "./lab exercises lists all of them."

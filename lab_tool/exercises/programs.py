@@ -93,6 +93,10 @@ def explained_lines(exercise, source, lines):
         name = wanted.partition("(")[0]
         if name in ("main", "_start"):
             return ["There is nothing to run in it."]
+        if re.search(rf"\bstatic\b[^;{{}}()]*\b{re.escape(name)}\s*\(", text):
+            return [
+                f"{name} is static, so it can't be called from outside the file: remove static."
+            ]
         if re.search(rf"\b{re.escape(name)}\b", text):
             return [f"{name} is there, but not with the parameters that are called:", f"  {wanted}"]
         return [f"The function that is called is missing: {wanted}"]

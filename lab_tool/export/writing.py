@@ -3,6 +3,7 @@
 
 import io
 import pathlib
+import shutil
 import tarfile
 import zipfile
 
@@ -26,12 +27,17 @@ def new_folder(name):
 
 
 def write_folder(folder, files):
-    """Writes {path: bytes} below the folder."""
-    for path, content in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-        file.chmod(_mode(path))
+    """Writes {path: bytes} below a folder that new_folder() has found. All of it, or nothing stays
+    there."""
+    try:
+        for path, content in files.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+            file.chmod(_mode(path))
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise LabError(f"{folder}: {error.strerror}; nothing is left of the export.") from error
 
 
 def zip_of(files):

@@ -2,6 +2,7 @@
 """./lab export: a repository for students, and graders for the usual systems."""
 
 import importlib.util
+import shlex
 
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from lab_tool.errors import WRONG_USE, LabError
@@ -78,7 +79,7 @@ def act(arguments):
                 f"{shown(folder / path)}: for {system}; docs/use-with-{system}.md says where it goes"
             )
     say_next(
-        f"cd {shown(students)} && git init && git add . && git commit -m Exercises",
+        f"cd {shlex.quote(str(shown(students)))} && git init && git add . && git commit -m Exercises",
         "then try it in a clone: in the folder itself your attempt would be published",
     )
     return 0

@@ -7,6 +7,7 @@ import os
 import pathlib
 import pty
 import re
+import shlex
 import socket
 import subprocess
 import sys
@@ -56,6 +57,16 @@ def without_progress(text):
 
 class Streams(unittest.TestCase):
     """stdout carries what was asked for, and nothing else."""
+
+    def test_a_closed_stream_is_nowhere(self):
+        for closed in (">&-", "2>&-", ">&- 2>&-"):
+            with self.subTest(closed):
+                command = f"{shlex.join(COMMAND)} exercises {closed}"
+                result = subprocess.run(
+                    ["sh", "-c", command], capture_output=True, text=True, check=False
+                )
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertNotIn("Traceback", result.stderr)
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory()

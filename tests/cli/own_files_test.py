@@ -170,6 +170,40 @@ class OwnFilesTest(unittest.TestCase):
         self.assertIn("15 accesses checked in 3 schedules, 0 found", result.stdout)
         self.assertEqual(result.returncode, 0)
 
+    def test_the_next_command_keeps_the_programs_options(self):
+        self.with_racecheck()
+        self.write(
+            "a.cu",
+            "#include <cstdlib>\n__global__ void k(int* p) { *p = threadIdx.x; }\n"
+            "int main(int, char** words) {\n  int* p;\n  cudaMalloc(&p, sizeof *p);\n"
+            "  k<<<1, std::atoi(words[1])>>>(p);\n  cudaDeviceSynchronize();\n}\n",
+        )
+        for command, following in (
+            ("run a.cu -- 2", "./lab racecheck a.cu -- 2"),
+            ("run --weak a.cu -- 2", "./lab racecheck a.cu -- 2"),
+            ("racecheck a.cu --seeds 1 -- 1", "./lab run a.cu -- 1"),
+            ("racecheck a.cu --seeds 1 -- 2", "./lab racecheck a.cu --seed 0 -- 2"),
+        ):
+            with self.subTest(command):
+                result = self.lab(*command.split())
+                self.assertIn(f"\nNext: {following}", f"\n{result.stderr}{result.stdout}")
+
+    def test_without_a_main_there_is_nothing_to_run(self):
+        self.write("a.cu", "__global__ void k() {}\n")
+        result = self.lab("run", "a.cu")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("lab: a.cu: there is no main() to run.", result.stderr)
+
+    def test_a_brace_too_few_is_the_compilers_to_explain(self):
+        self.on_cpu()
+        self.write(
+            "a.cu", "__global__ void k() {\n  if (true) {\n}\n\nint main() { k<<<1, 1>>>(); }\n"
+        )
+        result = self.lab("run", "a.cu")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("error: ", result.stderr)
+        self.assertNotIn("__global__", result.stderr.replace("__global__ void k() {", ""))
+
     def test_a_header_that_is_not_here_is_one_sentence(self):
         self.on_cpu()
         for header, says in HEADERS_THAT_ARE_NOT_HERE.items():

@@ -63,7 +63,7 @@ class NewExerciseTest(unittest.TestCase):
 
     def test_names_that_can_be_none_are_refused(self):
         make_exercise("04", NAME, self.root)
-        for name in ("Name", "", "a-b", "1st", "../x", "_x"):
+        for name in ("Name", "", "a-b", "1st", "../x", "_x", "int"):
             with (
                 self.subTest(name),
                 self.assertRaisesRegex(LabError, "can't be an exercise's name"),

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What an instructor hands out: complete for students, and without a line of a solution anywhere."""
 
+import errno
 import io
 import json
 import os
@@ -12,10 +13,13 @@ import tarfile
 import tempfile
 import unittest
 import zipfile
+from unittest import mock
 
+from lab_tool.errors import LabError
 from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
 from lab_tool.exercises.markers import solution_lines
 from lab_tool.exercises.work_folder import starter
+from lab_tool.export.writing import write_folder
 from this_build import BUILD, ROOT
 
 NUMBERS = ["01.1", "02.2", "04.2"]
@@ -292,6 +296,23 @@ class ExportTest(unittest.TestCase):
                 self.assertIn(says, result.stderr)
                 self.assertEqual(len(result.stderr.splitlines()), 1)
         self.assertFalse(none.exists())
+
+    def test_a_disk_that_is_full_leaves_nothing_behind(self):
+        folder = self.folder / "full"
+        real = pathlib.Path.write_bytes
+
+        def write(path, content):
+            if path.name == "README.md":
+                real(path, content[:2])
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            real(path, content)
+
+        with (
+            mock.patch.object(pathlib.Path, "write_bytes", write),
+            self.assertRaisesRegex(LabError, "full: No space left on device; nothing is left"),
+        ):
+            write_folder(folder, {"lab": b"lab", "docs/README.md": b"whole"})
+        self.assertFalse(folder.exists())
 
 
 if __name__ == "__main__":

@@ -62,7 +62,9 @@ class ReusableHeaders(unittest.TestCase):
     def test_the_page_prints_the_kernel_and_its_launch(self, page, folder):
         source = page.example.read_text(encoding="utf-8")
         kernel = re.search(r"^__global__ .*?^}\n", source, re.MULTILINE | re.DOTALL)[0]
-        launch = re.search(r"^void launch\(.*?^}\n", source, re.MULTILINE | re.DOTALL)[0]
+        launch = re.search(
+            r"^(?:void|cudaError_t) launch\(.*?^}\n", source, re.MULTILINE | re.DOTALL
+        )[0]
         self.assertLessEqual(len((kernel + launch).splitlines()), 20)
         for part in (kernel, launch):
             self.assertIn(part, _text_of_page(page))

@@ -43,9 +43,8 @@ bool block_execution::next_block_begins() {
 
 void multiprocessor::guard_shared_memory() {
   if (!variables_guard_.first) variables_guard_ = guard_shared_variables();
+  // Of no bytes, too: the launch may have forgotten to say how many it needs.
   const std::size_t bytes = grid_->dynamic_shared_bytes;
-  behind_dynamic_ = nullptr;
-  if (bytes == 0) return;
   constexpr std::size_t alignment = alignof(canary);
   behind_dynamic_ = reinterpret_cast<canary*>(dynamic_shared_memory_ +
                                               (bytes + alignment - 1) / alignment * alignment);
@@ -54,7 +53,7 @@ void multiprocessor::guard_shared_memory() {
 
 void multiprocessor::check_shared_memory() {
   const bool variables_fit = variables_guard_.first->is_untouched();
-  const bool dynamic_fits = !behind_dynamic_ || behind_dynamic_->is_untouched();
+  const bool dynamic_fits = behind_dynamic_->is_untouched();
   if (variables_fit && dynamic_fits) [[likely]]
     return;
   if (!variables_fit) {

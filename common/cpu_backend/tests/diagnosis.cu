@@ -306,6 +306,7 @@ const mistake mistakes[] = {
     {"far_past_shared_variable", [](int* out) { write_past_variable<<<1, threads>>>(out, 2200); }},
     {"past_dynamic_shared_memory",
      [](int* out) { write_to_dynamic<<<blocks, threads, 256>>>(out, 64); }},
+    {"no_dynamic_shared_memory", [](int* out) { write_to_dynamic<<<blocks, threads>>>(out, 0); }},
     {"before_dynamic_shared_memory",
      [](int* out) { write_to_dynamic<<<blocks, threads, 256>>>(out, -2); }},
     {"far_beyond_dynamic_shared_memory",

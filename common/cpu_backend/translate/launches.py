@@ -77,6 +77,9 @@ class Launches:
         name = re.fullmatch(rf"\s*([{WORD}]+)\s*(?:<.*>)?\s*", callee, re.DOTALL)
         if name is None or self.device_code.has_kernel(name[1]):
             return
+        # With a brace too few all that follows is part of a kernel: the compiler says where.
+        if self.text.masked.count("{") != self.text.masked.count("}"):
+            return
         function = re.compile(rf"(?<![{WORD}])void\s+{re.escape(name[1])}\s*\(")
         if any(True for _ in self.text.own_matches(function)):
             raise NotUnderstood(

@@ -18,16 +18,15 @@ void resident_blocks::begin(const cpu_backend::observer::block& begun) {
   resident_block& block = blocks_[begun.multiprocessor];
   forget_memory(block);
   clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number), threads_of_block_);
-  if (begun.dynamic_shared_bytes != 0) {
-    region& dynamic = block.shared_memory.emplace_back();
-    dynamic.begin = begun.dynamic_shared_memory;
-    dynamic.bytes = begun.dynamic_shared_bytes;
-    dynamic.what = region::kind::dynamic_shared;
-    dynamic.starts_unwritten = true;
-    dynamic.surrounding_bytes = most_shared_bytes;
-    shadow_memory::give_cells(dynamic);
-    memory_.shared_memory_changed();
-  }
+  // Of no bytes, too: a launch that forgot to give the size runs out of it at its first access.
+  region& dynamic = block.shared_memory.emplace_back();
+  dynamic.begin = begun.dynamic_shared_memory;
+  dynamic.bytes = begun.dynamic_shared_bytes;
+  dynamic.what = region::kind::dynamic_shared;
+  dynamic.starts_unwritten = true;
+  dynamic.surrounding_bytes = most_shared_bytes;
+  if (dynamic.bytes != 0) shadow_memory::give_cells(dynamic);
+  memory_.shared_memory_changed();
 }
 
 void resident_blocks::end() {

@@ -73,6 +73,7 @@ const struct {
     {"before", [](int* out) { shifted<-64><<<1, threads>>>(out); }},
     {"structure", [](int* out) { structure<<<1, threads>>>(out); }},
     {"past_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, 64); }},
+    {"no_dynamic", [](int* out) { dynamic<<<1, threads>>>(out, 0); }},
     {"before_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, -64); }},
     {"misaligned",
      [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},

@@ -26,6 +26,10 @@ OTHERS = {
     "past_dynamic": (
         "dynamic", r"^the launch's dynamic shared memory of 256 bytes: \d+ bytes past its end$",
     ),
+    # The launch's third argument was forgotten.
+    "no_dynamic": (
+        "dynamic", r"^the launch's dynamic shared memory of 0 bytes: \d+ bytes past its end$",
+    ),
     "before_dynamic": (
         "dynamic", r"^the launch's dynamic shared memory of 256 bytes: \d+ bytes before its begin$",
     ),

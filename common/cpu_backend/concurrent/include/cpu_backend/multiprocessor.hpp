@@ -40,7 +40,7 @@ class multiprocessor : public block_execution {
   void back_off();
 
   guarded_stretch variables_guard_;
-  canary* behind_dynamic_ = nullptr;  // of this launch; nullptr if it has no dynamic shared memory
+  canary* behind_dynamic_ = nullptr;  // of this launch
   unsigned repeated_turns_ = 0;       // of threads that had seen and held exactly the same before
   std::vector<std::uint64_t> states_at_last_turn_;  // of the fiber with the same number
   std::atomic<std::uint64_t> idle_turns_ = 0;
