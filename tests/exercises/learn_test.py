@@ -90,7 +90,7 @@ class LearnTest(unittest.TestCase):
 
     def test_from_the_starter_to_the_next_exercise(self):
         screen = self.until("q quit")
-        self.assertRegex(screen, r"case \d+ of 13")
+        self.assertRegex(screen, r"case \d+ of 14")
         self.assertIn("save it, and it is checked", screen)
         self.assertEqual(self.file.read_text(encoding="utf-8"), starter(EXERCISE))
 

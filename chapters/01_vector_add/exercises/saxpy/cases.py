@@ -3,7 +3,8 @@ from lab_tool.exercises.cases import Case, given, updated
 
 # Small whole numbers: their products and sums are exact, and a fused multiply-add gives the same.
 FACTORS = [*range(-1000, 0), *range(1, 1001)]
-SIZES = [0, 1, 31, 32, 33, 127, 255, 256, 257, 1023, 1025, 10_000, 20_001]
+# The last one takes more than 1,024 blocks of 256, so blocks and threads can't be exchanged.
+SIZES = [0, 1, 31, 32, 33, 127, 255, 256, 257, 1023, 1025, 10_000, 20_001, 270_000]
 ALPHAS = {0: 2, 1: 3, 33: -1, 256: 0.5, 1025: -4}
 
 
