@@ -11,7 +11,7 @@ __global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n)
   if (i < n) y[i] = alpha * x[i] + y[i];
 }
 
-std::vector<float> cached[30000];
+std::vector<float> cached[300000];
 
 void saxpy(float alpha, const float* x, float* y, std::size_t n) {
   if (n == 0) return;
