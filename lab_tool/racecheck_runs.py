@@ -174,7 +174,8 @@ def answer(program, seeds, runs, timeout, lenient):
     for why in sorted(filter(None, reasons)):
         say(f"Accesses are reported without their lines: {why}.")
     if accesses == 0 and not problems:
-        say("Not one access of a kernel was seen, so nothing was checked.")
+        say("Not one access of a kernel was seen, so nothing was checked. Was its launch refused?")
+        _say_output(runs[0])
     if forgotten:
         say(
             f"There was no room to remember {forgotten:,} reads; "
