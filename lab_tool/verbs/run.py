@@ -67,8 +67,6 @@ def act(arguments):
         return run_file(arguments)
     chapters = chosen_chapters(arguments.target)
     refuse_with_chapter(arguments)
-    if len(chapters) > 1 and arguments.program_options:
-        raise LabError("options after -- are one program's: name its chapter.", WRONG_USE)
     place = configured(arguments)
     if len(chapters) == 1:
         build(place, [chapters[0].target], chapters[0].program)

@@ -89,7 +89,6 @@ class WrongUse(unittest.TestCase):
 
     def test_unknown_option(self):
         self.refuses("run", "01", "--fast", says="no option --fast")
-        self.refuses("run", "--", "--elements", "5", says="name its chapter")
         self.refuses("run", "01", "--threads", "128", says="-- --threads 128")
         self.refuses("test", "--suit", "cli", says="no option --suit")
         self.refuses("doctor", "--backend", "cpu", says="no option --backend")
