@@ -68,6 +68,10 @@ std::string advice_of(const located_finding& located) {
                "published its writes by a fence of its own)"
              : ", or use cuda::atomic_ref with memory_order_acq_rel"));
   }
+  if (same_block && found.memory == "shared memory" && (lacks.release || lacks.acquire)) {
+    add("both threads are of one block: if all of its threads come there, a __syncthreads() between "
+        "the two accesses is enough");
+  }
   if (lacks.barrier_after) {
     add("missing barrier after the atomic: only the thread that executed the atomic" +
         acquire_place + " may rely on it: put __syncthreads() between it and " +
