@@ -54,6 +54,12 @@ std::string advice_of(const located_finding& located) {
         ", and there is no barrier between " + line_text(published) +
         " and the fence or the release of that atomic: put __syncthreads() there");
   }
+  const bool barrier_is_enough =
+      same_block && found.memory == "shared memory" && (lacks.release || lacks.acquire);
+  if (barrier_is_enough) {
+    add("both threads are of one block: a __syncthreads() between the two accesses is enough, if "
+        "all threads of the block come to it; else:");
+  }
   if (lacks.release) {
     add("missing release: the atomic" + release_place +
         " publishes nothing that came before it: put __threadfence() before it, or use "
@@ -67,10 +73,6 @@ std::string advice_of(const located_finding& located) {
              ? " (an atomic that acquires is not enough: each thread of the other block has "
                "published its writes by a fence of its own)"
              : ", or use cuda::atomic_ref with memory_order_acq_rel"));
-  }
-  if (same_block && found.memory == "shared memory" && (lacks.release || lacks.acquire)) {
-    add("both threads are of one block: if all of its threads come there, a __syncthreads() between "
-        "the two accesses is enough");
   }
   if (lacks.barrier_after) {
     add("missing barrier after the atomic: only the thread that executed the atomic" +
@@ -102,9 +104,10 @@ std::string advice_of(const located_finding& located) {
   }
   if (lacks.atomicity) {
     add(std::string("one access is atomic and the other is not: ") +
-        (same_block ? "if one must come after the other, put __syncthreads() between them, because "
-                      "atomics alone don't order the two; otherwise make both atomic"
-                    : "make both atomic, or order them"));
+        (same_block && !barrier_is_enough
+             ? "if one must come after the other, put __syncthreads() between them, because "
+               "atomics alone don't order the two; otherwise make both atomic"
+             : "make both atomic, or order them"));
   }
   if (lacks.unknown) {
     add("the two are not ordered; what is missing was not worked out, because the launch has too "
