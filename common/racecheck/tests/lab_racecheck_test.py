@@ -55,7 +55,7 @@ class LabRacecheck(unittest.TestCase):
         self.assertIn("checked in 20 schedules", racecheck(case="guard")[1])
         code, output, _ = racecheck("--seed", "12", case="guard_classic")
         self.assertEqual(code, 1)
-        self.assertIn("  seed 12, and in 1 of 1 schedules", output)
+        self.assertIn("  seed 12, and in 1 of 1 schedule", output)
 
     def test_lenient_passes_a_missing_acquire_and_nothing_else(self):
         words = ("--seeds", "2")
