@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/multiprocessor.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/player.hpp"
 
 namespace cpu_backend {
 
 void multiprocessor::run(grid& of) {
   this_multiprocessor = this;
   prepare(of);
+  runs_whole_rows_ = false;
+  next_block_ = end_of_blocks_ = 0;
   guard_shared_memory();
   if (take_block()) {
     current_ = fibers_.take();
@@ -24,12 +28,33 @@ void multiprocessor::run(grid& of) {
 }
 
 bool multiprocessor::take_block() {
-  if (grid_->failed() || !grid_->take_block(blockIdx)) return false;
+  if (grid_->failed()) return false;
+  if (next_block_ == end_of_blocks_ && !take_blocks()) return false;
+  blockIdx = grid_->index_at(next_block_++);
   next_to_start(0);
   anything_waited_.store(false, std::memory_order_relaxed);
   stealing_.begun = stealing_.asks = false;
   fruitless_ = 0;
   count(events_);
+  return true;
+}
+
+// Several at once where none can wait for another. Two processors pay for each that they take in
+// turn, and for neighbouring blocks, which work on neighbouring memory. Ever fewer towards the end
+// of the launch, so that all come to it together.
+bool multiprocessor::take_blocks() {
+  std::uint64_t wanted = 1;
+  if (runs_whole_rows_) {
+    constexpr std::uint64_t most = 64, rounds = 4;
+    const std::uint64_t taken =
+        std::min(grid_->next_block.load(std::memory_order_relaxed), grid_->total_blocks);
+    wanted = std::clamp((grid_->total_blocks - taken) / (rounds * players_of(*grid_)),
+                        std::uint64_t{1}, most);
+  }
+  const std::uint64_t first = grid_->next_block.fetch_add(wanted, std::memory_order_relaxed);
+  if (first >= grid_->total_blocks) return false;
+  next_block_ = first;
+  end_of_blocks_ = std::min(first + wanted, grid_->total_blocks);
   return true;
 }
 

@@ -121,7 +121,7 @@ void block_execution::first_wait() {
   count_started();
   anything_waited_.store(true, std::memory_order_relaxed);
   // Until now no thread waited, so those before this one have returned.
-  warps_.begin_block(unstarted_thread() - 1, threads_);
+  warps_.begin_block(thread_rank(), threads_);
 }
 
 void block_execution::returned(unsigned rank) {

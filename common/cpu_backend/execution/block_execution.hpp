@@ -157,8 +157,17 @@ class block_execution {
     }
     return true;
   }
-  // Threads have started uncounted, up to the one that runs now.
-  void count_started() { next_to_start(thread_rank() + 1); }
+  // Threads have started uncounted, up to the one that runs now, or to the end of its row.
+  void count_started() {
+    const unsigned last = runs_whole_rows_ ? blockDim.x - 1 : threadIdx.x;
+    next_to_start(thread_rank() - threadIdx.x + last + 1);
+  }
+  // The call of the kernel that begins with the thread that runs now runs its row to the end.
+  void run_whole_row() {
+    runs_whole_rows_ = true;
+    if (anything_waited()) [[unlikely]]
+      count_started();
+  }
   // No thread of the block is left to start: finds the fiber new ones. Returns when there are some,
   // and true if they are of that same launch.
   __attribute__((always_inline)) bool find_threads(std::uint64_t launch) {
@@ -233,6 +242,7 @@ class block_execution {
   unsigned running_ = 0;    // fibers that hold a thread of the block, waiting ones included
   unsigned fruitless_ = 0;  // atomics and fences in a row that changed nothing
   std::atomic<bool> anything_waited_ = false;  // since the block began
+  bool runs_whole_rows_ = false;               // in this launch
   // threadIdx of the OS thread that plays this multiprocessor. It writes it plainly; whoever else
   // looks only asks whether it changes.
   static constexpr uint3 no_thread{};

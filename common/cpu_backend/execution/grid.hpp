@@ -33,10 +33,11 @@ struct grid {
 
   std::uint64_t total_blocks = 0;
   // The queue of blocks that have not started. Whoever adds 1 owns the block it read, or finds the
-  // queue empty: a multiprocessor that starts it, or a running block that cancels it.
-  std::atomic<std::uint64_t> next_block = 0;
+  // queue empty: a multiprocessor that starts it, or a running block that cancels it. On a line of
+  // the cache of its own, since the processors take it from each other.
+  alignas(64) std::atomic<std::uint64_t> next_block = 0;
 
-  std::atomic<cudaError_t> error = cudaSuccess;
+  alignas(64) std::atomic<cudaError_t> error = cudaSuccess;
   kernel_fault fault;                             // of whoever failed first, if it was one
   std::atomic<bool> fault_is_taken = false;       // by a thread that was stopped
   std::atomic<bool> describe_on_abandon = false;  // whoever gives up says what it waited for
@@ -58,9 +59,10 @@ struct grid {
   bool take_block(uint3& index) {
     const std::uint64_t position = next_block.fetch_add(1, std::memory_order_relaxed);
     if (position >= total_blocks) return false;
-    index = index_of(form::block_at(position));
+    index = index_at(position);
     return true;
   }
+  uint3 index_at(std::uint64_t position) const { return index_of(form::block_at(position)); }
   std::uint64_t number_of(const uint3& index) const {
     return (std::uint64_t{index.z} * blocks.y + index.y) * blocks.x + index.x;
   }

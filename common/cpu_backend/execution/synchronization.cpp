@@ -68,7 +68,7 @@ warp_meeting& block_execution::meet(unsigned mask, std::uint64_t value, const ch
   const unsigned rank = thread_rank();
   const unsigned warp = rank / warp_size;
   const unsigned lane = rank % warp_size;
-  if (!anything_waited_) first_wait();
+  if (!anything_waited()) first_wait();
   if (!(mask >> lane & 1)) {
     fail(cudaErrorLaunchFailure, [&] {
       return std::string(operation) + " at " + describe(at) +

@@ -12,6 +12,7 @@ import unittest
 from architecture import merged
 from errors import TranslationFailed
 from launches import CONFIGURE, CONFIGURED
+from rows_of_threads import BEGIN, END, NEXT_THREAD
 from source_text import SourceText
 from this_build import ROOT
 from tokens import SHARED_MARKER
@@ -422,6 +423,108 @@ class DiscardedValueTest(unittest.TestCase):
                 marked = marked.replace("»", ", ::cpu_backend::old_value_is_unused()")
                 self.assertEqual(translate(source, "t.cu", is_scheduled=True), marked)
                 self.assertEqual(translate(source, "t.cu"), source)
+
+
+# Kernels whose threads can't wait, and how each `return` reads then.
+ROWS = """
+    void k(int* a, int n) {« int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] = i; »}
+    void k(const float* __restrict__ a, float* b, std::size_t n) {«
+      const auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+      if (i >= n) return;
+      b[i] = sqrtf(static_cast<float>(n)) * (a[i] + (float)(i)) - max(a[i], 0.f);
+    »}
+    template <int width> void k(T* a, const unsigned n) {«
+      if constexpr (width > 2) { a[threadIdx.x] = 1; } else { a[threadIdx.y] = n & 1; }
+      for (int i = 0; i < width; ++i) { if (a[i] == n) return; }
+      for (auto x : {1, 2}) { a[threadIdx.x] += x; }
+    »}
+    void n::k(some::type<3>* a) {« a[threadIdx.x].x = a[(int)(threadIdx.x - 1)].y > (1 + 2); »}
+    void k(int* a) {« int b[] = {1, 2}; a[threadIdx.x] = b[0] - -b[1]; »}
+"""
+
+# One thing each because of which a kernel stays as it is.
+NO_ROWS = """
+    void k(int* a) { a[0] = blockIdx.x; }
+    void k(int* a) { a[threadIdx.x] = f(1); }
+    void k(int* a) { a[threadIdx.x] = f<3>(1); }
+    void k(int* a) { a[threadIdx.x] = 1; __syncthreads(); }
+    void k(int* a) { a[threadIdx.x] = 1; (*function)(a); }
+    void k(int* a) { a[threadIdx.x] = table[1](a); }
+    void k(int* a) { a[threadIdx.x] = [] { return 1; }(); }
+    void k(int* a) { guard g{a}; a[threadIdx.x] = 1; }
+    void k(int* a) { guard g(a); a[threadIdx.x] = 1; }
+    void k(int* a) { while (a[threadIdx.x]) a[threadIdx.x] -= 1; }
+    void k(int* a) { do a[threadIdx.x] -= 1; }
+    void k(int* a) { for (; flag == 0;) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { for (;;) a[threadIdx.x] -= 1; }
+    void k(int* a) { for (int i = 0; flag == 0; ++i) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { for (int i = 0; i < 2 || flag == 0; ++i) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { for (counter i = 0; i < 2; ++i) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { again: a[threadIdx.x] -= 1; if (a[0]) goto again; }
+    void k(int* a) { volatile int* b = a; b[threadIdx.x] = 1; }
+    void k(volatile int* a) { a[threadIdx.x] = 1; }
+    void k(int* a) { static int b; a[threadIdx.x] = b; }
+    void k(int* a) { __cpu_backend_shared__ int b; a[threadIdx.x] = b; }
+    void k(int* a) { struct s { int x; }; a[threadIdx.x] = 1; }
+    void k(int* a) { a[threadIdx.x] = 1; return g; }
+    void k(some_class c) { c.a[threadIdx.x] = 1; }
+    void k(int& a) { a = threadIdx.x; }
+    void k(int* a, int n = 3) { a[threadIdx.x] = n; }
+    void k(int*) { a[threadIdx.x] = 1; }
+    void k(T... a) { b[threadIdx.x] = 1; }
+    void k(int (*f)[3]) { f[threadIdx.x][0] = 1; }
+    void k(int* a, int n) { n += 1; a[threadIdx.x] = n; }
+    void k(int* a, int n) { n <<= 1; a[threadIdx.x] = n; }
+    void k(int* a, int n) { n = a[threadIdx.x]; }
+    void k(int* a, int n) { a[threadIdx.x] = n++; }
+    void k(int* a, int n) { a[threadIdx.x] = --n; }
+    void k(int* a, int n) { int& m = n; a[threadIdx.x] = m; }
+    void k(int* a, int n) { int* m = &n; a[threadIdx.x] = *m; }
+"""
+
+
+class RowsOfThreadsTest(unittest.TestCase):
+    """Kernels whose threads can't wait run a row of threads in one call."""
+
+    GLOBAL = "__cpu_backend_global__"
+
+    @staticmethod
+    def kernels(table: str) -> list[str]:
+        return re.split(r"\n(?=    (?:void|template))", table.rstrip())[1:]
+
+    def test_their_bodies_stand_in_a_loop(self):
+        for kernel in self.kernels(ROWS):
+            with self.subTest(kernel):
+                source = kernel.replace("void", f"{self.GLOBAL} void").replace("«", "")
+                source = source.replace("»", "")
+                result = translate(source, "a.cu")
+                wanted = re.escape(kernel.replace("void", " void").replace("return", "RETURN"))
+                wanted = wanted.replace("RETURN", f"goto {NEXT_THREAD}")
+                wanted = wanted.replace("«", re.escape(BEGIN) + r"(?:\n# \d+ \"a.cu\"\n +)?")
+                self.assertRegex(result, wanted.replace("»", re.escape(END)) + r"\Z")
+                self.assertNotIn(BEGIN, translate(source, "a.cu", is_scheduled=True))
+
+    def test_other_kernels_are_left_alone(self):
+        for kernel in self.kernels(NO_ROWS):
+            with self.subTest(kernel):
+                text = kernel.replace("void k", f"{self.GLOBAL} void k")
+                self.assertNotIn("row_of_threads", translate(text, "a.cu"))
+
+    def test_a_loop_that_waits_for_a_volatile_variable(self):
+        loop = "for (int i = 0; i < flag; ++i) {} a[threadIdx.x] = 1;"
+        kernel = f"{self.GLOBAL} void k(int* a) {{ {loop} }}"
+        self.assertIn("row_of_threads", translate(kernel, "a.cu"))
+        self.assertNotIn("row_of_threads", translate(f"volatile int flag; {kernel}", "a.cu"))
+
+    def test_device_functions_are_left_alone(self):
+        text = "__cpu_backend_device__ void f(int* a) { a[threadIdx.x] = 1; }"
+        self.assertNotIn("row_of_threads", translate(text, "a.cu"))
+
+    def test_what_stands_behind_the_brace_keeps_its_line_and_column(self):
+        kernel = f"\n{self.GLOBAL} void k(int* a) {{ a[threadIdx.x] = 1; }}"
+        lines = translate(kernel, "a.cu").splitlines()
+        self.assertEqual(lines[2], '# 2 "a.cu"')
+        self.assertEqual(lines[3].index("a[threadIdx"), kernel.splitlines()[1].index("a[threadIdx"))
 
 
 class LaunchTest(unittest.TestCase):

@@ -11,9 +11,11 @@ three things that are not C++ are rewritten, and nothing else:
 - `extern __shared__ T name[];`, the block's dynamic shared memory;
 - `__shared__` on any other variable. cuda_runtime.h defines it as the marker below.
 
-For the scheduled form, a call of atomicExch() whose value is discarded is marked as well.
+For the scheduled form, a call of atomicExch() whose value is discarded is marked as well. For the
+concurrent form, a loop that waits for volatile memory is marked, and a kernel whose threads can't
+wait runs whole rows of them.
 
-No line is added or removed, and line markers stay where they are: what the compiler and the
+No line is lost, and line markers stay where they are: what the compiler and the
 debugger say about the output is about the lines of the file that the student wrote. A launch or a
 declaration that is not understood is an error with that file and line, and leaves no output.
 """
@@ -33,6 +35,7 @@ from errors import NotUnderstood, TranslationFailed
 from features import check_names, explained, refused_header
 from launches import Launches
 from polling import Polling
+from rows_of_threads import RowsOfThreads
 from runtime_calls import rewrite_calls
 from shared_memory import SharedMemory
 from source_text import SourceText
@@ -66,6 +69,7 @@ def translate(
     check_names(unit, device_code, OWN_FOLDER, failures)
     if not is_scheduled:
         Polling(unit, device_code).mark_loops()
+        RowsOfThreads(unit, device_code).rewrite_kernels()
     rewrite_calls(unit, device_code)
     if not has_own_device_code:  # another file may name the variable
         rename_variables(unit)

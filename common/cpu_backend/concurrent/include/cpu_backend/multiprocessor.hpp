@@ -34,11 +34,13 @@ class multiprocessor : public block_execution {
   friend block_execution;
 
   bool take_block();
+  bool take_blocks();
   void guard_shared_memory();
   void check_shared_memory();
   void note_turn();
   void back_off();
 
+  std::uint64_t next_block_ = 0, end_of_blocks_ = 0;  // those taken that have not begun
   guarded_stretch variables_guard_;
   canary* behind_dynamic_ = nullptr;  // of this launch
   unsigned repeated_turns_ = 0;       // of threads that had seen and held exactly the same before

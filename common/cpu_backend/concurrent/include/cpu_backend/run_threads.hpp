@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/row_of_threads.hpp"  // which translated kernels use
 
 namespace cpu_backend {
 
@@ -20,17 +21,18 @@ void run_threads(multiprocessor& on, const void* erased_body) {
   do {
     while (on.start_next()) {
       const unsigned width = blockDim.x;
-      for (unsigned x = threadIdx.x;;) {
-        body();
+      for (;;) {
+        body();  // of one thread, or of all to the end of the row: see row_of_threads.hpp
         if (on.anything_waited()) [[unlikely]] {
           on.returned(on.thread_rank());
           break;
         }
-        if (++x == width) {
+        const unsigned next = threadIdx.x + 1;
+        if (next == width) {
           on.count_started();
           break;
         }
-        threadIdx.x = x;
+        threadIdx.x = next;
       }
     }
   } while (on.find_threads(launch));
