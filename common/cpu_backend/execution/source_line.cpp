@@ -12,19 +12,22 @@
 namespace cpu_backend {
 namespace {
 
-// Where /proc is not mounted, as in a bare chroot, the path with which the program was started.
-std::string program_path() {
-  std::error_code failed;
-  const std::string path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
-  if (!failed) return path;
-  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-  return started ? std::filesystem::absolute(started, failed).string() : "";
-}
-
 std::string quoted(const std::string& path) {
   std::string text = "'";
   for (const char each : path) text += each == '\'' ? std::string("'\\''") : std::string(1, each);
   return text + "'";
+}
+
+// What a command prints on stdout.
+std::string output_of(const std::string& command) {
+  std::string text;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return text;
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, got);
+  pclose(pipe);
+  return text;
 }
 
 // The compiler's names are relative to the build folder, which is a parent of the program's own.
@@ -93,18 +96,14 @@ std::string why_nobody_knows_lines() {
 
 const std::string& why_lines_are_missing() { return missing_lines(); }
 
-std::string output_of(const std::string& command) {
-  std::string text;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) return text;
-  char buffer[4096];
-  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
-    text.append(buffer, got);
-  pclose(pipe);
-  return text;
+// Where /proc is not mounted, as in a bare chroot, the path with which the program was started.
+std::string program_path() {
+  std::error_code failed;
+  const std::string path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  if (!failed) return path;
+  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return started ? std::filesystem::absolute(started, failed).string() : "";
 }
-
-std::string quoted_program_path() { return quoted(program_path()); }
 
 source_line make_source_line(const std::string& file, unsigned line) {
   std::filesystem::path here = located(file);
@@ -130,7 +129,7 @@ std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint6
   std::map<std::uint64_t, inlined_calls> found;
   constexpr std::size_t at_once = 500;
   for (std::size_t first = 0; first < offsets.size(); first += at_once) {
-    std::string command = "addr2line -a -i -e " + quoted_program_path();
+    std::string command = "addr2line -a -i -e " + quoted(program_path());
     for (std::size_t i = first; i < std::min(offsets.size(), first + at_once); ++i) {
       char address[32];
       std::snprintf(address, sizeof address, " 0x%llx",

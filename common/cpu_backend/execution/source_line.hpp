@@ -19,10 +19,8 @@ struct source_line {
 // A line that the compiler names so.
 source_line make_source_line(const std::string& file, unsigned line);
 
-// What a command prints on stdout.
-std::string output_of(const std::string& command);
-// The running program, between quotes for the shell.
-std::string quoted_program_path();
+// The running program's file.
+std::string program_path();
 
 // What the compiler knows about the instructions at these offsets in the program, of which it asks
 // addr2line: the file and line of each inlined call there, the innermost first.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/events/places.hpp"
 
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <tuple>
+#include <utility>
+
+#include "racecheck/events/program_symbols.hpp"
 
 extern "C" {
 extern const char __executable_start;  // the linker's name for the begin of the program
@@ -17,43 +18,6 @@ using cpu_backend::make_source_line;
 namespace {
 
 constexpr place_number of_call = 1u << 31;
-
-struct symbol {
-  std::uint64_t begin, bytes;
-  char kind;  // as nm has it
-  std::string name;
-};
-
-const std::vector<symbol>& symbols() {
-  static const std::vector<symbol>& known = *[] {
-    auto* all = new std::vector<symbol>;
-    const std::string text = cpu_backend::output_of(
-        "nm -C -S --defined-only " + cpu_backend::quoted_program_path() + " 2>/dev/null");
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      const std::string line = text.substr(begin, end - begin);
-      begin = end + 1;
-      unsigned long long value = 0, bytes = 0;
-      char kind = 0;
-      int read = 0;
-      if (std::sscanf(line.c_str(), "%llx %llx %c %n", &value, &bytes, &kind, &read) == 3) {
-        all->push_back({value, bytes, kind, line.substr(static_cast<std::size_t>(read))});
-      }
-    }
-    return all;
-  }();
-  return known;
-}
-
-// The first one of these kinds that holds it; nullptr for none.
-const symbol* symbol_at(std::uint64_t offset, const char* kinds) {
-  for (const symbol& each : symbols()) {
-    if (std::strchr(kinds, each.kind) && offset >= each.begin && offset - each.begin < each.bytes) {
-      return &each;
-    }
-  }
-  return nullptr;
-}
 
 std::uint64_t offset_in_program(const void* address) {
   return static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
@@ -115,13 +79,13 @@ std::vector<source_line> source_lines(const std::vector<place_number>& places) {
 
 variable_name find_variable(const void* address) {
   const std::uint64_t offset = offset_in_program(address);
-  const symbol* found = symbol_at(offset, "bBdDuVv");
-  return found ? variable_name{found->name, offset - found->begin, found->bytes} : variable_name{};
+  program_symbol found = symbol_at(offset, symbol_kind::variable);
+  if (found.name.empty()) return {};
+  return {std::move(found.name), offset - found.begin, found.bytes};
 }
 
 std::string find_function(const void* address) {
-  const symbol* found = symbol_at(offset_in_program(address), "tTwW");
-  return found ? found->name : "";
+  return symbol_at(offset_in_program(address), symbol_kind::function).name;
 }
 
 }  // namespace racecheck
