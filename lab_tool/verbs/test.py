@@ -107,6 +107,7 @@ def run_tests(place, chosen, logs, brief):
     if brief:
         environment["LAB_BRIEF_TESTS"] = "1"
     command = [word_for(place.tools["Meson"]), "test", "-C", shown(place.folder), "--no-rebuild"]
+    command += ["--num-processes", str(at_once())]
     command += [test["name"] for test in chosen]
     if is_verbose():
         say_command(command)
@@ -129,6 +130,12 @@ def run_tests(place, chosen, logs, brief):
         for line in lines:
             remark(line)
     return code
+
+
+def at_once():
+    """How many tests: more than there are processors, since many wait for a limit or for a sandbox."""
+    processors = len(os.sched_getaffinity(0))
+    return processors + (processors + 1) // 2
 
 
 def next_command(selection, results, failed):
