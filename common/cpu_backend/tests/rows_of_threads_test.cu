@@ -38,6 +38,30 @@ std::vector<unsigned> values_after(Kernel kernel, dim3 blocks, dim3 threads, uns
   return out.to_host();
 }
 
+// ---- Kernels that use atomics without a call
+
+__device__ cuda::atomic<unsigned, cuda::thread_scope_device> turn;
+
+// Thread 0 waits for the last thread of its row.
+__global__ void wait_for_last(unsigned* out) {
+  out[threadIdx.x] += 1;
+  if (threadIdx.x == 0) {
+    for (; turn != 1;) {
+    }
+  }
+  if (threadIdx.x == blockDim.x - 1) turn = 1;
+  out[threadIdx.x] += 1;
+}
+
+// So many loads that others get their turn in between.
+__global__ void look_often(unsigned* out) {
+  unsigned sum = 0;
+  for (int i = 0; i < 100; ++i) sum += turn;
+  out[threadIdx.y * blockDim.x + threadIdx.x] += 1 + 0 * sum;
+}
+
+}  // namespace
+
 TEST_CASE("each thread of each row runs once") {
   const struct {
     dim3 blocks, threads;
@@ -63,34 +87,12 @@ TEST_CASE("a thread that returns from a loop ends no other") {
   CHECK(wrong == 0);
 }
 
-// ---- Kernels that use atomics without a call
-
-__device__ cuda::atomic<unsigned, cuda::thread_scope_device> turn;
-
-// Thread 0 waits for the last thread of its row.
-__global__ void wait_for_last(unsigned* out) {
-  out[threadIdx.x] += 1;
-  if (threadIdx.x == 0) {
-    for (; turn != 1;) {
-    }
-  }
-  if (threadIdx.x == blockDim.x - 1) turn = 1;
-  out[threadIdx.x] += 1;
-}
-
 TEST_CASE("a thread waits for another one of its row") {
   lab::device_buffer<unsigned> out(64);
   out.fill_bytes(0);
   wait_for_last<<<1, 64>>>(out.data());
   CUDA_CHECK(cudaGetLastError());
   CHECK(out.to_host() == std::vector<unsigned>(64, 2));
-}
-
-// So many loads that others get their turn in between.
-__global__ void look_often(unsigned* out) {
-  unsigned sum = 0;
-  for (int i = 0; i < 100; ++i) sum += turn;
-  out[threadIdx.y * blockDim.x + threadIdx.x] += 1 + 0 * sum;
 }
 
 TEST_CASE("a thread that gives its turn to others runs once, and so do they") {
@@ -102,5 +104,3 @@ TEST_CASE("a thread that gives its turn to others runs once, and so do they") {
     CHECK(out.to_host() == std::vector<unsigned>(threads.x * threads.y, 1));
   }
 }
-
-}  // namespace
