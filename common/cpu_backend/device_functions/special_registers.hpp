@@ -3,7 +3,8 @@
 // %globaltimer.
 #pragma once
 
-#include <chrono>
+#include <time.h>
+
 #include <cstdint>
 
 #include "cpu_backend/multiprocessor.hpp"
@@ -17,9 +18,10 @@ inline std::uint32_t current_multiprocessor(place at = CPU_BACKEND_HERE) {
 
 // Nanoseconds on a steady clock of the whole machine.
 inline std::uint64_t device_nanoseconds() {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(since_start).count());
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
 }  // namespace cpu_backend

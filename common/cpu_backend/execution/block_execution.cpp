@@ -103,6 +103,7 @@ fiber* block_execution::other_fiber_to_run() {
 }
 
 std::uint64_t block_execution::launch_number() const { return grid_->number; }
+bool block_execution::is_cooperative() const { return grid_->cooperative; }
 
 // The fiber to go on with: one for a thread that has not started, else the one that waits longest.
 resident_thread* block_execution::next_runnable() {

@@ -176,6 +176,7 @@ class block_execution {
     return launch_number() == launch;
   }
   std::uint64_t launch_number() const;
+  bool is_cooperative() const;
 
   // ---- Called from signal handlers and by the host thread that launched, too.
 
@@ -282,5 +283,9 @@ class block_execution {
 
   std::string exception_;  // what the exception that left a kernel said
 };
+
+// Meets all blocks of a cooperative launch. Called by one thread of each block, while the block's
+// others wait for it at the block's barrier.
+void grid_barrier(multiprocessor& of, const place& at);
 
 }  // namespace cpu_backend

@@ -4,11 +4,12 @@
 
 #include <string>
 
-#include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/place.hpp"
 #include "vector_types.h"
 
 namespace cpu_backend {
+
+struct grid;
 
 // "reduce.cu:41"
 std::string describe(const place& at);

@@ -75,10 +75,6 @@ struct grid {
   }
 };
 
-// Meets all blocks of a cooperative launch. Called by one thread of each block, while the block's
-// others wait for it at the block's barrier.
-void grid_barrier(multiprocessor& of, const place& at);
-
 // A block of a cooperative launch is done: whoever still waits at the grid barrier waits for ever.
 void block_finished(grid& of);
 

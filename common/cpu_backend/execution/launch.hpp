@@ -7,7 +7,6 @@
 #include <type_traits>
 #include <utility>
 
-#include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/run_threads.hpp"

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 
 // jump_to_fiber(), of the processor or of Boost.Context: the build chooses by its include path.
 #include "cpu_backend/fiber_switch.hpp"
@@ -26,9 +25,6 @@ void create_fiber(fiber& target, fiber_stack& stack, void (*entry)(), unsigned i
 
 // Lets `target` begin in `entry` anew; whatever was on its stack is forgotten without a destructor.
 void restart_fiber(fiber& target, void (*entry)());
-
-// Tells AddressSanitizer that the frames on this stack are gone, where nobody returned from them.
-void forget_frames(std::span<std::byte> stack);
 
 // Adopts the stack that the calling OS thread runs on, so that fibers can switch back to it.
 void adopt_thread_stack(fiber& target, fiber_stack& stack);

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "cpu_backend/device_functions/synchronization.hpp"
-#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/multiprocessor.hpp"
 
 namespace cooperative_groups {
 
@@ -318,7 +318,7 @@ class grid_group {
  public:
   // True in a kernel that cudaLaunchCooperativeKernel launched.
   bool is_valid(place at = CPU_BACKEND_HERE) const {
-    return cpu_backend::in_kernel("grid_group::is_valid()", at).running_grid().cooperative;
+    return cpu_backend::in_kernel("grid_group::is_valid()", at).is_cooperative();
   }
 
   // Called by all threads of all blocks of a cooperative launch.

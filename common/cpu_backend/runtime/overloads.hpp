@@ -3,9 +3,7 @@
 // name.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 
 #include "cpu_backend/runtime/context.hpp"
 #include "cuda_runtime_api.h"
@@ -108,7 +106,7 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, std::size_t bytes,
                                std::size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return cpu_backend::copy_to_symbol(std::addressof(symbol), sizeof(T), source, bytes, offset,
+  return cpu_backend::copy_to_symbol(__builtin_addressof(symbol), sizeof(T), source, bytes, offset,
                                      kind);
 }
 
@@ -117,15 +115,15 @@ cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* source, std::si
                                     std::size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr) {
-  return cpu_backend::copy_to_symbol_async(std::addressof(symbol), sizeof(T), source, bytes, offset,
-                                           kind, stream);
+  return cpu_backend::copy_to_symbol_async(__builtin_addressof(symbol), sizeof(T), source, bytes,
+                                           offset, kind, stream);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* destination, const T& symbol, std::size_t bytes,
                                  std::size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return cpu_backend::copy_from_symbol(destination, std::addressof(symbol), sizeof(T), bytes,
+  return cpu_backend::copy_from_symbol(destination, __builtin_addressof(symbol), sizeof(T), bytes,
                                        offset, kind);
 }
 
@@ -134,13 +132,13 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const T& symbol, std::s
                                       std::size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
-  return cpu_backend::copy_from_symbol_async(destination, std::addressof(symbol), sizeof(T), bytes,
-                                             offset, kind, stream);
+  return cpu_backend::copy_from_symbol_async(destination, __builtin_addressof(symbol), sizeof(T),
+                                             bytes, offset, kind, stream);
 }
 
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
-  return cpu_backend::symbol_address(pointer, std::addressof(symbol), sizeof(T));
+  return cpu_backend::symbol_address(pointer, __builtin_addressof(symbol), sizeof(T));
 }
 
 template <class T>
@@ -223,8 +221,8 @@ cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     return cpu_backend::record_error(cudaErrorInvalidValue);
   }
   const cudaDeviceProp& device = cpu_backend::device_properties();
-  const int most = block_size_limit == 0 ? device.maxThreadsPerBlock
-                                         : std::min(block_size_limit, device.maxThreadsPerBlock);
+  const bool is_limited = block_size_limit != 0 && block_size_limit < device.maxThreadsPerBlock;
+  const int most = is_limited ? block_size_limit : device.maxThreadsPerBlock;
   int blocks = 0;
   int threads = most;
   while (threads > 0) {

@@ -3,9 +3,7 @@
 // side by side, each on an OS thread, and their threads in the cheapest order.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <thread>
 
 namespace cpu_backend {
 
@@ -23,9 +21,7 @@ inline void reorder(thread_queue&) {}
 constexpr bool lets_warp_run_ahead() { return false; }
 
 // Without LAB_SMS. Blocks are to run side by side even on a small machine.
-inline int default_number_of_sms() {
-  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 4);
-}
+int default_number_of_sms();
 
 // Whether it tells anything about a kernel how long it runs.
 inline constexpr bool times_mean_something = true;

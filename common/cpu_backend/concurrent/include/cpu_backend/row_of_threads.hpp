@@ -3,8 +3,6 @@
 // thread that runs now and those behind it in its row of the block.
 #pragma once
 
-#include <iterator>
-
 #include "cpu_backend/multiprocessor.hpp"
 #include "vector_types.h"
 
@@ -14,6 +12,7 @@ namespace cpu_backend {
 // block's other rows overtake this one.
 class row_of_threads {
  public:
+  struct sentinel {};
   class iterator {
    public:
     iterator() : index_(threadIdx), end_(blockDim.x) {}
@@ -24,7 +23,7 @@ class row_of_threads {
       return index_;
     }
     void operator++() { ++index_.x; }
-    bool operator==(std::default_sentinel_t) const { return index_.x == end_; }
+    bool operator!=(sentinel) const { return index_.x != end_; }
 
    private:
     uint3 index_;
@@ -33,7 +32,7 @@ class row_of_threads {
 
   row_of_threads() { this_multiprocessor->run_whole_row(); }
   iterator begin() const { return {}; }
-  std::default_sentinel_t end() const { return {}; }
+  sentinel end() const { return {}; }
 };
 
 }  // namespace cpu_backend
