@@ -91,7 +91,7 @@ void atomic_access_check::check(thread_state& by, region& in,
     cell& whole = in.cell_at(address);
     const object_number number = history_.make_location(in, whole, shape);
     location& at = locations[number];
-    const cell_access now{in, whole, address, made, shape.mask()};
+    const cell_access now{in, whole, address, made, shape.mask(), done.address, done.bytes};
     check_weak_accesses(by, now, what);
     conflicts_.check_strong_writes(by, now, what, at);
 

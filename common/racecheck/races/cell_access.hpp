@@ -15,6 +15,9 @@ struct cell_access {
   const std::byte* address;
   cell_record made;  // what is remembered of it
   unsigned mask;     // the cell's bytes
+  // Of the whole access.
+  const std::byte* begin;
+  std::size_t bytes;
 };
 
 }  // namespace racecheck

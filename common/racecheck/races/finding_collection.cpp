@@ -2,6 +2,7 @@
 #include "racecheck/races/finding_collection.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 
@@ -17,6 +18,9 @@ uint3 index_of(std::uint64_t number, const dim3& size) {
   return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(row % size.y),
           static_cast<unsigned>(row / size.y)};
 }
+
+// Else it copies a structure, of which only its bytes are known.
+bool is_of_one_element(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
 }  // namespace
 
@@ -71,7 +75,9 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     found.first = earlier;
     found.second = later;
     found.memory = describe_memory(now.in);
-    found.object = describe_object(now.in, now.address, bytes_of_cell);
+    found.object = is_of_one_element(now.bytes)
+                       ? describe_object(now.in, now.begin, now.bytes)
+                       : describe_object(now.in, now.address, bytes_of_cell);
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
     const auto way =

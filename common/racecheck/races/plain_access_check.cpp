@@ -76,7 +76,8 @@ bool plain_access_check::carry_writes(std::span<const logged_access> logged) {
       cell& whole = now.in->cell_at(word.address);
       history_.forget_earlier_launch(whole);
       if (whole.location() == 0) return;
-      atomics_.carry_plain_write(*now.by, {*now.in, whole, word.address, made, word.mask});
+      atomics_.carry_plain_write(
+          *now.by, {*now.in, whole, word.address, made, word.mask, now.address, now.bytes});
     });
   }
   return writes;
@@ -97,13 +98,13 @@ void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
     const unsigned mask = ((1u << here) - 1) << offset;
     cell& whole = in.cell_at(address);
     history_.forget_earlier_launch(whole);
-    const cell_access now{in, whole, address, made, mask};
+    const cell_access now{in, whole, address, made, mask, of.address, of.bytes};
     if (whole.location() != 0) atomics_.check_plain(by, now, of.writes);
     if (mask == whole_cell && !whole.write.has(cell::is_split)) {
       use_cell(by, now, of.writes, history_.weak_write_of(whole), whole.read);
     } else {
       for (std::size_t byte = offset; byte < offset + here; ++byte) {
-        use_byte(by, {in, whole, address, made, 1u << byte}, of.writes, byte);
+        use_byte(by, {in, whole, address, made, 1u << byte, of.address, of.bytes}, of.writes, byte);
       }
     }
     if (of.writes) whole.write.mark(mask);

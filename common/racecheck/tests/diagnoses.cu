@@ -59,6 +59,11 @@ __global__ void count_bytes(unsigned char* counter) {
   counter[threadIdx.x % 2]++;  // mark: byte counted
 }
 
+template <class Element>
+__global__ void store_at_5(Element* elements) {
+  elements[5] = Element{};
+}
+
 __global__ void count_and_double(int* counter) {
   if (blockIdx.x % 2 == 0) {
     counter[0]++;  // mark: counted first
@@ -280,6 +285,10 @@ const struct {
   const char* name;
   void (*run)();
 } cases[] = {
+    {"element_of_1_byte", [] { store_at_5<<<2, 1>>>(zeros<char>(128)); }},
+    {"element_of_2_bytes", [] { store_at_5<<<2, 1>>>(zeros<short>(64)); }},
+    {"element_of_4_bytes", [] { store_at_5<<<2, 1>>>(zeros(32)); }},
+    {"element_of_8_bytes", [] { store_at_5<<<2, 1>>>(zeros<double>(16)); }},
     {"one_block_waits_volatile",
      [] { one_block_waits<volatile int*><<<3, 1>>>(zeros(1), zeros(1), zeros(3)); }},
     {"one_block_waits", [] { one_block_waits<int*><<<3, 1>>>(zeros(1), zeros(1), zeros(3)); }},

@@ -69,6 +69,17 @@ def lab_racecheck(case, *words):
 
 
 class SeveralDiagnosesOfOnePairOfLines(unittest.TestCase):
+    def test_an_element_is_as_large_as_the_access(self):
+        for case, said in {
+            "element_of_1_byte": "byte 5 of 128",
+            "element_of_2_bytes": "element 5 (2 bytes each) of 128 bytes",
+            "element_of_4_bytes": "element 5 (4 bytes each) of 128 bytes",
+            "element_of_8_bytes": "element 5 (8 bytes each) of 128 bytes",
+        }.items():
+            with self.subTest(case):
+                _, findings, _ = run(case)
+                self.assertEqual([item["object"] for item in findings], [f"allocation 1, {said}"])
+
     def test_each_is_listed_once_and_the_worst_decides(self):
         lines = [line_of("data written"), line_of("data read")]
         for seed in range(6):
