@@ -133,6 +133,13 @@ DELIBERATE __global__ void write_to(int* address, long long index) {
   address[index] = 1;  // mark: write
 }
 
+DELIBERATE __global__ void write_row(int* address) {
+  address[threadIdx.x] = 1;  // mark: write of a row
+}
+DELIBERATE __global__ void write_row_as_well(int* address) {
+  address[threadIdx.x] = 1;  // mark: write of a row as well
+}
+
 // A float can't be a part of threadIdx, so the compiler may write that late, if the loop over the
 // threads lets it.
 DELIBERATE __global__ void write_of_one_thread(float* address, int index) {
@@ -271,6 +278,9 @@ const mistake mistakes[] = {
     {"grid_barrier_of_ordinary_launch",
      [](int* out) { meet_grid_of_ordinary_launch<<<blocks, threads>>>(out); }},
     {"null_pointer", [](int*) { write_to<<<blocks, threads>>>(nullptr, 0); }},
+    {"in_one_of_two_kernels_alike", [](int*) { write_row<<<blocks, threads>>>(nullptr); }},
+    {"in_the_other_of_two_kernels_alike",
+     [](int*) { write_row_as_well<<<blocks, threads>>>(nullptr); }},
     {"beyond_allocation",
      [](int*) {
        int* large = nullptr;
