@@ -44,7 +44,7 @@ HEADERS_THAT_ARE_NOT_HERE = {
     "thrust/device_vector.h": "Thrust (thrust/device_vector.h)",
     "cub/cub.cuh": "CUB (cub/cub.cuh)",
     "cublas_v2.h": "cuBLAS (cublas_v2.h)",
-    "curand_kernel.h": "cuRAND's functions for kernels (curand_kernel.h)",
+    "curand_kernel.h": "cuRAND for kernels (curand_kernel.h)",
     "cufft.h": "cuFFT (cufft.h)",
     "cuda/pipeline": "cuda::pipeline (cuda/pipeline)",
     "mma.h": "matrix multiplication by warps (WMMA) (mma.h)",

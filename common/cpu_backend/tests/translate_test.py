@@ -460,6 +460,11 @@ NO_ROWS = """
     void k(int* a) { for (int i = 0; flag == 0; ++i) {} a[threadIdx.x] -= 1; }
     void k(int* a) { for (int i = 0; i < 2 || flag == 0; ++i) {} a[threadIdx.x] -= 1; }
     void k(int* a) { for (counter i = 0; i < 2; ++i) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { for (int i = b ? 1 : 2; flag == 0; ++i) {} a[threadIdx.x] -= 1; }
+    void k(int* a) { a[threadIdx.x] = 1; return }
+    void k(int* a) { < a[threadIdx.x] > (1); }
+    void k(int* a) { a[threadIdx.x] = 1; for }
+    void k(int* a) { a[threadIdx.x] = 1; for (int i = 0; i < 2 }
     void k(int* a) { again: a[threadIdx.x] -= 1; if (a[0]) goto again; }
     void k(int* a) { volatile int* b = a; b[threadIdx.x] = 1; }
     void k(volatile int* a) { a[threadIdx.x] = 1; }

@@ -25,7 +25,7 @@ HEADERS = {
     "cute/": "CuTe",
     "cutlass/": "CUTLASS",
     "cublas": "cuBLAS",
-    "curand_": "cuRAND's functions for kernels",
+    "curand_": "cuRAND for kernels",
     "curand": "cuRAND",
     "cufft": "cuFFT",
     "cusparse": "cuSPARSE",

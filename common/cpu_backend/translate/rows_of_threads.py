@@ -65,7 +65,7 @@ class RowsOfThreads:
         if parameters is None or not computes_only(body) or may_change(body, parameters):
             return
         returns = [index for index, token in enumerate(body) if token.text == "return"]
-        if any(body[index + 1].text != ";" for index in returns):
+        if any([token.text for token in body[index + 1 : index + 2]] != [";"] for index in returns):
             return
         for index in returns:
             token = body[index]
@@ -122,7 +122,7 @@ def computes_only(body: list[Token]) -> bool:
             return False
         if text == "(" and not opens_expression(texts, index):
             return False
-        if text == "for" and not counts(texts[index + 2 :]):
+        if text == "for" and not counts(texts, index + 1):
             return False
         if text == "{" and is_name(before) and before not in PLAIN_TYPES:
             return False
@@ -131,26 +131,27 @@ def computes_only(body: list[Token]) -> bool:
     return True
 
 
-def counts(texts: list[str]) -> bool:
-    """Whether a `for (` with these tokens behind it goes through numbers, or through a range."""
-    beginning = texts[: index_of(";", texts)]
-    if ":" in beginning:
-        return True
-    condition = texts[len(beginning) + 1 :]
-    condition = condition[: index_of(";", condition)]
-    is_declared = "=" in beginning and all(
-        text in PLAIN_TYPES | {"auto"} for text in beginning[: beginning.index("=") - 1]
-    )
+def counts(texts: list[str], opening: int) -> bool:
+    """Whether a `for` whose parenthesis opens there goes through numbers, or through a range."""
+    open_parentheses, end = 0, opening
+    while end < len(texts):
+        open_parentheses += {"(": 1, ")": -1}.get(texts[end], 0)
+        if open_parentheses == 0:
+            break
+        end += 1
+    head = texts[opening + 1 : end]
+    if head.count(";") != 2:
+        return ":" in head
+    beginning = head[: head.index(";")]
+    condition = head[len(beginning) + 1 :]
+    condition = condition[: condition.index(";")]
+    name = beginning.index("=") - 1 if "=" in beginning else 0
     return (
-        is_declared
-        and condition[:1] == [beginning[beginning.index("=") - 1]]
+        name > 0
+        and all(text in PLAIN_TYPES | {"auto"} for text in beginning[:name])
+        and condition[:1] == [beginning[name]]
         and not {"&&", "||", ",", "="} & set(condition)
     )
-
-
-def index_of(text: str, texts: list[str]) -> int:
-    """Where text stands first; behind all where it doesn't."""
-    return texts.index(text) if text in texts else len(texts)
 
 
 def opens_expression(texts: list[str], index: int) -> bool:
@@ -168,8 +169,8 @@ def opens_expression(texts: list[str], index: int) -> bool:
         statement = texts[: index - 1]
         while statement and statement[-1] not in ("<", ";", "{", "}"):
             statement.pop()
-        is_comparison = not statement or statement[-1] != "<"
-        return is_comparison or statement[-2] in CASTS
+        is_comparison = statement[-1:] != ["<"]
+        return is_comparison or bool(CASTS & set(statement[-2:-1]))
     return before != "]"
 
 
