@@ -3,6 +3,8 @@
 
 #include <cstdio>
 
+#include "cpu_backend/execution/grid.hpp"
+
 namespace cpu_backend {
 namespace {
 
