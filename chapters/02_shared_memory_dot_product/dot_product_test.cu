@@ -502,8 +502,8 @@ TEMPLATE_TEST_CASE("sums with rounding stay within the proven bound", "", float,
       GENERATE(std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{Catch::getSeed()});
   const auto kind = GENERATE(data::spread, data::cancelling, data::positive);
   CAPTURE(seed, kind);
-  constexpr std::size_t n = 200'001;
-  constexpr unsigned blocks = 24;
+  const std::size_t n = lab::brief_tests() ? 50'001 : 200'001;
+  const unsigned blocks = lab::brief_tests() ? 6 : 24;
   constexpr unsigned threads = 192;
   auto [a, b] = lab::cancelling_vectors<TestType>(n, seed);
   if (kind != data::cancelling) {
