@@ -29,7 +29,7 @@ __device__ inline unsigned long long block_count() {
 // - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
 //   any number of each block.
 // - *counter is in global memory and was 0 at the launch. Nobody else touches it
-//   meanwhile: launches that can overlap have a counter each.
+//   meanwhile: launches that can overlap have a counter each, and partial results of their own.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block.
 // Errors: a *counter that was `expected` or more at the launch always stops the kernel with

@@ -53,7 +53,7 @@ inline void sum_by_last_block(const std::int64_t* values, std::size_t n, std::in
 }  // namespace
 
 // The counter of a guard, in device memory: 0 before the first launch, and after every launch that
-// ended. Launches that may overlap, because they are in two streams, need a counter each.
+// ended. Launches that can overlap, as in two streams, need a counter each.
 // Errors: lab::cuda_error.
 class arrival_counter {
  public:

@@ -6,12 +6,18 @@ import re
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"\./lab ([a-z][a-z-]*)")
+ANSWER = re.compile(
+    r"^<details><summary>[^\n]*\bthe answer to exercise [\d.]+</summary>$.*?^</details>\n\n?",
+    re.MULTILINE | re.DOTALL,
+)
+OF_MUTANTS = re.compile(r"\./lab test (?:--suite )?mutants")  # which no copy has
 HEADING = re.compile(r"#+ ")
 
 
 def document_of_copy(path, text, files):
-    """The document's text without links to files that the copy lacks, and without what is said about
-    commands that it lacks: rows of tables, paragraphs, and sections that show one in a fence."""
+    """The document's text without links to files that the copy lacks, without the answers to exercises, and
+    without what is said about commands that it lacks: rows of tables, paragraphs, and sections that show one
+    in a fence."""
     folders = {os.path.dirname(each) for each in files}
     verbs = {each.split("/")[-1][:-3].replace("_", "-") for each in files if "/verbs/" in each}
 
@@ -23,10 +29,11 @@ def document_of_copy(path, text, files):
         return match[0] if place in files or place in folders else match[2]
 
     def is_about_others(lines):
-        return not all(verb in verbs for verb in COMMAND.findall("\n".join(lines)))
+        text = "\n".join(lines)
+        return bool(OF_MUTANTS.search(text)) or not all(verb in verbs for verb in COMMAND.findall(text))
 
     kept = []
-    for section in _sections(LINK.sub(linked, text).split("\n")):
+    for section in _sections(LINK.sub(linked, ANSWER.sub("", text)).split("\n")):
         blocks = _blocks(section)
         if any(block[0].startswith("```") and is_about_others(block) for block in blocks if block):
             continue

@@ -120,7 +120,7 @@ the CPU backend.""",
     examples=[
         ("./lab predict 04", "the first prediction of chapter 04"),
         ("./lab predict 04.2", "its second one"),
-        ("./lab predict 04.2 --answer bd", "the same without a question"),
+        ("./lab predict 04.2 --answer none", "the same without a question"),
     ],
     exit_codes=[
         (0, "all four were judged rightly"),

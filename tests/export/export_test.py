@@ -203,6 +203,18 @@ class ExportTest(unittest.TestCase):
                 self.assertFalse(said & (there - here), f"{path}: {said & (there - here)}")
                 self.assertEqual(content.count(b"```") % 2, 0, path)
 
+    def test_no_document_answers_an_exercise_or_speaks_of_mutants_to_run(self):
+        not_here = ("the answer to exercise", "./lab test mutants", "--suite mutants")
+        lessons = [path for path in self.plain if re.fullmatch(r"chapters/\w+/README\.md", path)]
+        originals = "".join((ROOT / path).read_text(encoding="utf-8") for path in lessons)
+        self.assertIn(not_here[0], originals)
+        self.assertIn(not_here[1], originals)
+        for path, content in self.plain.items():
+            if path.endswith(".md"):
+                for words in not_here:
+                    self.assertNotIn(words, content.decode(), path)
+                self.assertEqual(content.count(b"<details>"), content.count(b"</details>"), path)
+
     def test_what_comes_next_is_a_commit_and_no_attempt_that_would_be_in_it(self):
         for system, said in self.said.items():
             self.assertNotIn("./lab learn", said, system)

@@ -440,6 +440,12 @@ ROWS = """
     »}
     void n::k(some::type<3>* a) {« a[threadIdx.x].x = a[(int)(threadIdx.x - 1)].y > (1 + 2); »}
     void k(int* a) {« int b[] = {1, 2}; a[threadIdx.x] = b[0] - -b[1]; »}
+    void k(int* a, int n) {«
+      const unsigned stride = gridDim.x * blockDim.x;
+      for (unsigned i = threadIdx.x; i < n; i += stride) { if (a[i] == n) continue; a[i] = 1; }
+      for (unsigned i = n - 1; i > 0; i /= 2) { if (i == 4 && n == 3) break; a[i] = std::abs(n); }
+      for (int i = 8; i >= 1; i >>= 1) switch (n) { case 1: break; default: a[(n)] = 0; }
+    »}
 """
 
 # One thing each because of which a kernel stays as it is.
@@ -485,6 +491,26 @@ NO_ROWS = """
     void k(int* a, int n) { a[threadIdx.x] = --n; }
     void k(int* a, int n) { int& m = n; a[threadIdx.x] = m; }
     void k(int* a, int n) { int* m = &n; a[threadIdx.x] = *m; }
+    void k(int* a, int n) { (n) += threadIdx.x; a[n] = 1; }
+    void k(int* a, int n) { ++(n); a[threadIdx.x] = n; }
+    void k(int* a, int n) { auto&& m = n; m += threadIdx.x; a[n] = m; }
+    void k(cursor<int*> c) { c.at += threadIdx.x; *c.at = 7; }
+    void k(int* a) { a[threadIdx.x] = warp::max(1, 2); }
+    void k(int* a) { a[threadIdx.x] = a->max(1, 2); }
+    void k(int* a) { a[threadIdx.x] = limits<int>::max(); }
+    void k(int* a) { auto max = &f; a[threadIdx.x] = max(1, 2); }
+    void k(int* a, int n) { int i = threadIdx.x; if (i >= n) continue; a[i] = i; }
+    void k(int* a, int n) { int i = threadIdx.x; if (i >= n) break; a[i] = i; }
+    void k(int* a, int n) { switch (n) { case 1: continue; } a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i == 0; i = ready) {} a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i == ready;) {} a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i < 1;) { i = ready; } a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i < 1; i += ready) {} a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i < 9; i += a[1]) {} a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 1; i > 0; ++i) { i -= ready; } a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 1; i > 0; ++i) {} a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i < 2; ++i) { --(i); } a[threadIdx.x] = 1; }
+    void k(int* a) { for (int i = 0; i < (ready ? 0 : 9); ++i) {} a[threadIdx.x] = 1; }
 """
 
 
@@ -520,6 +546,16 @@ class RowsOfThreadsTest(unittest.TestCase):
         kernel = f"{self.GLOBAL} void k(int* a) {{ {loop} }}"
         self.assertIn("row_of_threads", translate(kernel, "a.cu"))
         self.assertNotIn("row_of_threads", translate(f"volatile int flag; {kernel}", "a.cu"))
+
+    def test_a_function_of_the_program_that_is_named_as_one_that_computes(self):
+        kernel = f"{self.GLOBAL} void k(int* a) {{ a[threadIdx.x] = max(a[0], 1); }}"
+        self.assertIn("row_of_threads", translate(kernel, "a.cu"))
+        own = "__cpu_backend_device__ int max(int a, int b) { __syncthreads(); return a; }"
+        self.assertNotIn("row_of_threads", translate(own + kernel, "a.cu"))
+
+    def test_a_header_of_the_system_stays_one(self):
+        kernel = f'# 1 "a.h" 1 3\n{self.GLOBAL} void k(int* a) {{ a[threadIdx.x] = 1; }}'
+        self.assertIn('\n# 1 "a.h" 3\n', translate(kernel, "a.cu"))
 
     def test_device_functions_are_left_alone(self):
         text = "__cpu_backend_device__ void f(int* a) { a[threadIdx.x] = 1; }"
@@ -1037,16 +1073,27 @@ class DeviceCodeTest(unittest.TestCase):
             "do {« » v = *flag; } while (v == 0);",
             "for (; *flag == 0;)« »;",
             "while (true) {« » if (*flag) break; }",
+            "do {« » } while (*flag == 0); x();",
+            "do «{»++spins;« }» while (*flag == 0);",
+            "do ++spins; while (spins < 9); while (*flag == 0)« »;",
+            "while (*flag == 0) «{»++spins;« }» x();",
+            "for (;;) «{»if (*flag) break;« }» x();",
+            "for (;;) «{»if (i < 3) { ++i; } else if constexpr (b) x(); else if (*flag) break;« }» x();",
+            "if (i) while (*flag) «{»v[f(1, [] { return 2; })] = 3;« }» else x();",
+            "for (;;) «{»switch (*flag) { case 1: return; }« }»",
+            "for (;;) «{»do «{»v = *flag;« }» while (v);« }»",
+            "for (;;) x();",
             "while (i < n) { sum += flag[i++]; }",
             "for (int i = 0; i < n; ++i) sum += flag[i];",
             "while (*p == 0);",
         ):
             with self.subTest(loop):
                 text = f"{self.DEVICE} void f(volatile int* flag, int* p) {{ {loop} }}"
-                result = translate(text.replace("« »", ""), "a.cu")
-                expected = text.replace("« »", waits).replace(self.DEVICE, "")
-                self.assertEqual(result, expected)
-                host = f"void f(volatile int* flag) {{ {loop.replace('« »', '')} }}"
+                plain = re.sub("«.*?»", "", text)
+                expected = text.replace("« »", waits).replace("«{»", "{" + waits + " ")
+                expected = expected.replace("« }»", " }").replace(self.DEVICE, "")
+                self.assertEqual(translate(plain, "a.cu"), expected)
+                host = re.sub("«.*?»", "", f"void f(volatile int* flag) {{ {loop} }}")
                 self.assertEqual(translate(host, "a.cu"), host)
 
     def test_variables_named_like_the_standard_librarys(self):

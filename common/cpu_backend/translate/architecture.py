@@ -146,10 +146,7 @@ class Side:
 
     def piece(self, start: int, end: int) -> str:
         """The text, with a line marker before it."""
-        file, line = self.unit.place(start)
-        file = file.replace("\\", "\\\\").replace('"', '\\"')
-        column = start - (self.unit.source.rfind("\n", 0, start) + 1)
-        return f'\n# {line} "{file}"\n{" " * column}{self.unit.source[start:end]}'
+        return self.unit.continuation(start) + self.unit.source[start:end]
 
 
 class Merge:

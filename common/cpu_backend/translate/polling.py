@@ -11,7 +11,7 @@ import re
 
 from device_code import DeviceCode
 from source_text import SourceText
-from tokens import WORD
+from tokens import WORD, Token
 
 WAITS = " ::cpu_backend::polled();"
 VOLATILE = re.compile(rf"(?<![{WORD}])volatile(?![{WORD}])")
@@ -19,6 +19,7 @@ DECLARED = re.compile(
     rf"(?<![{WORD}])volatile(?![{WORD}])[^;{{}}()=,]*?(?<![{WORD}])([{WORD}]+)\s*(?=[\[;,)=])"
 )
 LOOP = re.compile(rf"(?<![{WORD}])(while|for|do)(?![{WORD}])")
+END_OR_OPENING = re.compile(r"[;({\[}]")
 ENDLESS = re.compile(r"\s*(?:1|true)?\s*\Z")
 
 
@@ -28,6 +29,7 @@ class Polling:
     def __init__(self, text: SourceText, device_code: DeviceCode):
         self.text = text
         self.device_code = device_code
+        self.ends_of_do: set[int] = set()  # where the `while` stands that ends one
 
     def mark_loops(self) -> None:
         """Marks each loop of device code that waits for volatile memory."""
@@ -45,15 +47,15 @@ class Polling:
         masked = self.text.masked
         token = self.text.next_token(position)
         if keyword == "do":
-            if token.text == "{":
-                end = self.text.closing(token.start)
-                condition = self.text.next_token(self.text.next_token(end + 1).end)
-                if condition.text == "(":
-                    end = self.text.closing(condition.start)
-                if reads.search(masked, token.start, end):
-                    self.text.insert(token.end, WAITS)
+            end = self.end_of_statement(token)
+            last = self.text.next_token(end)
+            condition = self.text.next_token(last.end)
+            if last.text == "while" and condition.text == "(":
+                self.ends_of_do.add(last.start)
+                if reads.search(masked, token.start, self.text.closing(condition.start)):
+                    self.mark(token, end)
             return
-        if token.text != "(":
+        if token.text != "(" or position - len(keyword) in self.ends_of_do:
             return
         closing = self.text.closing(token.start)
         condition = masked[token.end : closing]
@@ -61,11 +63,47 @@ class Polling:
             parts = condition.split(";")
             condition = parts[1] if len(parts) == 3 else "range"
         body = self.text.next_token(closing + 1)
-        waits = bool(reads.search(condition))
-        if body.text == ";" and waits:
+        end = self.end_of_statement(body)
+        is_endless = bool(ENDLESS.match(condition)) and body.text != ";"
+        if reads.search(masked, body.start, end) if is_endless else reads.search(condition):
+            self.mark(body, end)
+
+    def mark(self, body: Token, end: int) -> None:
+        """Lets the statement that begins with this token say that its thread waits."""
+        if body.text == "{":
+            self.text.insert(body.end, WAITS)
+        elif body.text == ";":
             self.text.insert(body.start, WAITS)
-        elif body.text == "{":
-            if ENDLESS.match(condition):
-                waits = bool(reads.search(masked, body.start, self.text.closing(body.start)))
-            if waits:
-                self.text.insert(body.end, WAITS)
+        else:
+            self.text.insert(body.start, "{" + WAITS + " ")
+            self.text.insert(end, " }")
+
+    def end_of_statement(self, first: Token) -> int:
+        """The position behind the statement that begins with this token."""
+        if first.text == "{":
+            return self.text.closing(first.start) + 1
+        if first.text == "do":
+            end = self.end_of_statement(self.text.next_token(first.end))
+            return self.end_of_expression(end)
+        if first.text not in ("if", "while", "for", "switch"):
+            return self.end_of_expression(first.start)
+        head = self.text.next_token(first.end)
+        if head.text == "constexpr":
+            head = self.text.next_token(head.end)
+        if head.text != "(":
+            return first.end  # the compiler says what is wrong with it
+        end = self.end_of_statement(self.text.next_token(self.text.closing(head.start) + 1))
+        following = self.text.next_token(end)
+        if first.text == "if" and following.text == "else":
+            end = self.end_of_statement(self.text.next_token(following.end))
+        return end
+
+    def end_of_expression(self, position: int) -> int:
+        """The position behind its semicolon."""
+        while True:
+            match = END_OR_OPENING.search(self.text.masked, position)
+            if match is None or match[0] == "}":
+                return match.start() if match else len(self.text.masked)
+            if match[0] == ";":
+                return match.end()
+            position = self.text.closing(match.start()) + 1

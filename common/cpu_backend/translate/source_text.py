@@ -60,6 +60,15 @@ class SourceText:
         marker = self.marker_before(position)
         return marker.file, marker.line + self.source.count("\n", marker.end, position)
 
+    def continuation(self, position: int) -> str:
+        """What has to stand before the text from `position` on, wherever that is put: then the compiler
+        speaks of it in its file, line and column, and warns of it as before."""
+        file, line = self.place(position)
+        file = file.replace("\\", "\\\\").replace('"', '\\"')
+        column = position - (self.source.rfind("\n", 0, position) + 1)
+        flags = " 3" if self.marker_before(position).is_system else ""
+        return f'\n# {line} "{file}"{flags}\n{" " * column}'
+
     @functools.cached_property
     def own_parts(self) -> list[tuple[int, int]]:
         """Where each part begins and ends that comes from no header of the system.

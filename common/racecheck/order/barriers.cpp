@@ -56,15 +56,17 @@ void synchronization::grid_barrier_arrives(block_state& block, thread_state& by)
   for (unsigned in = 0; in < worlds_.size(); ++in) {
     if (!in_use(in)) continue;
     const knowledge& mine = current(block, by, in);
-    at_grid_barrier_[in].join({with_itself(block, by, in), mine.published, mine.pending});
+    at_grid_barrier_[block.grid_barriers % 2][in].join(
+        {with_itself(block, by, in), mine.published, mine.pending});
   }
   by.now = next(block.number);
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {
   for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (in_use(in)) change(block, by, in).join(at_grid_barrier_[in]);
+    if (in_use(in)) change(block, by, in).join(at_grid_barrier_[block.grid_barriers % 2][in]);
   }
+  ++block.grid_barriers;
 }
 
 }  // namespace racecheck

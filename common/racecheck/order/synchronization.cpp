@@ -52,7 +52,8 @@ void synchronization::begin_launch(epoch start) {
   blocks_of_epochs_ = std::vector<std::uint32_t>();  // A long launch has made it large.
   launch_start_ = next(0);
   std::fill(given_up_.begin(), given_up_.end(), false);
-  std::fill(at_grid_barrier_.begin(), at_grid_barrier_.end(), knowledge{});
+  for (std::vector<knowledge>& each : at_grid_barrier_)
+    std::fill(each.begin(), each.end(), knowledge{});
   barriers_.clear();
   at_sc_fences_ = {};
   at_sc_fences_of_block_.clear();
@@ -63,6 +64,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   block.floor = 0;
   block.base.assign(worlds_.size(), nullptr);
   block.arrived.clear();
+  block.grid_barriers = 0;
   block.threads.resize(threads);
   const epoch now = next(number);
   for (unsigned rank = 0; rank < threads; ++rank) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -18,7 +19,9 @@ namespace racecheck {
 class synchronization {
  public:
   explicit synchronization(std::span<const world> of)
-      : worlds_(of), given_up_(of.size()), at_grid_barrier_(of.size()) {}
+      : worlds_(of),
+        given_up_(of.size()),
+        at_grid_barrier_{std::vector<knowledge>(of.size()), std::vector<knowledge>(of.size())} {}
 
   // From here on fence.sc operations happen in the order in which they are executed: in the first
   // world an earlier one is before a later one, if their scopes let them. (Else only where
@@ -107,7 +110,9 @@ class synchronization {
   epoch launch_start_ = 0;
   std::vector<std::uint32_t> blocks_of_epochs_;  // of this launch
   std::vector<bool> given_up_;
-  std::vector<knowledge> at_grid_barrier_;
+  // What the blocks know that have arrived at the barriers of even number, and of odd number. One
+  // block may be at the next barrier before another has passed this one; none can be further on.
+  std::array<std::vector<knowledge>, 2> at_grid_barrier_;
   bool orders_sc_fences_ = false;
   known at_sc_fences_;  // what those of device scope have known
   std::unordered_map<std::uint32_t, known> at_sc_fences_of_block_;  // and those of any scope

@@ -101,6 +101,7 @@ struct block_state {
   std::vector<shared<knowledge>> base;  // one for each world; nothing: empty
   std::vector<thread_state> threads;
   std::vector<unsigned> arrived;
+  unsigned grid_barriers = 0;  // that it has passed
 };
 
 }  // namespace racecheck

@@ -337,6 +337,17 @@ __global__ void grid_barrier(memory of) {
   of.data[other * threads + threadIdx.x] = 2;
 }
 
+// A block that comes to the second barrier before another one has left the first has told it
+// nothing.
+__global__ void between_grid_barriers(memory of) {
+  cooperative_groups::this_grid().sync();
+  const unsigned other = (blockIdx.x + 1) % gridDim.x;
+  of.data[blockIdx.x * threads + threadIdx.x] = 1;          // mark: meanwhile written
+  const int seen = of.data[other * threads + threadIdx.x];  // mark: meanwhile read
+  of.result[blockIdx.x * threads + threadIdx.x] = seen;
+  cooperative_groups::this_grid().sync();
+}
+
 // ---- Not races
 
 template <bool written>
@@ -538,6 +549,13 @@ const struct {
        memory of = allocate();
        void* arguments[] = {&of};
        (void)cudaLaunchCooperativeKernel(grid_barrier, blocks, threads, arguments);
+     }},
+    {"between_grid_barriers",
+     [] {
+       memory of = allocate();
+       void* arguments[] = {&of};
+       // Two blocks: whichever comes last, its access and the other one's are a pair that races.
+       (void)cudaLaunchCooperativeKernel(between_grid_barriers, 2, threads, arguments);
      }},
     {"two_launches",
      [] {

@@ -70,6 +70,9 @@ RACES = {
     "lock_without_acquire": ("under lock", "under lock", True, ["missing acquire"]),
     "lock_at_block_scope": ("narrow lock", "narrow unlock", True, ["scope too narrow"]),
     "lock_on_one_side": ("under lock", "under lock", True, ["missing atomic"]),
+    "between_grid_barriers": (
+        "meanwhile written", "meanwhile read", True, ["no synchronisation"],
+    ),
     "two_blocks_write": ("two writes", "two writes", True, ["no synchronisation"]),
     "plain_and_atomic": ("plain", "atomic", True, ["plain mixed with atomic"]),
 }  # fmt: skip
