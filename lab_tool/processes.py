@@ -9,6 +9,14 @@ from lab_tool.errors import LabError
 from lab_tool.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
 
 
+def signal_name(number):
+    """SIGSEGV, or `signal 40` where the system has no name for it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
 def output_of(command, text=""):
     """What the command prints on stdout, or None if it isn't there or fails."""
     try:

@@ -7,7 +7,7 @@ import signal
 from lab_tool.errors import NOTHING_COULD_RUN
 from lab_tool.output import say_problem
 from lab_tool.paths import shown
-from lab_tool.processes import run_program
+from lab_tool.processes import run_program, signal_name
 
 # What a write to memory that is somebody else's may end in.
 MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
@@ -24,7 +24,7 @@ def run_finished_program(path, options):
         remedy = ""
         if -code in MEMORY_SIGNALS:
             remedy = " If a kernel did that, ./lab racecheck names the line."
-        say_problem(f"{os.path.basename(path)} was ended by {signal.Signals(-code).name}.{remedy}")
+        say_problem(f"{os.path.basename(path)} was ended by {signal_name(-code)}.{remedy}")
     return 128 - code
 
 

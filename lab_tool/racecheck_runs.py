@@ -3,7 +3,6 @@
 
 import json
 import os
-import signal
 import sys
 import tempfile
 import textwrap
@@ -14,6 +13,7 @@ from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE
 from lab_tool.launch_counts import lines_of_counts
 from lab_tool.output import say
 from lab_tool.paths import shown
+from lab_tool.processes import signal_name
 
 MOST_OUTPUT = 4000  # characters of a failed run
 SECONDS_TO_REPORT = 15  # that a program whose time is over gets to say what it has found
@@ -139,7 +139,7 @@ def problem_of(run, timeout):
     if run.code is None:
         return f"{stopped}, and did not say what it had found"
     if run.code < 0:
-        return f"the program was ended by {signal.Signals(-run.code).name}"
+        return f"the program was ended by {signal_name(-run.code)}"
     if run.report is None:
         return f"the program ended with {run.code} and without a report"
     if run.report["ended_in_kernel"]:

@@ -6,7 +6,6 @@ import pathlib
 import random
 import re
 import runpy
-import signal
 import textwrap
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from lab_tool.bounded_runs import run_bounded
 from lab_tool.errors import NOTHING_COULD_RUN
 from lab_tool.exercises.case_files import read_results, written_cases
 from lab_tool.exercises.cases import POISON, Array
+from lab_tool.processes import signal_name
 
 PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
 SECONDS = 10  # that all cases together may take
@@ -180,7 +180,7 @@ def how_it_ended(run, seconds=SECONDS):
     if run.code is None:
         return [f"It did not end within {seconds} s. Is there a loop that nothing ends?"]
     if run.code < 0:
-        return [f"The program was ended by {signal.Signals(-run.code).name}."]
+        return [f"The program was ended by {signal_name(-run.code)}."]
     if run.code == NOTHING_COULD_RUN:
         return [NO_DEVICE]
     last = run.output.strip().splitlines()[-1:]

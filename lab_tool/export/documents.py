@@ -30,7 +30,9 @@ def document_of_copy(path, text, files):
 
     def is_about_others(lines):
         text = "\n".join(lines)
-        return bool(OF_MUTANTS.search(text)) or not all(verb in verbs for verb in COMMAND.findall(text))
+        return bool(OF_MUTANTS.search(text)) or not all(
+            verb in verbs for verb in COMMAND.findall(text)
+        )
 
     kept = []
     for section in _sections(LINK.sub(linked, ANSWER.sub("", text)).split("\n")):

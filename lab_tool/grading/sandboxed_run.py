@@ -89,7 +89,9 @@ class Watch:
         text = self.printed.decode(errors="replace")
         if limit:
             return SandboxedRun(None, signal.SIGKILL, limit, text)
-        by_signal = code - 128 if code > 128 else -code if code < 0 else None
+        by_signal = -code if code < 0 else code - 128
+        if by_signal not in signal.valid_signals():  # its own exit code, as of exit(-1)
+            by_signal = None
         if by_signal == signal.SIGXFSZ:
             return SandboxedRun(None, by_signal, FILES, text)
         return SandboxedRun(None if by_signal else code, by_signal, None, text)

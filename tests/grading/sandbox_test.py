@@ -20,6 +20,7 @@ from unittest import mock
 from grading_runs import real_sandboxes
 
 from lab_tool.errors import LabError
+from lab_tool.exercises.results import how_it_ended
 from lab_tool.grading import confined, refused_calls
 from lab_tool.grading import sandbox as sandboxes
 from lab_tool.grading.process_trees import tree_of
@@ -44,6 +45,7 @@ from lab_tool.grading.sandboxed_run import (
 )
 from lab_tool.grading.untrusted_files import content_of, json_of
 from lab_tool.paths import ROOT
+from lab_tool.processes import signal_name
 
 # What a program may not do to other files and processes of the user that runs the grader.
 TRIES = """
@@ -296,6 +298,13 @@ class SandboxTest(unittest.TestCase):
             self.assertEqual(sorted(run.output.split()), ["err", "out"])
             run, _ = self.run_in(kind, ["sh", "-c", "kill -SEGV $$"])
             self.assertEqual((run.code, run.signal, run.limit), (None, 11, None))
+            run, _ = self.run_in(kind, ["sh", "-c", "exit 255"])  # exit(-1), and no signal 127
+            self.assertEqual((run.code, run.signal, run.limit), (255, None, None))
+            self.assertIn("The program ended with 255.", how_it_ended(run.as_bounded))
+
+    def test_a_signal_without_a_name_has_its_number(self):
+        self.assertEqual(signal_name(11), "SIGSEGV")
+        self.assertEqual(signal_name(40), "signal 40")
 
     def test_what_the_sandbox_fails_at_is_told_from_what_the_program_does(self):
         for kind in self.in_each():
