@@ -6,6 +6,7 @@ OUTPUT/submitted/04_...-HASH.cu  each text that was handed in, once
 OUTPUT/judged/04_...-HASH.json   what was found in it, written whole when it is finished
 """
 
+import functools
 import hashlib
 import json
 import pathlib
@@ -17,7 +18,7 @@ from typing import NamedTuple
 from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.grading.judgements import INTERNAL, Judgement, part_row
 from lab_tool.grading.recorded_work import FILE
-from lab_tool.paths import write_whole
+from lab_tool.paths import ROOT, write_whole
 
 SEED = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
@@ -79,12 +80,25 @@ class RunFolder:
         return self.folder / "judged" / f"{unit.name}.json"
 
     def _made_under(self, unit):
-        """Changes with whatever a judgement depends on, but for the text."""
-        parts = [self.seed, *self.conditions]
+        """Changes with what a judgement depends on besides the text, as far as the course has it."""
+        parts = [self.seed, *self.conditions, course_digest(ROOT)]
         for name in ("cases.py", "exercise.json", "driver.cpp", f"{unit.exercise.name}.cu", FILE):
             file = unit.exercise.folder / name
             parts.append(file.read_text(encoding="utf-8") if file.is_file() else "")
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+@functools.lru_cache
+def course_digest(root):
+    """Of the files that judge, and of those that submissions are compiled with."""
+    digest = hashlib.sha256()
+    headers = [path for end in ("cuh", "hpp") for path in (root / "chapters").glob(f"*/*.{end}")]
+    others = [path for top in ("common", "lab_tool") for path in (root / top).rglob("*")]
+    for path in sorted([*headers, *others]):
+        if path.suffix != ".pyc" and path.is_file():
+            digest.update(f"{path.relative_to(root)}\0".encode())
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def broken(exercise, problem):
@@ -97,12 +111,14 @@ def broken(exercise, problem):
 
 def opened_run(folder, seed_given, conditions):
     """The RunFolder, begun or gone on with. Raises LabError if another seed was used in it before."""
+    file = folder / "seed"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if not file.is_file():
+            _refuse_what_is_there(folder, file)
         folder.chmod(0o700)
     except OSError as error:
         raise LabError(f"--output {folder}: {error.strerror}.", WRONG_USE) from error
-    file = folder / "seed"
     wanted = _seed(seed_given) if seed_given else None
     if file.is_file():
         seed = seed_in(folder)
@@ -111,17 +127,21 @@ def opened_run(folder, seed_given, conditions):
                 f"--seed: {folder} was begun with another seed; take another --output.", WRONG_USE
             )
     else:
-        # A call that was killed may have left a seed that is not whole, under a name of its own.
-        if any(not path.name.startswith(file.name) for path in folder.iterdir()):
-            raise LabError(
-                f"--output {folder} is not empty, and no grading was begun in it.", WRONG_USE
-            )
         seed = wanted or secrets.token_hex(16)
         try:
             write_whole(file, f"{seed}\n", mode=0o600)
         except OSError as error:
             raise LabError(f"{file} can't be written: {error.strerror}.") from error
     return RunFolder(folder.resolve(), seed, conditions)
+
+
+def _refuse_what_is_there(folder, file):
+    """Raises LabError if somebody else's files are in the folder, which then stays as it is."""
+    # A call that was killed may have left a seed that is not whole, under a name of its own.
+    if any(not path.name.startswith(file.name) for path in folder.iterdir()):
+        raise LabError(
+            f"--output {folder} is not empty, and no grading was begun in it.", WRONG_USE
+        )
 
 
 def seed_in(folder):

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 from lab_tool.errors import LabError
-from lab_tool.grading.run_folder import opened_run
+from lab_tool.grading.run_folder import course_digest, opened_run
 
 CONDITIONS = ("none", "cpu")
 
@@ -45,6 +45,30 @@ class SeedTest(unittest.TestCase):
             (self.folder / "seed").write_bytes(content)
             with self.subTest(content), self.assertRaisesRegex(LabError, "no seed|can't be read"):
                 self.opened()
+
+    def test_a_folder_of_somebody_elses_stays_as_it_is(self):
+        self.folder.mkdir(mode=0o755)
+        self.folder.chmod(0o755)
+        (self.folder / "thesis.tex").touch()
+        with self.assertRaisesRegex(LabError, "is not empty"):
+            self.opened()
+        self.assertEqual(self.folder.stat().st_mode & 0o777, 0o755)
+
+
+class CourseDigestTest(unittest.TestCase):
+    def test_it_changes_with_the_files_that_judge_and_that_are_compiled(self):
+        names = ("common/a.hpp", "lab_tool/b.py", "chapters/01/c.cuh", "chapters/01/README.md")
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name in names:
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text("before", encoding="utf-8")
+            seen = [course_digest(root)]
+            for name in names:
+                (root / name).write_text("after", encoding="utf-8")
+                course_digest.cache_clear()  # a run reads them once
+                seen.append(course_digest(root))
+        self.assertEqual([a != b for a, b in zip(seen, seen[1:])], [True, True, True, False])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ void block_execution::print_block_failure(const std::string& message) const {
 
 void block_execution::fail(const kernel_fault& fault) {
   if (is_first_failure(fault.error())) {
+    grid_->fault_is_taken = true;  // not to be overwritten by a thread that is stopped later
     grid_->fault = fault;
     grid_->fault.block = blockIdx;
     grid_->fault.thread = threadIdx;

@@ -39,7 +39,7 @@ struct grid {
 
   alignas(64) std::atomic<cudaError_t> error = cudaSuccess;
   kernel_fault fault;                             // of whoever failed first, if it was one
-  std::atomic<bool> fault_is_taken = false;       // by a thread that was stopped
+  std::atomic<bool> fault_is_taken = false;       // there is something in it, or is about to be
   std::atomic<bool> describe_on_abandon = false;  // whoever gives up says what it waited for
 
   // The grid barrier of cooperative launches.

@@ -37,7 +37,7 @@ struct body_copies {
   void (*destroy)(void* copy);
 };
 
-// Checks the configuration as the CUDA runtime does and runs `threads_of_block` for every block.
+// Checks the configuration as the CUDA runtime does and runs `run_threads` for every block.
 // Returns once the grid is done, or if its stream is held: see runtime/stream_order.hpp. What goes
 // wrong inside a kernel shows at the next synchronising call. `copies` is nullptr for a body that
 // can't be used after the call.

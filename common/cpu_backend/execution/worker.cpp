@@ -21,7 +21,6 @@ bool worker::wait_until_idle(std::chrono::steady_clock::duration patience) {
 void worker::play() {
   use_signal_stack(signal_stack_);
   std::unique_lock lock(mutex_);
-  handle_ = pthread_self();
   for (;;) {
     changed_.wait(lock, [&] { return grid_ != nullptr; });
     grid* now = grid_;

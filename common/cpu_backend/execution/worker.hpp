@@ -19,7 +19,8 @@ namespace cpu_backend {
 // An OS thread that plays multiprocessors. It lives as long as the process.
 class worker {
  public:
-  explicit worker(unsigned number) : player_(number), thread_([this] { play(); }) {
+  explicit worker(unsigned number)
+      : player_(number), thread_([this] { play(); }), handle_(thread_.native_handle()) {
     thread_.detach();
   }
 
@@ -37,9 +38,9 @@ class worker {
   std::mutex mutex_;
   std::condition_variable changed_;
   grid* grid_ = nullptr;
-  pthread_t handle_{};
   std::array<std::byte, signal_stack_bytes> signal_stack_;
   std::thread thread_;
+  pthread_t handle_;  // kept, since a detached thread's object has none
 };
 
 }  // namespace cpu_backend

@@ -136,6 +136,18 @@ DELIBERATE __global__ void write_to(int* address, long long index) {
 DELIBERATE __global__ void write_row(int* address) {
   address[threadIdx.x] = 1;  // mark: write of a row
 }
+// Block 0 faults, and block 1 waits for it by reading plain memory, in which nothing interrupts it.
+DELIBERATE __global__ void fault_and_wait(int* address, int* flag, int* count) {
+  if (blockIdx.x == 0) {
+    while (atomicAdd(count, 0) == 0) {
+    }
+    *address = 1;  // mark: write while another block waits
+    *flag = 1;
+  } else {
+    atomicAdd(count, 1);
+    while (*flag == 0) ++*count;
+  }
+}
 DELIBERATE __global__ void write_row_as_well(int* address) {
   address[threadIdx.x] = 1;  // mark: write of a row as well
 }
@@ -278,6 +290,8 @@ const mistake mistakes[] = {
     {"grid_barrier_of_ordinary_launch",
      [](int* out) { meet_grid_of_ordinary_launch<<<blocks, threads>>>(out); }},
     {"null_pointer", [](int*) { write_to<<<blocks, threads>>>(nullptr, 0); }},
+    {"fault_while_another_block_waits",
+     [](int* out) { fault_and_wait<<<2, 1>>>(nullptr, out, out + 1); }},
     {"in_one_of_two_kernels_alike", [](int*) { write_row<<<blocks, threads>>>(nullptr); }},
     {"in_the_other_of_two_kernels_alike",
      [](int*) { write_row_as_well<<<blocks, threads>>>(nullptr); }},
