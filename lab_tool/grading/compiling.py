@@ -16,6 +16,7 @@ from lab_tool.grading.sandboxed_run import (
     FILES,
     MEMORY,
     OUTPUT,
+    PROCESSES,
     TIME,
     Access,
     Limits,
@@ -25,11 +26,12 @@ from lab_tool.paths import ROOT
 from lab_tool.single_file import Recipe
 
 LIMITS = Limits(seconds=120, memory=3 << 30)
-TOO_LONG = {
-    TIME: f"The compiler did not end within {LIMITS.seconds} s.",
-    MEMORY: "The compiler took more than 3 GiB of memory.",
-    FILES: "The compiler wrote more than 64 MiB.",
-    OUTPUT: "The compiler printed more than 1 MiB.",
+TOO_MUCH = {
+    TIME: "The compiler did not end within {}.",
+    MEMORY: "The compiler took more than {} of memory.",
+    PROCESSES: "The compiler started more than {} threads and processes.",
+    OUTPUT: "The compiler printed more than {}.",
+    FILES: "The compiler wrote more than {}.",
 }
 
 
@@ -61,7 +63,8 @@ def compiled_alone(sandbox, shop, exercise, source, folder, form):
         printed += _compiler_lines(sandbox, step, access, exercise, source)
     names = sandbox.run(["nm", "-P", str(recipe.work / "0.o")], access, limits=LIMITS)
     if names.limit == OUTPUT:
-        raise NotCompiled(["It has more names than can be looked at: nm prints more than 1 MiB."])
+        most = LIMITS.figure(OUTPUT)
+        raise NotCompiled([f"It has more names than can be looked at: nm prints more than {most}."])
     if names.code != 0:
         raise NotCompiled(["What it was compiled to is no object file."])
     lines = objections_to_names(names.output, is_by_nvcc=shop.settings["backend"] == "cuda")
@@ -79,7 +82,7 @@ def _compiler_lines(sandbox, step, access, exercise, source):
         without_own_warnings(_without_folders(run.output, access.work, source).splitlines())
     )
     if run.limit:
-        raise NotCompiled([TOO_LONG.get(run.limit, "The compiler started too many processes.")])
+        raise NotCompiled([TOO_MUCH[run.limit].format(LIMITS.figure(run.limit))])
     if run.code != 0:
         # Where the course is on this machine is nobody's business.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]

@@ -16,12 +16,12 @@ OF_A_SCHEDULE = Limits(seconds=SECONDS)
 MOST_RESULTS = 64 << 20  # bytes of a file of results
 MOST_REPORT = 16 << 20
 MOST_TIMEOUTS = 2  # cases of one submission that may take all their time; the rest is not run
-LIMIT_LINES = {
-    TIME: "It did not end within {seconds} s. Is there a loop that nothing ends?",
-    MEMORY: "It was ended: it used more than 2 GiB of memory.",
-    PROCESSES: "It was ended: it started more than 256 threads and processes.",
-    OUTPUT: "It was ended: it printed more than 1 MiB.",
-    FILES: "It was ended: it wrote more than 64 MiB.",
+LIMIT_LINES = {  # with the limit's figure
+    TIME: "It did not end within {}. Is there a loop that nothing ends?",
+    MEMORY: "It was ended: it used more than {} of memory.",
+    PROCESSES: "It was ended: it started more than {} threads and processes.",
+    OUTPUT: "It was ended: it printed more than {}.",
+    FILES: "It was ended: it wrote more than {}.",
 }
 
 

@@ -113,7 +113,7 @@ class _Judge:
         made.chmod(0o755)
         return made
 
-    def run(self, cases, environment=None, limits=OF_A_CASE, program=None):
+    def run(self, cases, environment=None, limits=None, program=None):
         """(how it ended, [CaseResult], the folder that it wrote into)."""
         program = program or self.program
         folder = self._new_folder()
@@ -123,7 +123,7 @@ class _Judge:
             [program.path, given, folder / "results"],
             Access(folder, program.readable, program is self.gpu_program),
             {"LAB_TIMEOUT": str(STUCK_SECONDS * PATIENCE), **(environment or {})},  # by the clock
-            limits,
+            limits or OF_A_CASE,
         )
         if not run.has_begun:
             raise SandboxFailed(f"no program could be run in the sandbox: {run.output.strip()}")
@@ -165,7 +165,7 @@ class _Judge:
         if run.code == NOTHING_COULD_RUN and not failure.is_wrong_result:
             return [f"The program ended with {run.code}."], None
         if run.limit and not failure.is_wrong_result:
-            return [LIMIT_LINES[run.limit].format(seconds=OF_A_CASE.seconds)], run.limit
+            return [LIMIT_LINES[run.limit].format(OF_A_CASE.figure(run.limit))], run.limit
         return error_words(run.as_bounded, failure), run.limit
 
     @staticmethod

@@ -34,6 +34,15 @@ class Limits(NamedTuple):
     output: int = 1 << 20  # bytes; what it prints up to there is kept whole
     files: int = 64 << 20  # bytes in its folder, and in any one file
 
+    def figure(self, limit):
+        """What has to be passed to reach this limit, as in '10 s', '256' or '2 GiB'."""
+        if limit == TIME:
+            return f"{self.seconds} s"
+        if limit == PROCESSES:
+            return str(self.processes)
+        size = getattr(self, limit)
+        return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
+
 
 class Access(NamedTuple):
     """What a program may see."""

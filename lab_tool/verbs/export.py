@@ -23,7 +23,7 @@ TITLE = "Exercises in CUDA C++"
 def add_options(parser):
     parser.add_argument("folder", metavar="FOLDER", help="where to write it: a new folder")
     parser.add_argument(
-        "--exercises", metavar="LIST", help="as in 04.1,04.2,05.1; all takes all of them"
+        "--exercises", metavar="LIST", help="as in 04.2,04.3,05.1; all takes all of them"
     )
     parser.add_argument(
         "--exam",
@@ -58,7 +58,7 @@ def act(arguments):
     if arguments.exam is not None:
         return write_exam(arguments)
     if arguments.exercises is None:
-        raise LabError("lab export needs --exercises, as in --exercises 04.1,04.2.", WRONG_USE)
+        raise LabError("lab export needs --exercises, as in --exercises 04.2,04.3.", WRONG_USE)
     exercises = chosen_exercises(arguments.exercises)
     if not all(map(has_solution, exercises)):
         raise LabError("this copy of the course has no solutions to export from.", WRONG_USE)
@@ -112,7 +112,7 @@ Writes a repository that students can use at once: the parts of the course that 
 and the texts of the exercises, and a README. It has no solution, no wrong solution and no history. For
 Gradescope, Classroom 50 and Autolab it also writes the grader; docs/teaching.md says how to go on.""",
     examples=[
-        ("./lab export ../week4 --exercises 04.1,04.2", "for students"),
+        ("./lab export ../week4 --exercises 04.2,04.3", "for students"),
         ("./lab export ../week4 --exercises 04.1 --for gradescope", "with its zip"),
     ],
     exit_codes=[

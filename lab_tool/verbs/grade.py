@@ -36,7 +36,7 @@ def add_options(parser):
         help="a folder with a folder per student, a folder of files, or a zip of either",
     )
     parser.add_argument(
-        "--exercises", required=True, metavar="NUMBERS", help="such as 04.1,04.2,05.1"
+        "--exercises", required=True, metavar="NUMBERS", help="such as 04.2,04.3,05.1"
     )
     parser.add_argument("--output", required=True, metavar="FOLDER", help="for all that is written")
     parser.add_argument(

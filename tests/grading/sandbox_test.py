@@ -224,6 +224,11 @@ class SandboxTest(unittest.TestCase):
                 self.assertEqual((run.code, run.limit), (None, limit), run.output[-300:])
                 self.assertLess(time.monotonic() - start, 20, limit)
 
+    def test_a_limits_figure_is_as_people_write_it(self):
+        figures = [Limits().figure(limit) for limit in (TIME, MEMORY, PROCESSES, OUTPUT, FILES)]
+        self.assertEqual(figures, ["10 s", "2 GiB", "256", "1 MiB", "64 MiB"])
+        self.assertEqual(Limits(memory=256 << 20).figure(MEMORY), "256 MiB")
+
     def test_time_is_that_of_processors_so_that_others_do_not_matter(self):
         python, readable = interpreter()
         program = "import time\nwhile time.process_time() < 0.4: pass"

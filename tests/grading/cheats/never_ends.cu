@@ -2,7 +2,7 @@
 // Cheat: an endless loop on the host
 // Exercise: 01.1
 // Verdict: TO 0
-// Says: It did not end within 10 s
+// Says: It did not end within 2 s
 
 #include <cstddef>
 

@@ -2,7 +2,7 @@
 // Cheat: memory is taken until there is none
 // Exercise: 01.1
 // Verdict: SG 0
-// Says: it used more than 2 GiB of memory
+// Says: it used more than 256 MiB of memory
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
