@@ -29,7 +29,10 @@ def require_writable(option, path):
 
 
 def write_whole(path, text, mode=0o644):
-    """Writes the file whole or not at all: next to the old one, and then in its place."""
+    """Writes the file whole or not at all: next to the old one, and then in its place.
+
+    Raises OSError, which names the file.
+    """
     path = path.resolve()
     handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
     written = pathlib.Path(name)
@@ -38,5 +41,7 @@ def write_whole(path, text, mode=0o644):
             file.write(text)
         written.chmod(mode)
         written.replace(path)
+    except OSError as error:  # a full disk has no name
+        raise OSError(error.errno, error.strerror, shown(path)) from error
     finally:
         written.unlink(missing_ok=True)

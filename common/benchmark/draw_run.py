@@ -305,7 +305,10 @@ def main():
         )
     for chapter, figure in figures.items():
         target = arguments.output / f"{arguments.run.stem}-{chapter}.svg"
-        write_whole(target, figure.svg())
+        try:
+            write_whole(target, figure.svg())
+        except OSError as error:
+            sys.exit(f"{error.filename}: {error.strerror}")
         print(target)
 
 

@@ -302,9 +302,12 @@ def main():
     # As it will be read: a picture is the same, whether it is drawn now or from the file.
     text = recorded(schedules)
     figure = figure_of(json.loads(text))
-    if arguments.json:
-        arguments.json.write_text(text, encoding="utf-8")
-    write_whole(arguments.output, figure.svg())
+    try:
+        if arguments.json:
+            write_whole(arguments.json, text)
+        write_whole(arguments.output, figure.svg())
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

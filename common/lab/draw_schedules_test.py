@@ -2,8 +2,10 @@
 """The drawing of schedules: which multiprocessors it shows, which bars, and that one can read it."""
 
 import json
+import os
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -152,13 +154,18 @@ class Picture(unittest.TestCase):
         self.assertEqual(problems_of(drawn.svg()), [])
 
 
+def with_1000_bytes():
+    """No file of the process gets longer, as if the disk were full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
 class Command(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
 
-    def draw(self, content):
+    def draw(self, content, **options):
         (self.folder / "trace.json").write_text(json.dumps(content), encoding="utf-8")
         words = ["--about", json.dumps(ABOUT), "--json", "kept.json", "--output", "a.svg"]
         script = ROOT / "common/lab/draw_schedules.py"
@@ -168,6 +175,7 @@ class Command(unittest.TestCase):
             capture_output=True,
             text=True,
             check=False,
+            **options,
         )
 
     def test_what_is_kept_draws_the_same_picture(self):
@@ -175,6 +183,17 @@ class Command(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         again = draw_schedules.figure_of(draw_schedules.load(self.folder / "kept.json"))
         self.assertEqual((self.folder / "a.svg").read_text(encoding="utf-8"), again.svg())
+
+    def test_no_room_is_one_sentence_and_leaves_nothing(self):
+        content = trace(("queue", 2, 1, [(0, 0, 1 / 3, 0), (1, 0, 2 / 3, 1)]))
+        result = self.draw(content, preexec_fn=with_1000_bytes)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, "a.svg: File too large\n")
+        self.assertFalse((self.folder / "a.svg").exists())
+        many = [(0, place, 1 / 3, place) for place in range(100)]
+        result = self.draw(trace(("queue", 2, 1, many)), preexec_fn=with_1000_bytes)
+        self.assertEqual(result.stderr, "kept.json: File too large\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["kept.json", "trace.json"])
 
     def test_nothing_to_draw(self):
         result = self.draw(trace(("queue", 2, 1, [])))

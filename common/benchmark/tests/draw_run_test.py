@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -152,18 +153,24 @@ class PartsTest(unittest.TestCase):
         self.assertEqual([draw_run.power_of_two(each) for each in (2048, 1000)], ["", ""])
 
 
+def with_1000_bytes():
+    """No file of the process gets longer, as if the disk were full."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+
 class PictureTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
 
-    def draw(self, run):
+    def draw(self, run, **options):
         return subprocess.run(
             [sys.executable, BENCHMARKS / "draw_run.py", "--output", self.folder, run],
             capture_output=True,
             text=True,
             check=False,
+            **options,
         )
 
     def picture(self):
@@ -202,6 +209,12 @@ class PictureTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\A[^\n]+ is no recorded run: [^\n]+\n\Z")
         self.assertEqual(os.listdir(self.folder), ["broken.json"])
+
+    def test_no_room_for_the_picture_is_one_sentence_and_leaves_none(self):
+        result = self.draw(RUN, preexec_fn=with_1000_bytes)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\A[^\n]*invented_run-04.svg: File too large\n\Z")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_nothing_to_draw_is_one_sentence(self):
         run = json.loads(RUN.read_text(encoding="utf-8"))
