@@ -73,7 +73,7 @@ struct maximum {
 // - Every thread of a one-dimensional block calls it, with the same `operation` and `shared`.
 // - `shared` is shared memory for blockDim.x elements that no thread is still using. It may be used
 //   again at once, by any thread and for anything: nobody touches it after the last barrier.
-// - T is trivially copyable.
+// - T is trivially copyable, and can be assigned to.
 // A halving tree: after each step the front half holds what both halves held.
 // ceil(log2(blockDim.x)) steps, each with a barrier.
 template <class T, class Operation>

@@ -24,7 +24,7 @@ __global__ void sum_partials_dependently(const float* partials, std::size_t coun
 
 benchmark_case two_kernel_sum_by_dependent_launch(role part, const exact_vectors<float>& data,
                                                   const placement& where) {
-  require_dependent_launch();
+  require_dependent_launch(sum_blocks_dependently);
   const std::size_t n = where.elements;
   const unsigned blocks =
       course::reduction_blocks<course::elements<float>>(sum_blocks_dependently, n, threads_a_block);

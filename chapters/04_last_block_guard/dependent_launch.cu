@@ -22,7 +22,7 @@ __global__ void sum_in_one_kernel_dependently(const float* values, std::size_t n
 
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>& data,
                                                   const placement& where) {
-  require_dependent_launch();
+  require_dependent_launch(sum_in_one_kernel_dependently);
   const std::size_t n = where.elements;
   const unsigned blocks = course::reduction_blocks<course::elements<float>>(
       sum_in_one_kernel_dependently, n, threads_a_block);

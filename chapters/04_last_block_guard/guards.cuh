@@ -10,7 +10,7 @@
 
 namespace course {
 
-// A call of each is last_block's, with its contract.
+// A call of each is last_block's. That a *counter was not 0 is noticed by last_block alone.
 struct acquire_release_guard {
   static constexpr bool resets_counter = true;
   __device__ bool operator()(unsigned* counter) const { return last_block(counter); }

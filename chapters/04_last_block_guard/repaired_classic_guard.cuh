@@ -7,8 +7,9 @@
 
 namespace course {
 
-// As last_block, with its contract, in a one-dimensional grid of one-dimensional blocks. atomicInc
-// adds 1, but follows gridDim.x - 1 by 0: so *counter is 0 again after the last block's ticket.
+// As last_block, in a one-dimensional grid of one-dimensional blocks, but a *counter that was not 0
+// is never noticed: this and later launches are wrong. atomicInc adds 1, but follows gridDim.x - 1
+// by 0, and so *counter is 0 again after the last block's ticket.
 __device__ inline bool last_block_by_fences(unsigned* counter) {
   __shared__ bool last;
   __syncthreads();

@@ -26,7 +26,7 @@ struct by_queue_first_static {
   }
 };
 
-// `chunk` (>= 1) items a fetch: fewer atomics, but the last chunks end later.
+// `chunk` items a fetch, from 1 to 2^32: fewer atomics, but the last chunks end later.
 template <class Item>
 struct by_queue_in_chunks {
   work_queue<Item> queue;

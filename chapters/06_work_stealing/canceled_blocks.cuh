@@ -22,8 +22,9 @@ namespace course {
 // - `function` looks at `index`, never at blockIdx: that stays the calling block's own.
 // - Gives no memory synchronisation: tiles that use the same shared memory need a __syncthreads()
 //   between them.
-// Blocks are canceled from compute capability 10.0 on. Below, each block is called with its own
-// index alone, and the result is the same. A cancel may also fail while blocks are left.
+// Blocks are canceled in code that is compiled for compute capability 10.0 or newer. In other code,
+// on a newer GPU too, each block is called with its own index alone, and the result is the same. A
+// cancel may also fail while blocks are left.
 template <int rank, class Function>
 __device__ void for_each_canceled_block(Function function) {
 #if CCCL_VERSION >= 3002000

@@ -17,20 +17,22 @@ namespace benchmarks {
 // come before any access to memory that another kernel reads or writes. Each kernel of a row has to
 // wait: "the one before has ended" says something about all earlier ones only if that one waited.
 __device__ inline void begin_dependent_kernel() {
-#if __CUDA_ARCH__ >= 900  // require_dependent_launch() refuses older devices.
+#if __CUDA_ARCH__ >= 900  // require_dependent_launch() refuses a kernel that was compiled for less.
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 #endif
 }
 
-// Throws no_such_peer if the device is older than compute capability 9.0, lab::cuda_error.
-inline void require_dependent_launch() {
-  int device = 0;
-  int major = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  if (major < 9) {
-    throw no_such_peer("programmatic dependent launch needs compute capability 9.0 or newer");
+// Throws no_such_peer if what runs of `kernel` here was compiled for less than compute capability
+// 9.0, be it on a newer device: there it could start early, and would not wait. lab::cuda_error.
+template <class Kernel>
+void require_dependent_launch(Kernel* kernel) {
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  if (attributes.ptxVersion < 90) {
+    throw no_such_peer(
+        "programmatic dependent launch needs compute capability 9.0 or newer, and a program that "
+        "was compiled for it");
   }
 }
 

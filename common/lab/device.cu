@@ -80,6 +80,12 @@ device_description describe_device() {
           .shares_host_memory = properties.integrated != 0};
 }
 
+bool device_cancels_blocks() {
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, do_nothing));
+  return attributes.ptxVersion >= 100;  // what is compiled for that runs on no older device
+}
+
 free_memory available_memory() {
   std::size_t device_free = 0;
   std::size_t device_total = 0;

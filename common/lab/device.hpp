@@ -35,6 +35,10 @@ bool device_is_lost();
 // The current device. Throws std::runtime_error (cuda_error) where there is none.
 device_description describe_device();
 
+// Whether cuda::for_each_canceled_block cancels blocks here: both the current device and the
+// architecture that this program was compiled for need compute capability 10.0. Errors as above.
+bool device_cancels_blocks();
+
 free_memory available_memory();
 
 // Throws std::runtime_error, one sentence, where so many bytes are not free now. Call it before the

@@ -10,7 +10,7 @@ __global__ void sum_rows(const int* matrix, unsigned columns, int* sums) {
   __shared__ int shared[course::largest_warp_count];
   const int* const row = matrix + std::size_t{blockIdx.x} * columns;
   int sum = 0;
-  for (unsigned i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i];
+  for (std::size_t i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i];
   sum = course::block_reduce_shuffle(sum, course::plus{}, shared);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }

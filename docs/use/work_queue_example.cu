@@ -3,6 +3,7 @@
 // row.
 #include "work_queue.cuh"
 
+#include <cstddef>
 #include <cstdio>
 
 struct row {
@@ -14,8 +15,10 @@ struct row {
 // Row r has the elements begin[r] to begin[r + 1] - 1 of `values`.
 __global__ void double_rows(course::work_queue<row> queue, const unsigned* begin, int* values) {
   for (row next = queue.fetch(); next != row::none(); next = queue.fetch()) {
-    const unsigned end = begin[next.number + 1];
-    for (unsigned i = begin[next.number] + threadIdx.x; i < end; i += blockDim.x) values[i] *= 2;
+    const std::size_t end = begin[next.number + 1];
+    for (std::size_t i = std::size_t{begin[next.number]} + threadIdx.x; i < end; i += blockDim.x) {
+      values[i] *= 2;
+    }
   }
 }
 

@@ -63,7 +63,7 @@ __global__ void visit_all_by_default(unsigned* visits, tally* count) {
   for_each_block_by_default([=](dim3 index) { visit<3>(index, visits, count); });
 }
 
-bool device_cancels_blocks() { return lab::describe_device().compute_capability_major >= 10; }
+using lab::device_cancels_blocks;
 
 template <class Launch>
 void check_visits(dim3 blocks, dim3 threads, Launch launch) {
