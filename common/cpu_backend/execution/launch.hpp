@@ -119,14 +119,18 @@ T& given_to_thread(bytes_of<T>& held) {
   return held.object();
 }
 
-// Runs the kernel with arguments that were copied once, for this launch.
+// Runs the kernel with arguments that were copied once, for this launch. An object may still be
+// converted to the kernel's parameter, in each thread, from the bytes that it has on the host.
 template <class Call, class... Arguments>
 void launch_with(const launch_configuration& configuration, const void* kernel, const Call& call,
                  const place& at, Arguments&... arguments) {
   // A call that refers to variables of its function, as one of a pointer to a kernel, ends with it.
   launch_body<std::is_empty_v<Call>>(
       configuration, kernel,
-      [call, ... seen = kernel_argument(std::move(arguments))] { call(seen...); }, at);
+      [call, ... held = held_for_launch(arguments)] {
+        [&](auto... own) { call(given_to_thread(own)...); }(held...);
+      },
+      at);
 }
 
 // The same for a kernel of which the function is known, with any arguments.
@@ -154,6 +158,19 @@ const void* address_of(void (*kernel)(Parameters...)) {
 template <class... Types>
 inline constexpr bool any_passed_as_bytes = (is_passed_as_bytes<std::remove_cv_t<Types>> || ...);
 
+// An argument of a launch of which only the call knows the parameters. It may be an object that is
+// converted, as a buffer to its pointer, and then it is not copied: its class may forbid that, or a
+// copy free the memory. All others come as copies, as those that are passed by value.
+template <class T>
+decltype(auto) without_copying(T&& argument) {
+  using object = std::remove_cvref_t<T>;
+  if constexpr (is_passed_as_bytes<object>) {
+    return const_cast<object&>(argument);
+  } else {
+    return std::decay_t<T>(std::forward<T>(argument));
+  }
+}
+
 // A launch of a kernel whose name alone says which function is meant.
 template <class Call, class Pick, class Kernel>
 class configured_launch;
@@ -176,9 +193,17 @@ class configured_launch<Call, Pick, void (*)(Parameters...)> {
 
   // Default arguments, or more of a parameter pack than the name says: only the call knows them.
   template <class... Arguments>
-  requires(sizeof...(Arguments) != sizeof...(Parameters)) void operator()(
-      Arguments... arguments) const {
+  requires(sizeof...(Arguments) != sizeof...(Parameters) && !any_passed_as_bytes<Arguments...>) void
+  operator()(Arguments... arguments) const {
     launch(arguments...);
+  }
+  template <class... Arguments>
+  requires(sizeof...(Arguments) != sizeof...(Parameters) &&
+           any_passed_as_bytes<std::decay_t<Arguments>...>) void
+  operator()(Arguments&&... arguments) const {
+    [this](auto&&... seen) {
+      launch(seen...);
+    }(without_copying(std::forward<Arguments>(arguments))...);
   }
 
  private:
@@ -201,17 +226,31 @@ class configured_launch<Call, Pick, std::nullptr_t> {
       : call_(call), pick_(pick), configuration_(configuration), at_(at) {}
 
   template <class... Arguments>
-  void operator()(Arguments... arguments) const {
+  requires(!any_passed_as_bytes<Arguments...>) void operator()(Arguments... arguments) const {
+    launch(arguments...);
+  }
+  template <class... Arguments>
+  requires(any_passed_as_bytes<std::decay_t<Arguments>...>) void operator()(
+      Arguments&&... arguments) const {
+    [this](auto&&... seen) {
+      launch(seen...);
+    }(without_copying(std::forward<Arguments>(arguments))...);
+  }
+
+ private:
+  template <class... Arguments>
+  void launch(Arguments&... arguments) const {
     const auto itself = pick_([](void (*of)(Arguments...)) { return of; });
     if constexpr (any_passed_as_bytes<Arguments...> &&
                   !std::is_same_v<decltype(itself), const std::nullptr_t>) {
-      launch_function(configuration_, itself, at_, arguments...);
+      [&](auto... copied) {
+        launch_function(configuration_, itself, at_, copied...);
+      }(arguments...);
     } else {
       launch_with(configuration_, address_of(itself), call_, at_, arguments...);
     }
   }
 
- private:
   Call call_;
   Pick pick_;
   launch_configuration configuration_;

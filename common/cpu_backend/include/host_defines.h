@@ -27,6 +27,9 @@
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __align__(n)
+#ifndef __clang__  // which has it itself; as there, the condition is not evaluated
+#define __builtin_assume(condition) static_cast<void>(sizeof(bool(condition)))
+#endif
 
 // libstdc++ writes __attribute__((__noinline__)); an empty attribute keeps that valid, and costs
 // CUDA code that asks for it nothing but a hint.

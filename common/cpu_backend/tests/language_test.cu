@@ -57,6 +57,52 @@ __global__ void count_by_value_of(counted by_value, T* out) {
   if (by_value.next() == 1) atomicAdd(out, T{1});
 }
 
+// Owns its memory, as the buffers of many programs do.
+class owning_buffer {
+ public:
+  explicit owning_buffer(int* freed) : freed_(freed) {
+    CUDA_CHECK(cudaMallocManaged(&values_, 32 * sizeof(int)));
+  }
+  owning_buffer(const owning_buffer&) = delete;
+  owning_buffer& operator=(const owning_buffer&) = delete;
+  ~owning_buffer() {
+    ++*freed_;
+    cudaFree(values_);
+  }
+
+  operator int*() { return values_; }
+
+ private:
+  int* values_ = nullptr;
+  int* freed_;
+};
+
+template <class T>
+__global__ void store_any(int* out, T value) {
+  out[threadIdx.x] = value;
+}
+
+__global__ void store_seven(int* out, int value = 7) { out[threadIdx.x] = value; }
+
+struct numbers {
+  static const int twenty_five = 25;  // has no address
+  int three : 3;
+};
+
+[[nodiscard]] __device__ int one_more(int value) {
+  __builtin_assume(value > 0);
+  return value + 1;
+}
+
+template <class T>
+[[nodiscard]] __host__ __device__ T twice(T value) {
+  return 2 * value;
+}
+
+[[maybe_unused]] __global__ void store_computed(int* out) {
+  out[threadIdx.x] = twice(one_more(static_cast<int>(threadIdx.x) + 1));
+}
+
 __global__ void round_to_half(const float* in, float* out, unsigned short* bits, int n) {
   for (int i = threadIdx.x; i < n; i += blockDim.x) {
     const __half value = __float2half(in[i]);
@@ -105,6 +151,41 @@ TEST_CASE("a kernel argument by value is copied once for a launch") {
   }
   REQUIRE(seen.destroyed == 3);
   REQUIRE(out.to_host()[0] == 2 * 3 * 64);
+}
+
+TEST_CASE("an object that is converted to a kernel's parameter is neither copied nor destroyed") {
+  int freed = 0;
+  {
+    owning_buffer buffer(&freed);
+    int* const values = buffer;
+    store_any<<<1, 32>>>(buffer, 8);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE(values[31] == 8);
+    store_seven<<<1, 32>>>(buffer);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE(values[31] == 7);
+    store_seven<<<1, 32>>>(buffer, 9);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE(values[31] == 9);
+    REQUIRE(freed == 0);
+  }
+  REQUIRE(freed == 1);
+}
+
+TEST_CASE("a kernel argument may have no address") {
+  lab::device_buffer<int> out(1);
+  numbers small{};
+  small.three = 3;
+  store_any<<<1, 1>>>(out.data(), numbers::twenty_five);
+  CHECK(out.to_host()[0] == 25);
+  store_any<<<1, 1>>>(out.data(), small.three);
+  CHECK(out.to_host()[0] == 3);
+}
+
+TEST_CASE("attributes may stand before CUDA's words") {
+  lab::device_buffer<int> out(2);
+  store_computed<<<1, 2>>>(out.data());
+  CHECK(out.to_host() == std::vector<int>{4, 6});
 }
 
 TEST_CASE("a float becomes the nearest half, of two the even one") {

@@ -251,6 +251,9 @@ REFUSED = [
     (10, "a __shared__ variable can't be initialised", "extern @ int x[] = {1};"),
     (10, "a ';' is missing after the declaration", "{ @ int x }"),
     (10, "a ';' is missing after the declaration", "@ int x"),
+    (10, "a ';' is missing after the declaration", "@ int x[4]\nfor (int i = 0; i < 4; ++i) {}"),
+    (10, "a ';' is missing after the declaration", "@ int x[4]\nx[i] = 0;"),
+    (10, "a ';' is missing after the declaration", "@ int x\nif (i == 0) x = 0;"),
     (10, "__shared__ must be part of a declaration", "void f(@ int x);"),
     (10, "__shared__ must be part of a declaration", "int* @ x;"),
     (11, "a member of a class can't be", "template <class T> struct S : B<T> {\n@ T x; };"),
@@ -371,6 +374,11 @@ class ObservedTest(unittest.TestCase):
             "__cpu_backend_shared__ T<1, 2> a, b[3];": ["a", "b"],
             "__cpu_backend_shared__ struct { int x; } s;": ["s"],
             "__cpu_backend_shared__ alignas(16) float v[4];": ["v"],
+            "__cpu_backend_shared__ float v[4] alignas(16);": ["v"],
+            "__cpu_backend_shared__ int (*row)[32];": ["row"],
+            "__cpu_backend_shared__ int a[2], (*row)[32];": ["a", "row"],
+            "__cpu_backend_shared__ void (*call)(int);": ["call"],
+            "__cpu_backend_shared__ void (*calls[4])(int), *p;": ["calls", "p"],
         }.items():
             with self.subTest(declaration):
                 result = self.translated(declaration)

@@ -8,7 +8,7 @@ import re
 from callee import Callee
 from errors import NotUnderstood
 from source_text import Edit, SourceText
-from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, Token, is_name, is_word
+from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, WORD, Token, is_name, is_word
 
 # Behind a __shared__ declaration, for the scheduled form of the backend.
 SHARED_VARIABLE = (
@@ -18,7 +18,13 @@ SHARED_VARIABLE = (
 # There an index that runs out of a variable must not meet the next one: each has pages of its own,
 # and after it comes another page. (A larger alignment the loader of programs refuses.)
 PAGE_OF_ITS_OWN = "alignas(4096) "
+STATEMENTS = {"for", "if", "while", "do", "switch", "return", "break", "continue", "goto"}
+POINTER_IN_PARENTHESES = re.compile(rf"\(\s*\*\s*([{WORD}]+)\s*(?:\[.*\]\s*)?\)")
 DYNAMIC_SHARED_MEMORY = " = ::cpu_backend::dynamic_shared_memory<{type}>()"
+
+
+def is_extent(text: str) -> bool:
+    return text.startswith("[") and not text.startswith("[[")
 
 
 class SharedMemory:
@@ -83,7 +89,12 @@ class SharedMemory:
         position = start
         while True:
             token = self.text.next_token(position)
-            if token.text in ("", ")", "]", "}"):
+            begins_statement = token.text in STATEMENTS or (
+                tokens and is_extent(tokens[-1].text) and is_word(token.text)
+            )
+            if token.text in ("", ")", "]", "}") or (
+                begins_statement and token.text not in ATTRIBUTES
+            ):
                 raise NotUnderstood(
                     marker.start, "a ';' is missing after the declaration of a __shared__ variable"
                 )
@@ -149,12 +160,23 @@ class SharedMemory:
             elif token not in attributes:
                 declarators[-1].append(token)
         for declarator in declarators:
-            while declarator and declarator[-1].text.startswith("["):
-                declarator.pop()
-            if not declarator or not is_name(declarator[-1].text):
+            name = self.declared_name([token.text for token in declarator])
+            if not name:
                 raise NotUnderstood(position, "this __shared__ declaration is not understood")
             end = self.text.masked.index(";", declaration[-1].end) + 1
-            self.text.insert(end, SHARED_VARIABLE.format(name=declarator[-1].text))
+            self.text.insert(end, SHARED_VARIABLE.format(name=name))
+
+    @staticmethod
+    def declared_name(declarator: list[str]) -> str | None:
+        """The name in `int values[2][32]`, `int (*row)[32]` and `void (*functions[4])(int)`."""
+        end = len(declarator)
+        while end and is_extent(declarator[end - 1]):
+            end -= 1
+        if end and is_name(declarator[end - 1]):
+            return declarator[end - 1]
+        before = declarator[max(end - 2, 0) : end]  # the pointer, and perhaps parameters
+        pointers = (POINTER_IN_PARENTHESES.fullmatch(text) for text in before)
+        return next((found[1] for found in pointers if found), None)
 
     @staticmethod
     def attributes(declaration: list[Token]) -> list[Token]:

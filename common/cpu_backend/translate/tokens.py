@@ -94,7 +94,7 @@ def masked(text: str) -> str:
 
 
 def is_word(text: str) -> bool:
-    return text[0].isalpha() or text[0] in "_$" or text[0] >= "\x80"
+    return text != "" and (text[0].isalpha() or text[0] in "_$" or text[0] >= "\x80")
 
 
 def is_name(text: str) -> bool:
