@@ -87,6 +87,9 @@ struct kernel_itself {
 template <class T>
 inline constexpr bool is_passed_as_bytes = std::is_class_v<T> && !std::is_trivially_copyable_v<T>;
 
+template <class... Types>
+inline constexpr bool any_passed_as_bytes = (is_passed_as_bytes<std::remove_cv_t<Types>> || ...);
+
 template <class T>
 class bytes_of {
  public:
@@ -128,7 +131,11 @@ void launch_with(const launch_configuration& configuration, const void* kernel, 
   launch_body<std::is_empty_v<Call>>(
       configuration, kernel,
       [call, ... held = held_for_launch(arguments)] {
-        [&](auto... own) { call(given_to_thread(own)...); }(held...);
+        if constexpr (any_passed_as_bytes<Arguments...>) {
+          [&](auto... own) { call(given_to_thread(own)...); }(held...);
+        } else {
+          call(held...);
+        }
       },
       at);
 }
@@ -154,9 +161,6 @@ template <class... Parameters>
 const void* address_of(void (*kernel)(Parameters...)) {
   return reinterpret_cast<const void*>(kernel);
 }
-
-template <class... Types>
-inline constexpr bool any_passed_as_bytes = (is_passed_as_bytes<std::remove_cv_t<Types>> || ...);
 
 // An argument of a launch of which only the call knows the parameters. It may be an object that is
 // converted, as a buffer to its pointer, and then it is not copied: its class may forbid that, or a

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: MIT
 // What threads join that meet: of a block, of a warp, of the grid.
 #include <algorithm>
+#include <limits>
 
 #include "racecheck/order/synchronization.hpp"
 
 namespace racecheck {
+
+namespace {
+
+// The threads that have not arrived have returned, and come to no barrier any more: what they did
+// since the last one to which they came is not ordered by this one either.
+void leave_out_returned(block_state& block) {
+  constexpr epoch not_left = std::numeric_limits<epoch>::max();
+  std::vector<bool> has_arrived(block.threads.size());
+  for (const unsigned rank : block.arrived) has_arrived[rank] = true;
+  block.last_floor.resize(block.threads.size(), not_left);
+  for (std::size_t rank = 0; rank < has_arrived.size(); ++rank) {
+    if (!has_arrived[rank]) block.last_floor[rank] = std::min(block.last_floor[rank], block.floor);
+  }
+}
+
+}  // namespace
 
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
 void synchronization::barrier(block_state& block) {
@@ -27,6 +44,7 @@ void synchronization::barrier(block_state& block) {
       if (block.threads[rank].own_state) state_of(block.threads[rank], in).own = nullptr;
     }
   }
+  if (block.arrived.size() != block.threads.size()) leave_out_returned(block);
   block.floor = now - 1;
   if (worlds_.size() > 1) barriers_[block.number].push_back(block.floor);
   for (const unsigned rank : block.arrived) block.threads[rank].now = now;

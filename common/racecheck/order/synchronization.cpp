@@ -62,6 +62,7 @@ void synchronization::begin_launch(epoch start) {
 void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
   block.number = number;
   block.floor = 0;
+  block.last_floor.clear();
   block.base.assign(worlds_.size(), nullptr);
   block.arrived.clear();
   block.grid_barriers = 0;

@@ -53,7 +53,7 @@ class synchronization {
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
     if (at < launch_start_ || thread == by.name) return true;
-    if (thread.block == block.number && at <= block.floor) return true;
+    if (thread.block == block.number && at <= block.floor_of(thread.rank)) return true;
     const knowledge* fork = by.fork(0);
     const knowledge* knows = fork ? fork : block.base[0].get();
     return knows && knows->now.order.covers(thread, at);

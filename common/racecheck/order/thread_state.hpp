@@ -96,8 +96,14 @@ struct thread_state {
 
 struct block_state {
   std::uint32_t number = 0;
-  // Everything that a thread of the block did up to here is before all that it does now.
+  // Everything that a thread of the block did up to here is before all that it does now, but for
+  // what threads did that have returned since, and did not come to the barriers after it.
   epoch floor = 0;
+  std::vector<epoch> last_floor;  // empty if all threads came to all barriers; else one for each
+
+  epoch floor_of(unsigned rank) const {
+    return last_floor.empty() || floor < last_floor[rank] ? floor : last_floor[rank];
+  }
   std::vector<shared<knowledge>> base;  // one for each world; nothing: empty
   std::vector<thread_state> threads;
   std::vector<unsigned> arrived;

@@ -32,7 +32,9 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
       return;
     }
     history_.reads().each_group(read.number(), [&](const read_group& group) {
-      if (by.name.block == group.block && group.first.at() <= running.floor) return;
+      const bool is_behind_barrier =
+          running.last_floor.empty() && group.first.at() <= running.floor;
+      if (by.name.block == group.block && is_behind_barrier) return;
       for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
         const auto nth = static_cast<unsigned>(std::countr_zero(left));
         check(group.first.with_rank(group.first.rank() + nth), group.block);

@@ -84,8 +84,8 @@ std::string advice_of(const located_finding& located) {
         "lock-step, and a shuffle or a vote does not order memory");
   }
   if (lacks.syncthreads) {
-    add("missing __syncthreads(): both threads are of one block, and no barrier is between the "
-        "two accesses");
+    add("missing __syncthreads(): both threads are of one block, and no barrier to which both come "
+        "is between the two accesses");
   }
   if (located.also_between_blocks && (lacks.syncwarp || lacks.syncthreads)) {
     add("that is not enough: threads of different blocks race at these lines as well");

@@ -348,6 +348,27 @@ __global__ void between_grid_barriers(memory of) {
   cooperative_groups::this_grid().sync();
 }
 
+// A thread that has returned comes to no barrier, so the barrier of the others orders nothing of
+// what it did after its own last one.
+enum class returns { after_the_barrier, before_the_barrier, without_writing };
+
+template <returns when>
+__global__ void barrier_of_those_left(memory of) {
+  __shared__ int numbers[threads];
+  numbers[threadIdx.x] = 0;
+  __syncthreads();
+  const bool stays = threadIdx.x < 2;
+  if (when == returns::without_writing && !stays) return;
+  numbers[threadIdx.x] = 1;  // mark: written and gone
+  if (when == returns::before_the_barrier && !stays) return;
+  __syncthreads();
+  if (!stays) return;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < threads; ++i) sum += numbers[i];  // mark: read by those left
+  of.result[blockIdx.x * threads + threadIdx.x] = sum;
+}
+
 // ---- Not races
 
 template <bool written>
@@ -550,6 +571,11 @@ const struct {
        void* arguments[] = {&of};
        (void)cudaLaunchCooperativeKernel(grid_barrier, blocks, threads, arguments);
      }},
+    {"returned_after_the_barrier",
+     [] { launch(barrier_of_those_left<returns::after_the_barrier>); }},
+    {"returned_before_the_barrier",
+     [] { launch(barrier_of_those_left<returns::before_the_barrier>); }},
+    {"returned_without_writing", [] { launch(barrier_of_those_left<returns::without_writing>); }},
     {"between_grid_barriers",
      [] {
        memory of = allocate();

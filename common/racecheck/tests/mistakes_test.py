@@ -70,6 +70,9 @@ RACES = {
     "lock_without_acquire": ("under lock", "under lock", True, ["missing acquire"]),
     "lock_at_block_scope": ("narrow lock", "narrow unlock", True, ["scope too narrow"]),
     "lock_on_one_side": ("under lock", "under lock", True, ["missing atomic"]),
+    "returned_before_the_barrier": (
+        "written and gone", "read by those left", False, ["missing __syncthreads()"],
+    ),
     "between_grid_barriers": (
         "meanwhile written", "meanwhile read", True, ["no synchronisation"],
     ),
@@ -78,6 +81,8 @@ RACES = {
 }  # fmt: skip
 
 TWINS = [
+    "returned_after_the_barrier",
+    "returned_without_writing",
     "reduction",
     "warp_with_syncwarp",
     "shuffle_and_syncwarp",

@@ -53,6 +53,24 @@ __global__ void misaligned(int* out, const char* bytes) {
   out[threadIdx.x] = static_cast<int>(*reinterpret_cast<const double*>(bytes + 4));  // mark: double
 }
 
+struct pair {
+  double x, y;
+};
+struct numbered_pair {
+  long long number;
+  pair values;
+};
+
+// All right: 8 bytes are enough for a pair, which is copied as 16.
+__global__ void aligned(int* out) {
+  __shared__ numbered_pair pairs[64];
+  pairs[threadIdx.x] = {1, {2, 3}};
+  __syncthreads();
+  __shared__ pair copies[64];
+  copies[threadIdx.x] = pairs[threadIdx.x].values;
+  out[threadIdx.x] = static_cast<int>(copies[threadIdx.x].x);
+}
+
 // All right: the last element of one, the first of the next.
 __global__ void fits(int* out) {
   __shared__ int first[64];
@@ -77,6 +95,7 @@ const struct {
     {"before_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, -64); }},
     {"misaligned",
      [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},
+    {"aligned", [](int* out) { aligned<<<1, threads>>>(out); }},
     {"fits", [](int* out) { fits<<<1, threads>>>(out); }},
 };
 

@@ -93,6 +93,11 @@ class Overruns(unittest.TestCase):
         )
         self.assertEqual(report["failed_launches"], 1)
 
+    def test_a_structure_of_doubles_needs_8_bytes_only(self):
+        code, output, report = run("aligned", 0)
+        self.assertIn("cudaSuccess", output)
+        self.assertEqual((code, report["failed_launches"]), (0, 0), output)
+
     def test_what_fits_is_no_overrun(self):
         for seed in SEEDS:
             with self.subTest(seed=seed):
