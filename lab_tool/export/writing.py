@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Writes an export to the disk: into a new folder, as a zip or as a tar, the same bytes each time."""
 
+import contextlib
 import io
 import pathlib
-import shutil
 import tarfile
 import zipfile
 
@@ -11,7 +11,7 @@ from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.paths import ROOT
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the earliest that a zip can say
-EXECUTABLE = {"lab", "setup.sh", "run_autograder", "course/lab"}
+EXECUTABLE = {"lab", "students/lab", "setup.sh", "run_autograder", "course/lab"}
 
 
 def new_folder(name):
@@ -28,16 +28,34 @@ def new_folder(name):
 
 def write_folder(folder, files):
     """Writes {path: bytes} below a folder that new_folder() has found. All of it, or nothing stays
-    there."""
+    there; a folder that was there before stays in any case."""
+    made = []  # files and folders, in this order
     try:
         for path, content in files.items():
             file = folder / path
-            file.parent.mkdir(parents=True, exist_ok=True)
+            _make_folders(file.parent, made)
+            made.append(file)
             file.write_bytes(content)
             file.chmod(_mode(path))
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
+    except BaseException as error:  # Ctrl-C, too
+        _remove(made)
+        if not isinstance(error, OSError):
+            raise
         raise LabError(f"{folder}: {error.strerror}; nothing is left of the export.") from error
+
+
+def _make_folders(folder, made):
+    """Makes the folder and those that it is in, where they are missing, and adds them to `made`."""
+    for each in [*reversed(folder.parents), folder]:
+        if not each.is_dir():
+            each.mkdir()
+            made.append(each)
+
+
+def _remove(made):
+    for path in reversed(made):
+        with contextlib.suppress(OSError):
+            path.rmdir() if path.is_dir() else path.unlink()
 
 
 def zip_of(files):

@@ -18,6 +18,7 @@ from lab_tool.paths import shown
 
 SYSTEMS = ("plain", *GRADERS)
 TITLE = "Exercises in CUDA C++"
+OF_EXERCISES = ("for", "due", "hints", "build")  # options that an exam has no use for
 
 
 def add_options(parser):
@@ -33,7 +34,6 @@ def add_options(parser):
     parser.add_argument(
         "--for",
         dest="system",
-        default="plain",
         metavar="|".join(SYSTEMS),
         help="also write a grader for this system (default: plain, which has none)",
     )
@@ -48,7 +48,7 @@ def add_options(parser):
 
 
 def act(arguments):
-    system = arguments.system
+    system = arguments.system or "plain"
     if system not in SYSTEMS:
         more = hint(system, SYSTEMS, "there are plain, gradescope, classroom50 and autolab.")
         raise LabError(f"--for {system}: there is no such system; {more}", WRONG_USE)
@@ -59,6 +59,11 @@ def act(arguments):
         return write_exam(arguments)
     if arguments.exercises is None:
         raise LabError("lab export needs --exercises, as in --exercises 04.2,04.3.", WRONG_USE)
+    if system == "plain" and arguments.build:
+        raise LabError(
+            "--build is for a grader's export, since without --for nothing is built; leave it out.",
+            WRONG_USE,
+        )
     exercises = chosen_exercises(arguments.exercises)
     if not all(map(has_solution, exercises)):
         raise LabError("this copy of the course has no solutions to export from.", WRONG_USE)
@@ -66,18 +71,15 @@ def act(arguments):
     recorded = recorded_files(arguments, exercises) if system in GRADERS else {}
     files = repository_files(exercises, arguments.title or TITLE, arguments.due, arguments.hints)
     students = folder if system == "plain" else folder / "students"
-    write_folder(students, files)
+    grader = GRADERS[system](exercises, recorded) if system in GRADERS else {}
+    below = "" if system == "plain" else "students/"
+    write_folder(folder, {**{f"{below}{path}": files[path] for path in files}, **grader})
     size = sum(map(len, files.values())) / 1e6
     say(f"{shown(students)}: {len(files)} files, {size:.1f} MB, for the students, with")
     for exercise in exercises:
         say(f"  {exercise.title}, {exercise.facts['minutes']} minutes")
-    if system in GRADERS:
-        grader = GRADERS[system](exercises, recorded)
-        write_folder(folder, grader)
-        for path in grader:
-            say(
-                f"{shown(folder / path)}: for {system}; docs/use-with-{system}.md says where it goes"
-            )
+    for path in grader:
+        say(f"{shown(folder / path)}: for {system}; docs/use-with-{system}.md says where it goes")
     say_next(
         f"cd {shlex.quote(str(shown(students)))} && git init && git add . && git commit -m Exercises",
         "then try it in a clone: in the folder itself your attempt would be published",
@@ -89,6 +91,12 @@ def write_exam(arguments):
     """The sheet for students, and the one for who marks it."""
     if arguments.exercises is not None:
         raise LabError("--exam and --exercises are two exports: give one of them.", WRONG_USE)
+    for option in OF_EXERCISES:
+        if getattr(arguments, "system" if option == "for" else option):
+            raise LabError(
+                f"--{option} is for an export of exercises, and not for an exam; leave it out.",
+                WRONG_USE,
+            )
     if not importlib.util.find_spec("lab_tool.predictions"):
         raise LabError("--exam: this copy of the course has no predictions.", WRONG_USE)
     from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
@@ -113,7 +121,7 @@ and the texts of the exercises, and a README. It has no solution, no wrong solut
 Gradescope, Classroom 50 and Autolab it also writes the grader; docs/teaching.md says how to go on.""",
     examples=[
         ("./lab export ../week4 --exercises 04.2,04.3", "for students"),
-        ("./lab export ../week4 --exercises 04.1 --for gradescope", "with its zip"),
+        ("./lab export ../week4 --exercises 04.2 --for gradescope", "with its zip"),
     ],
     exit_codes=[
         (0, "it is written"),

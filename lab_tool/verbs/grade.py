@@ -220,7 +220,7 @@ Judges each submission as `check` does, but with numbers that are drawn from a s
 Writes grades.csv, results.json, junit.xml, summary.html and a page per student into the output folder.
 If it is interrupted, the same command goes on where it stopped.""",
     examples=[
-        ("./lab grade class.zip --exercises 04.1 --output grades", "all in the zip"),
+        ("./lab grade class.zip --exercises 04.2 --output grades", "all in the zip"),
         ("./lab grade class --exercises 05.1 --output grades", "a folder"),
     ],
     exit_codes=[

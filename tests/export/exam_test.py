@@ -51,6 +51,11 @@ class ExamTest(unittest.TestCase):
                 (["--exam", "04,04.1"], "each once, as in 04,05.1"),
                 (["--exam", ","], "chapters and predictions are expected"),
                 (["--exam", "04", "--exercises", "04.1"], "give one of them"),
+                (["--exam", "04", "--for", "gradescope"], "--for is for an export of exercises"),
+                (["--exam", "04", "--for", "plain"], "--for is for an export of exercises"),
+                (["--exam", "04", "--due", "Friday"], "--due is for an export of exercises"),
+                (["--exam", "04", "--hints"], "--hints is for an export of exercises"),
+                (["--exam", "04", "--build", name], "--build is for an export of exercises"),
             ]:
                 run = subprocess.run(
                     [sys.executable, ROOT / "lab", "export", folder, *words],

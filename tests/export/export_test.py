@@ -15,11 +15,15 @@ import unittest
 import zipfile
 from unittest import mock
 
+from lab_tool.arguments import parse
 from lab_tool.errors import LabError
 from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
 from lab_tool.exercises.markers import solution_lines
 from lab_tool.exercises.work_folder import starter
 from lab_tool.export.writing import write_folder
+from lab_tool.verbs import export as export_verb
+from lab_tool.verbs.export import VERB
+from lab_tool.verbs.grade import VERB as GRADE
 from this_build import BUILD, ROOT
 
 NUMBERS = ["01.1", "02.2", "04.2"]
@@ -109,7 +113,9 @@ class ExportTest(unittest.TestCase):
         for system in ("plain", "gradescope", "classroom50", "autolab"):
             numbers = NUMBERS if system == "plain" else OF_GRADERS
             words = ["--exercises", ",".join(numbers), "--for", system, "--due", "Friday, 12:00"]
-            words += ["--title", "Week 4", "--build", str(BUILD)]
+            words += ["--title", "Week 4"]
+            if system != "plain":
+                words += ["--build", str(BUILD)]
             result = export(cls.folder / system, *words)
             assert result.returncode == 0, result.stderr
             cls.exports[system] = contents(cls.folder / system)
@@ -265,10 +271,14 @@ class ExportTest(unittest.TestCase):
             self.assertIn("has no hints", run.stdout)
 
     def test_the_same_bytes_each_time(self):
-        words = ["--title", "Week 4", "--due", "Friday, 12:00", "--build", str(BUILD)]
-        for system, numbers in (("plain", "04.2,01.1,02.2"), ("gradescope", "01.1")):
+        words = ["--title", "Week 4", "--due", "Friday, 12:00"]
+        build = ["--build", str(BUILD)]
+        for system, numbers, more in (
+            ("plain", "04.2,01.1,02.2", []),
+            ("gradescope", "01.1", build),
+        ):
             folder = self.folder / f"{system}_again"
-            run = export(folder, "--for", system, "--exercises", numbers, *words)
+            run = export(folder, "--for", system, "--exercises", numbers, *words, *more)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertEqual(contents(folder), self.exports[system])
 
@@ -301,6 +311,7 @@ class ExportTest(unittest.TestCase):
             ([none], "lab export needs --exercises"),
             ([none, "--exercises", "01.1", "--for", "gradescop"], "did you mean gradescope?"),
             ([none, "--exercises", "01.1", "--title", "a\nb"], "--title must be one line"),
+            ([none, "--exercises", "01.1", "--build", full], "--build is for a grader's export"),
         ]:
             with self.subTest(words):
                 result = export(*map(str, words))
@@ -319,12 +330,46 @@ class ExportTest(unittest.TestCase):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             real(path, content)
 
-        with (
-            mock.patch.object(pathlib.Path, "write_bytes", write),
-            self.assertRaisesRegex(LabError, "full: No space left on device; nothing is left"),
-        ):
-            write_folder(folder, {"lab": b"lab", "docs/README.md": b"whole"})
+        def fails(folder):
+            with (
+                mock.patch.object(pathlib.Path, "write_bytes", write),
+                self.assertRaisesRegex(LabError, "No space left on device; nothing is left"),
+            ):
+                write_folder(folder, {"lab": b"lab", "docs/README.md": b"whole"})
+
+        fails(folder)
         self.assertFalse(folder.exists())
+        fails(self.folder / "new/within/full")
+        self.assertFalse((self.folder / "new").exists())
+        folder.mkdir()
+        fails(folder)
+        self.assertEqual(list(folder.iterdir()), [])
+        folder.rmdir()
+
+    def test_a_grader_that_can_t_be_written_takes_the_students_part_along(self):
+        real = pathlib.Path.write_bytes
+        words = ["--exercises", "01.1", "--for", "gradescope"]
+        folder = self.folder / "too_much"
+        for full in ("README.md", "autograder.zip"):
+
+            def write(path, content, full=full):
+                if path.name == full:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                real(path, content)
+
+            with (
+                self.subTest(full),
+                mock.patch.object(pathlib.Path, "write_bytes", write),
+                mock.patch.object(export_verb, "recorded_files", lambda *_: {}),
+                self.assertRaisesRegex(LabError, "nothing is left of the export"),
+            ):
+                VERB.act(parse("export", VERB, [str(folder), *words], None))
+            self.assertFalse(folder.exists(), full)
+
+    def test_examples_are_exercises_for_marks(self):
+        for verb in (VERB, GRADE):
+            for command, _ in verb.examples:
+                self.assertNotIn("04.1", command)
 
 
 if __name__ == "__main__":
