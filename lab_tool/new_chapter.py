@@ -9,6 +9,7 @@ import re
 
 from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.errors import WRONG_USE, LabError
+from lab_tool.new_names import require_free_targets, targets_of_program
 from lab_tool.paths import ROOT, write_whole
 
 TEMPLATES = ROOT / "lab_tool/templates/chapter"
@@ -62,6 +63,7 @@ def checked(name, root):
             raise LabError(f"there is a chapter {other.number} already: {other.folder}.", WRONG_USE)
         if other.program == chapter.program:
             raise LabError(f"{other.folder} has a program {other.program} already.", WRONG_USE)
+    require_free_targets(name, targets_of_program(chapter.program), root)
     if (root / "chapters" / name).exists():
         raise LabError(f"chapters/{name} is there already.", WRONG_USE)
     return chapter

@@ -8,6 +8,7 @@ from lab_tool.chapters import chosen_chapters
 from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.exercises.catalogue import all_exercises
 from lab_tool.new_chapter import replaced
+from lab_tool.new_names import require_free_targets, targets_of_exercise
 from lab_tool.paths import ROOT
 
 TEMPLATES = ROOT / "lab_tool/templates/exercise"
@@ -38,6 +39,7 @@ def make_exercise(chapter_name, name, root=ROOT):
     taken = next((each for each in exercises if each.name == name), None)
     if taken:
         raise LabError(f"there is an exercise {taken.title} already.", WRONG_USE)
+    require_free_targets(name, targets_of_exercise(name), root)
     numbers = [each.facts["number"] for each in exercises if each.chapter == chapter.folder]
     number = max(numbers, default=0) + 1
     words = {

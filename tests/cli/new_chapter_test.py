@@ -153,6 +153,12 @@ class NewChapter(CopyOfTheTree):
             ("../07_sum", "can't be a chapter's name"),
             ("01_sum", "there is a chapter 01 already"),
             ("97_vector_add", "01_vector_add has a program vector_add already"),
+            ("97_test", "Meson keeps the target test for itself"),
+            ("97_install", "Meson keeps the target install for itself"),
+            ("97_vector_add_test", "the build has a target vector_add_test already"),
+            ("97_mandelbrot", "the build has a target mandelbrot_test already"),
+            ("97_saxpy_driver", "the build has a target saxpy_driver already"),
+            ("97_programs", "the build has a target programs already"),
         ):
             with self.subTest(name=name), self.assertRaisesRegex(LabError, sentence) as problem:
                 make_chapter(name, self.tree)

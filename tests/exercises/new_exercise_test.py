@@ -72,6 +72,13 @@ class NewExerciseTest(unittest.TestCase):
         with self.assertRaisesRegex(LabError, "there is an exercise 04.1 made_by_a_test already"):
             make_exercise("05", NAME, self.root)
 
+    def test_a_name_whose_target_the_build_has_is_refused(self):
+        table = self.root / "chapters/meson.build"
+        text = table.read_text(encoding="utf-8")
+        table.write_text(text.replace("'vector_add'", "'a_driver'"), encoding="utf-8")
+        with self.assertRaisesRegex(LabError, "the build has a target a_driver already"):
+            make_exercise("04", "a", self.root)
+
 
 if __name__ == "__main__":
     unittest.main()
