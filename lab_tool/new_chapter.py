@@ -9,7 +9,7 @@ import re
 
 from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.new_names import require_free_targets, targets_of_program
+from lab_tool.new_names import KEYWORDS, require_free_targets, targets_of_program
 from lab_tool.paths import ROOT, write_whole
 
 TEMPLATES = ROOT / "lab_tool/templates/chapter"
@@ -58,6 +58,11 @@ def checked(name, root):
             WRONG_USE,
         )
     chapter = Chapter(name, name.split("_", 1)[1])
+    if chapter.program in KEYWORDS:  # its benchmark is a function of this name
+        raise LabError(
+            f"{name} can't be a chapter's name: {chapter.program} means something else in C++.",
+            WRONG_USE,
+        )
     for other in all_chapters(root):
         if other.number == chapter.number:
             raise LabError(f"there is a chapter {other.number} already: {other.folder}.", WRONG_USE)

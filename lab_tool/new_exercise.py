@@ -8,19 +8,10 @@ from lab_tool.chapters import chosen_chapters
 from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.exercises.catalogue import all_exercises
 from lab_tool.new_chapter import replaced
-from lab_tool.new_names import require_free_targets, targets_of_exercise
+from lab_tool.new_names import KEYWORDS, require_free_targets, targets_of_exercise
 from lab_tool.paths import ROOT
 
 TEMPLATES = ROOT / "lab_tool/templates/exercise"
-KEYWORDS = set(
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept "
-    "const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype "
-    "default delete do double dynamic_cast else enum explicit export extern false float for friend "
-    "goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
-    "private protected public register reinterpret_cast requires return short signed sizeof static "
-    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
-    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq main".split()
-)
 
 
 def make_exercise(chapter_name, name, root=ROOT):

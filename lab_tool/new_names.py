@@ -13,6 +13,15 @@ from lab_tool.exercises.catalogue import all_exercises
 OF_MESON = set(
     "all benchmark clean coverage dist distcheck install phony reconfigure test uninstall".split()
 )
+KEYWORDS = set(
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept "
+    "const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend "
+    "goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+    "private protected public register reinterpret_cast requires return short signed sizeof static "
+    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
+    "typename union unsigned using virtual void volatile wchar_t while xor xor_eq main".split()
+)
 ALIASES = {"programs", "exercise_solutions"}  # of chapters/meson.build
 
 

@@ -151,6 +151,7 @@ class NewChapter(CopyOfTheTree):
             ("07_Sum", "can't be a chapter's name"),
             ("07_sum/", "can't be a chapter's name"),
             ("../07_sum", "can't be a chapter's name"),
+            ("97_double", "double means something else in C++"),
             ("01_sum", "there is a chapter 01 already"),
             ("97_vector_add", "01_vector_add has a program vector_add already"),
             ("97_test", "Meson keeps the target test for itself"),
