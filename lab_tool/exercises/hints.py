@@ -10,20 +10,32 @@ LEVELS = 3
 WIDTH = 76
 
 
+NO_HINTS = "This copy of the course has no hints: ask whoever handed it out."
+
+
+def has_hints(exercise):
+    """Whether this copy of the course has them: one that was handed out may not."""
+    return _file_of(exercise).is_file()
+
+
 def hints_of(exercise):
-    """The hints, the vaguest first; one that says so if this copy has none.
+    """The hints, the vaguest first; none if this copy has none.
 
     Raises LabError if there are neither three nor none.
     """
-    file = exercise.folder / "hints.md"
+    file = _file_of(exercise)
     if not file.is_file():
-        return ["This copy of the course has no hints: ask whoever handed it out."]
+        return []
     text = file.read_text(encoding="utf-8")
     parts = re.split(r"^## (\d+)$\n", text, flags=re.MULTILINE)[1:]
     numbers, hints = parts[::2], [hint.strip() for hint in parts[1::2]]
     if numbers != [str(level + 1) for level in range(LEVELS)] or not all(hints):
         raise LabError(f"{file} must have the hints '## 1' to '## {LEVELS}'.")
     return hints
+
+
+def _file_of(exercise):
+    return exercise.folder / "hints.md"
 
 
 def hint_lines(hint):

@@ -10,7 +10,7 @@ import time
 from lab_tool.errors import LabError
 from lab_tool.exercises.catalogue import all_exercises
 from lab_tool.exercises.comparison import comparison
-from lab_tool.exercises.hints import hint_lines, hints_of
+from lab_tool.exercises.hints import NO_HINTS, has_hints, hint_lines, hints_of
 from lab_tool.exercises.screen import exercise_rows, next_exercise, progress_line, verdict_lines
 from lab_tool.exercises.terminal import Terminal, room_above, rows_on_screen, show
 from lab_tool.exercises.work_folder import NOT_BEGUN, has_solution
@@ -20,6 +20,7 @@ SECONDS_BETWEEN_LOOKS = 0.1
 SECONDS_OF_REST = 0.2  # that a file must stay as it is: an editor may write it in several steps
 
 KEYS = "t task  h hint  l list  c check all  x reset  o open in editor  q quit"
+HINT_KEY = "h hint  "
 
 
 class Lesson:
@@ -88,6 +89,7 @@ class Lesson:
 
     def _draw(self, extra=()):
         self.terminal.is_to_be_drawn = False
+        keys = KEYS if has_hints(self.exercise) else KEYS.replace(HINT_KEY, "")
         checks = "r checks" if self.is_manual else "save it, and it is checked"
         show(
             self.lines,
@@ -96,7 +98,7 @@ class Lesson:
                 "",
                 progress_line(all_exercises(), self.work),
                 f"your file: {shown(self.work.file_of(self.exercise))}   ({checks})",
-                ("n next  " if self.is_solved else "") + KEYS,
+                ("n next  " if self.is_solved else "") + keys,
             ],
             cut="  ... m shows all of it",
         )
@@ -119,6 +121,9 @@ class Lesson:
 
     def _hint(self):
         hints = hints_of(self.exercise)
+        if not hints:
+            self._draw(["", f"  {NO_HINTS}"])
+            return
         number = self.work.next_hint(self.exercise, len(hints))
         text = [f"  {line}" for line in hint_lines(hints[number])]
         last = ", the last one" if number + 1 == len(hints) else ""

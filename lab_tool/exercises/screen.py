@@ -7,6 +7,7 @@ import textwrap
 
 from lab_tool.exercises.catalogue import all_exercises
 from lab_tool.exercises.check import FAILED, NOT_RUN, PASSED
+from lab_tool.exercises.hints import has_hints
 from lab_tool.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, has_solution
 from lab_tool.output import BOLD, RED, coloured, say
 from lab_tool.paths import shown
@@ -55,15 +56,15 @@ def verdict_lines(exercise, verdict, work, has_keys=False):
         verb = "is" if done == 1 else "are"
         lines.append(f"  {done} of {len(exercises)} exercises {verb} done.")
         if has_solution(exercise):
-            command = "s" if has_keys else f"./lab solution {exercise.number}"
+            command = "s" if has_keys else work.command("solution", exercise.number)
             lines.append(f"  {command:<22} yours next to ours")
         following = next_exercise(exercise, exercises, work)
         if following:
-            command = "n" if has_keys else f"./lab learn {following.number}"
+            command = "n" if has_keys else work.command("learn", following.number)
             minutes = following.facts["minutes"]
             lines.append(f"  {command:<22} next: {following.title} ({minutes} minutes)")
-    elif not has_keys:
-        lines += ["", f"  ./lab hint {exercise.number}"]
+    elif not has_keys and has_hints(exercise):
+        lines += ["", f"  {work.command('hint', exercise.number)}"]
     return lines
 
 

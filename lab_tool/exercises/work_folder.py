@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pathlib
+import shlex
 import tempfile
 import time
 from typing import NamedTuple
@@ -28,6 +29,11 @@ class WorkFolder(NamedTuple):
     """The folder with a student's files. Nothing of theirs is ever overwritten."""
 
     folder: pathlib.Path
+    option: str = ""  # --work FOLDER, as somebody would type it; nothing for the usual folder
+
+    def command(self, *words):
+        """A command of lab's about this folder: './lab hint 04.2 --work mine'."""
+        return " ".join(["./lab", *words, *([self.option] if self.option else [])])
 
     def file_of(self, exercise):
         return self.folder / exercise.file_name
@@ -117,7 +123,7 @@ def work_folder(arguments):
     folder = pathlib.Path(arguments.work) if arguments.work else DEFAULT
     if folder.exists() and not folder.is_dir():
         raise LabError(f"--work {arguments.work}: that is no folder.", WRONG_USE)
-    return WorkFolder(folder)
+    return WorkFolder(folder, f"--work {shlex.quote(arguments.work)}" if arguments.work else "")
 
 
 def add_work(parser):

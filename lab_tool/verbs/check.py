@@ -50,7 +50,8 @@ def act(arguments):
         write_whole(file, json.dumps([as_data(*item) for item in verdicts], indent=2) + "\n")
     failed = [exercise for exercise, verdict in verdicts if not verdict.is_solved]
     if len(chosen) > 1:
-        say_next(f"./lab check {failed[0].number}" if failed else "./lab exercises")
+        words = ("check", failed[0].number) if failed else ("exercises",)
+        say_next(work.command(*words))
     return 1 if failed else 0
 
 
@@ -60,7 +61,8 @@ def chosen_files(target, work):
         begun = [each for each in all_exercises() if work.state(each) != NOT_BEGUN]
         if not begun:
             raise LabError(
-                f"no exercise is begun in {shown(work.folder)}; ./lab learn begins the first one.",
+                f"no exercise is begun in {shown(work.folder)}; {work.command('learn')} begins the "
+                "first one.",
                 WRONG_USE,
             )
         return [(each, work.file_of(each)) for each in begun]
@@ -68,7 +70,7 @@ def chosen_files(target, work):
     path = pathlib.Path(target) if target.endswith(".cu") else work.file_of(exercise)
     if not path.is_file():
         what = f"{target} is no file" if path.exists() else f"there is no file {shown(path)}"
-        raise LabError(f"{what}; ./lab learn {exercise.number} begins it.", WRONG_USE)
+        raise LabError(f"{what}; {work.command('learn', exercise.number)} begins it.", WRONG_USE)
     return [(exercise, path)]
 
 

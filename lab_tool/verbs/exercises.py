@@ -42,7 +42,7 @@ def act(arguments):
     say(f"\n{progress_line(exercises, work)}")
     following = next((each for each in exercises if work.state(each) != DONE), None)
     if following:
-        say_next(f"./lab learn {following.number}")
+        say_next(work.command("learn", following.number))
     return 0
 
 

@@ -3,7 +3,7 @@
 
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
 from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.hints import hint_lines, hints_of
+from lab_tool.exercises.hints import NO_HINTS, hint_lines, hints_of
 from lab_tool.exercises.work_folder import add_work, work_folder
 from lab_tool.output import say, say_next
 
@@ -16,6 +16,9 @@ def add_options(parser):
 def act(arguments):
     exercise = chosen_exercise(arguments.target)
     hints = hints_of(exercise)
+    if not hints:
+        say(NO_HINTS)
+        return 0
     work = work_folder(arguments)
     number = work.next_hint(exercise, len(hints))
     say(f"{exercise.title}, hint {number + 1} of {len(hints)}\n")
@@ -24,8 +27,10 @@ def act(arguments):
     verb = "check" if work.file_of(exercise).is_file() else "learn"
     is_last = number + 1 == len(hints)
     say_next(
-        f"./lab {verb} {exercise.number}",
-        "that was the last hint" if is_last else f"./lab hint {exercise.number} says more",
+        work.command(verb, exercise.number),
+        "that was the last hint"
+        if is_last
+        else f"{work.command('hint', exercise.number)} says more",
     )
     return 0
 
@@ -41,7 +46,7 @@ After the last one it shows that one again.""",
         ("./lab hint fullest_bin", "the same, by its name"),
     ],
     exit_codes=[
-        (0, "a hint was shown"),
+        (0, "a hint was shown, or this copy of the course has none"),
         (1, "which hint was last could not be written down"),
         WRONG_USE_MEANING,
     ],

@@ -39,14 +39,19 @@ def act(arguments):
         exercise = next((each for each in exercises if work.state(each) != DONE), None)
     if exercise is None:
         say(f"All {len(exercises)} exercises are done.")
-        say_next("./lab exercises")
+        say_next(work.command("exercises"))
         return 0
     if not is_terminal():
         file = shown(work.file_of(exercise))
         is_there = work.file_of(exercise).is_file()
-        first = "" if is_there else f", after ./lab reset {exercise.number} has written {file}"
+        first = (
+            ""
+            if is_there
+            else f", after {work.command('reset', exercise.number)} has written {file}"
+        )
         raise LabError(
-            f"learn needs a terminal: ./lab check {exercise.number} checks once{first}.", WRONG_USE
+            f"learn needs a terminal: {work.command('check', exercise.number)} checks once{first}.",
+            WRONG_USE,
         )
     shops = workshops(arguments, exercises)
     lesson = Lesson(
@@ -56,7 +61,7 @@ def act(arguments):
         arguments.manual,
     )
     last = lesson.run()
-    say_next(f"./lab learn {last.number}", "goes on here")
+    say_next(work.command("learn", last.number), "goes on here")
     return 0
 
 

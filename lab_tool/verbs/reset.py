@@ -20,7 +20,7 @@ def act(arguments):
     say(f"{shown(work.file_of(exercise))} is the starter{' again' if backup else ''}.")
     if backup:
         say(f"Your text is kept in {shown(backup)}.")
-    say_next(f"./lab learn {exercise.number}")
+    say_next(work.command("learn", exercise.number))
     return 0
 
 

@@ -26,12 +26,12 @@ def act(arguments):
     work = work_folder(arguments)
     if not work.was_solved(exercise) and not arguments.give_up:
         raise LabError(
-            f"{exercise.title} is not solved yet: ./lab hint {exercise.number} helps, and "
-            f"./lab solution {exercise.number} --give-up shows it all the same."
+            f"{exercise.title} is not solved yet: {work.command('hint', exercise.number)} helps, and "
+            f"{work.command('solution', exercise.number, '--give-up')} shows it all the same."
         )
     for line in comparison(exercise, work, shutil.get_terminal_size().columns):
         say(line)
-    say_next("./lab exercises")
+    say_next(work.command("exercises"))
     return 0
 
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,7 +19,7 @@ EXERCISE = chosen_exercise("01.1")
 SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
 
 WRONG_FILES = {
-    "empty": ("", "The file is empty: ./lab reset 01.1 brings the starter back."),
+    "empty": ("", "The file is empty: ./lab reset 01.1 "),
     "no such function": ("int unrelated;\n", "The function that is called is missing: saxpy("),
     "another signature": (
         "void saxpy(int) {}\n",
@@ -142,7 +143,7 @@ class ExerciseCommandsTest(unittest.TestCase):
             (("learn", "01"), "01 is a chapter, and its exercises are 01.1, 01.2 and 01.3."),
             (("hint", "4"), "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
             (("check", "nothing.cu"), "nothing.cu is no exercise's file"),
-            (("check", "01.1"), "./lab learn 01.1 begins it."),
+            (("check", "01.1"), f"./lab learn 01.1 --work {self.work} begins it."),
             (("check",), "no exercise is begun"),
             (("hint", "saxpi"), "there is no exercise saxpi"),
             (("hint",), "lab hint needs EXERCISE"),
@@ -184,6 +185,35 @@ class ExerciseCommandsTest(unittest.TestCase):
         result = self.lab("learn")
         self.assertEqual(result.returncode, 2)
         self.assertIn("learn needs a terminal: ./lab check 01.1", result.stderr)
+
+    def test_every_command_that_is_suggested_is_about_the_same_folder(self):
+        spaced = self.work / "my work"
+        spaced.mkdir()
+        said = []
+        for words in (
+            ("check",),
+            ("check", "01.1"),
+            ("learn", "01.1"),
+            ("solution", "01.1"),
+            ("hint", "01.1"),
+            ("exercises",),
+            ("reset", "01.1"),
+            ("hint", "01.1"),
+            ("solution", "01.1", "--give-up"),
+        ):
+            result = lab(*words, "--work", str(spaced))
+            said.append(result.stdout + result.stderr)
+        for text in ("", solution(EXERCISE)):
+            (spaced / EXERCISE.file_name).write_text(text, encoding="utf-8")
+            for target in (["01.1"], []):
+                words = ("check", *target, "--work", str(spaced), "--build", str(BUILD))
+                result = lab(*words)
+                said.append(result.stdout + result.stderr)
+        for text in said:
+            commands = re.findall(r"\./lab .*?(?=\./lab|$)", text, re.MULTILINE)
+            self.assertTrue(commands, text)
+            for command in commands:
+                self.assertIn(f" --work '{spaced}'", command, text)
 
     def test_a_race_is_shown_by_a_wrong_result_that_it_allows(self):
         exercise = chosen_exercise("04.2")

@@ -20,7 +20,9 @@ from unittest import mock
 
 from lab_tool.exercises import terminal
 from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
+from lab_tool.exercises.check import FAILED, Verdict
 from lab_tool.exercises.learning import Lesson
+from lab_tool.exercises.screen import verdict_lines
 from lab_tool.exercises.trials import solution
 from lab_tool.exercises.work_folder import WorkFolder, starter
 from this_build import BUILD, ROOT
@@ -173,6 +175,25 @@ class ShowTest(unittest.TestCase):
         self.assertIn("Begin anew?", screen)
         self.assertIn("m shows all of it", screen)
         self.assertLessEqual(len(screen.splitlines()), 24)
+
+    def test_a_copy_without_hints_offers_none(self):
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            tempfile.TemporaryDirectory() as copy,
+            at_size(80, 24) as written,
+        ):
+            exercise = EXERCISE._replace(folder=pathlib.Path(copy))
+            work = WorkFolder(pathlib.Path(folder))
+            lesson = Lesson(work, exercise, None, False)
+            lesson.terminal = mock.Mock()
+            lesson._draw()
+            self.assertNotIn("hint", written.getvalue())
+            lesson._hint()
+            self.assertIn("This copy of the course has no hints", written.getvalue())
+            self.assertNotIn("1 of 1", written.getvalue())
+            verdict = Verdict({"results": FAILED}, ["case 1"])
+            self.assertNotIn("hint", "\n".join(verdict_lines(exercise, verdict, work)))
+            self.assertIn("./lab hint 01.1", "\n".join(verdict_lines(EXERCISE, verdict, work)))
 
     def test_a_page_shows_all_lines_one_screen_after_the_other(self):
         with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
