@@ -2,6 +2,7 @@
 """What a student's kernels may use, counted by the race checker while they run."""
 
 import json
+import math
 import pathlib
 import re
 import textwrap
@@ -41,14 +42,25 @@ def lines_about(exercise, launches, case):
         if used > limit["at_most"]:
             if lines:
                 lines.append("")
-            lines.append(
-                f"Your code: {_number(used)} {_counted(limit['count'], used)}{_per(limit)}; "
-                f"allowed: {_number(limit['at_most'])}."
-            )
+            lines += textwrap.wrap(f"Your code: {_exceeded(limit, used, case)}.", SCREEN)
             lines += textwrap.wrap(limit["advice"], SCREEN)
     if lines:
         lines += ["", f"Counted in: {case.name}."]
     return lines
+
+
+def _exceeded(limit, used, case):
+    """'2 launches per call; allowed: 1': what was used, and what may be."""
+    allowed = limit["at_most"]
+    if _number(used) != _number(allowed):
+        return f"{_number(used)} {_counted(limit['count'], used)}{_per(limit)}; allowed: {_number(allowed)}"
+    # Too little above the limit to be seen in what each element took: then all of them together.
+    total, elements = round(used * case.elements), case.elements
+    return (
+        f"{total:,} {_counted(limit['count'], total)} for {elements:,} "
+        f"{'element' if elements == 1 else 'elements'}; "
+        f"allowed: {math.floor(round(allowed * elements, 6)):,}"
+    )
 
 
 def counted_case(exercise, cases):

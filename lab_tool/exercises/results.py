@@ -24,6 +24,16 @@ SCREEN = 78  # columns that a sentence may fill
 WIDTH = SCREEN - 4  # of one below its case
 
 NO_DEVICE = "There is no GPU to run it on."
+REFUSED_LAUNCH = (
+    "A launch is refused if it has 0 blocks, more than 1,024 threads per block, or too much shared "
+    "memory."
+)
+# CUDA gives them the same error as such a launch.
+REFUSED_CALL = (
+    "cudaMemcpy and cudaMemset are refused if a pointer is of the other side than the direction "
+    "says, or if the bytes go past the end of its memory; cudaFree, if the pointer is not from "
+    "cudaMalloc or was freed before."
+)
 _MISSING = "missing"  # in place of a failure: the program did not come so far
 
 FAULT = re.compile(r"^kernel launched at .*?: (block \(.*)$", re.MULTILINE)
@@ -91,11 +101,9 @@ def _of_cuda(error):
     if error.endswith("(cudaErrorLaunchTimeout)"):
         lines += ["Is there a loop that nothing ends, or do threads wait for one another?"]
     if error.endswith(("(cudaErrorInvalidValue)", "(cudaErrorInvalidConfiguration)")):
-        lines += textwrap.wrap(
-            "A launch is refused if it has 0 blocks, more than 1,024 threads per block, or too "
-            "much shared memory.",
-            WIDTH,
-        )
+        lines += textwrap.wrap(REFUSED_LAUNCH, WIDTH)
+    if error.endswith("(cudaErrorInvalidValue)"):
+        lines += textwrap.wrap(REFUSED_CALL, WIDTH)
     return lines
 
 

@@ -10,7 +10,9 @@ import sys
 import tempfile
 import unittest
 
+from lab_tool.exercises.cases import Case
 from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
+from lab_tool.exercises.limits import lines_about
 from lab_tool.exercises.trials import mutants_of, patched, solution
 from lab_tool.exercises.work_folder import starter
 from this_build import BUILD, ROOT
@@ -134,6 +136,48 @@ class ExerciseCommandsTest(unittest.TestCase):
                 result = self.check("01.1")
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertIn(says, result.stdout)
+
+    def test_a_call_that_cuda_refuses_is_explained_as_a_launch_or_a_call(self):
+        whole = solution(EXERCISE)
+        place = whole.index("{\n", whole.index("void saxpy(")) + 2
+        end = whole.rindex("}")
+        host = "  float host[1];\n  float* mine;\n  cudaMalloc(&mine, 4);\n"
+        both = ("A launch is refused if", "cudaMemcpy and cudaMemset are refused", "cudaFree, if")
+        for name, lines in [
+            ("copy", host + "  cudaMemcpy(host, mine, 4, cudaMemcpyHostToDevice);\n"),
+            ("set", host + "  cudaMemset(host, 0, 4);\n"),
+            ("free", host + "  cudaFree(mine);\n  cudaFree(mine);\n"),
+        ]:
+            with self.subTest(name):
+                text = whole[:place] + whole[place:end] + lines + whole[end:]
+                self.file.write_text(text, encoding="utf-8")
+                said = " ".join(self.check("01.1").stdout.split())
+                self.assertIn("CUDA says: invalid argument (cudaErrorInvalidValue)", said)
+                for words in both:
+                    self.assertIn(words, said)
+        (lines,) = re.findall(r"<<<.*?>>>", whole)[:1]
+        self.file.write_text(whole.replace(lines, "<<<1, 1025>>>"), encoding="utf-8")
+        said = " ".join(self.check("01.1").stdout.split())
+        self.assertIn("A launch is refused if", said)
+
+    def test_a_limit_that_is_exceeded_by_little_is_told_in_whole_numbers(self):
+        exercise = chosen_exercise("01.2")
+        text = solution(exercise).replace("pairs = n / 2;", "pairs = (n + 1) / 2;")
+        (self.work / exercise.file_name).write_text(text, encoding="utf-8")
+        said = self.check("01.2").stdout
+        self.assertIn(
+            "Your code: 10,002 global loads for 10,001 elements; allowed: 10,001.\n", said
+        )
+        limit = {"count": "global loads", "per": "element", "at_most": 0, "advice": ""}
+        exercise = exercise._replace(facts={**exercise.facts, "limits": [limit]})
+        for loads, elements, says in [
+            (1, 1000, "1 global load for 1,000 elements; allowed: 0."),
+            (1, 1, "1 global load per element; allowed: 0."),
+            (11, 10, "1.1 global loads per element; allowed: 0."),
+        ]:
+            case = Case("one", [], elements=elements)
+            lines = lines_about(exercise, [{"global_loads": {"total": loads}}], case)
+            self.assertEqual(lines[0], f"Your code: {says}")
 
     def test_what_is_no_exercise_is_refused(self):
         for words, says in [
