@@ -12,9 +12,16 @@ from lab_tool.exercises.cases import Array
 from lab_tool.exercises.inspection import objections_to_names, objections_to_source
 from lab_tool.exercises.limits import exceeded_limits
 from lab_tool.exercises.programs import OBSERVED, ORDINARY, OWN_MAIN, compiled, has_own_main
-from lab_tool.exercises.race_lines import race_as_well, race_lines
+from lab_tool.exercises.race_lines import overrun_lines, race_as_well, race_lines
 from lab_tool.exercises.races import SECONDS, check_races, wrong_by_the_rules
-from lab_tool.exercises.results import WIDTH, cases_of, error_words, first_failure, run_cases
+from lab_tool.exercises.results import (
+    NAMED_BY_RACECHECK,
+    WIDTH,
+    cases_of,
+    error_words,
+    first_failure,
+    run_cases,
+)
 from lab_tool.exercises.stream_races import stream_lines
 from lab_tool.processes import output_of
 from lab_tool.race_picture import races_of, write_picture
@@ -84,9 +91,9 @@ class _Check:
                         observed.result()
                 return self._does_not_compile(problem.lines)
             self.states["results"] = FAILED if lines else PASSED
-            if lines and observed and self.is_wrong_result:
+            if lines and observed:
                 with contextlib.suppress(DidNotCompile):
-                    lines += self._race_as_well(observed.result().path)
+                    lines += self._more_about(observed.result().path)
             if lines or not observed:
                 return Verdict(self.states, lines)
             ordinary, program = program.path, observed.result().path
@@ -128,7 +135,8 @@ class _Check:
         failure = first_failure(self.cases, run, results)
         if not failure:
             return []
-        self.is_wrong_result = failure.is_wrong_result
+        self.failure = failure
+        self.is_overrun = bool(NAMED_BY_RACECHECK.search(run.output))
         return self._case_lines(failure, error_words(run, failure))
 
     def _case_lines(self, failure, words):
@@ -138,6 +146,16 @@ class _Check:
         asks = case.question and failure.launch == 0 and failure.is_wrong_result
         question = textwrap.wrap(case.question, WIDTH) if asks else []
         return [head, *(f"  {line}" for line in [*words, *question])]
+
+    def _more_about(self, program):
+        """What the race checker sees of the case that failed."""
+        if self.failure.is_wrong_result:
+            return self._race_as_well(program)
+        if not self.is_overrun:
+            return []
+        case = self.cases[self.failure.number]
+        found = check_races(program, self.exercise, [case], self.folder, FEW_SCHEDULES)
+        return overrun_lines(found, self.source)
 
     def _race_as_well(self, program):
         """A wrong result often comes of a race. It is told, and it is not judged yet."""

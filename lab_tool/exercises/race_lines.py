@@ -48,6 +48,19 @@ def race_as_well(found):
     return ["", "Two threads race, which may be the reason:", *parties[0], *parties[1]]
 
 
+def overrun_lines(found, source):
+    """Of the first access past the end of some memory, below a fault; nothing if there is none."""
+    outside = next((each for each in found.findings if each["kind"] == "outside"), None)
+    if outside is None:
+        return []
+    what, *where = outside["text"].replace(f"{source}:", "line ").splitlines()
+    lines = ["", "The race checker says more:", *textwrap.wrap(what, SCREEN)]
+    for line in where:
+        is_code = line.startswith("      ")
+        lines += [line] if is_code else textwrap.wrap(line, SCREEN, subsequent_indent="    ")
+    return lines
+
+
 def _problem(found):
     if not found.problem:
         if found.wrong:

@@ -283,6 +283,35 @@ class ExerciseCommandsTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
+    def test_an_overrun_of_shared_memory_names_the_variable_and_no_command_that_fails(self):
+        for number, before, after, says in [
+            (
+                "02.1",
+                "threads * sizeof(int)>>>",
+                "threads * sizeof(int) / 2>>>",
+                r"the launch's dynamic shared memory of \d+ bytes: \d+ bytes past its end "
+                r"written by block \d+ thread \d+ at line 11 largest\[thread\] = ",
+            ),
+            (
+                "03.1",
+                "shared[course::largest_block]",
+                "shared[256]",
+                r"shared\[256\] \(moments \[256\]\) of 6144 bytes: \d+ bytes past its end "
+                r"written by block \d+ thread \d+ at \S+/block_reduce\.cuh:\d+ ",
+            ),
+        ]:
+            with self.subTest(number):
+                exercise = chosen_exercise(number)
+                text = solution(exercise)
+                self.assertIn(before, text)
+                file = self.work / exercise.file_name
+                file.write_text(text.replace(before, after), encoding="utf-8")
+                result = self.check(number)
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertIn("Invalid __shared__ write", result.stdout)
+                self.assertNotIn("racecheck FILE", " ".join(result.stdout.split()))
+                self.assertRegex(" ".join(result.stdout.split()), says)
+
     def test_verdicts_as_json(self):
         self.file.write_text("", encoding="utf-8")
         out = self.work / "verdicts.json"
