@@ -6,6 +6,7 @@ import re
 
 from lab_tool.chapters import all_chapters
 from lab_tool.errors import LabError
+from lab_tool.new_chapter import PLACEHOLDER
 from lab_tool.paths import ROOT
 from lab_tool.predictions import PER_CHAPTER, predictions_of
 
@@ -63,6 +64,7 @@ def missing_from_course(root=ROOT):
     if rows != sorted(set(rows)) or len({row[:2] for row in rows}) < len(rows):
         found.append("chapters/meson.build: the rows are not in the order of their numbers")
     found += _missing_from_readme(root, rows)
+    found += _missing_from_teaching(root, rows)
     for chapter in chapters:
         found += missing_from_chapter(root, chapter)
     return found
@@ -145,7 +147,23 @@ def _missing_from_readme(root, rows):
     ]
     if not found and linked != rows:
         found.append("README.md: the rows of its table are not in the order of the chapters")
+    found += [
+        f"README.md: the row for {row} does not say who finishes the job, nor the channel between "
+        "its blocks"
+        for row in rows
+        if re.search(rf"^\|.*\]\(chapters/{row}/.*{re.escape(PLACEHOLDER)}$", text, re.M)
+    ]
     return found
+
+
+def _missing_from_teaching(root, rows):
+    text = (root / "docs/teaching.md").read_text(encoding="utf-8")
+    linked = re.findall(r"^\| \[\d\d\]\(\.\./chapters/([^)/]+)/README\.md\)", text, re.M)
+    return [
+        f"docs/teaching.md: no row for {row} in its table 'What each chapter is for'"
+        for row in rows
+        if row not in linked
+    ]
 
 
 def _is_list(file):

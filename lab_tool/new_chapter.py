@@ -13,6 +13,8 @@ from lab_tool.new_names import KEYWORDS, require_free_targets, targets_of_progra
 from lab_tool.paths import ROOT, write_whole
 
 TEMPLATES = ROOT / "lab_tool/templates/chapter"
+# Of the row in README.md: what is to be written there, in the words of the table's head.
+PLACEHOLDER = "| who finishes the job | the channel between blocks |"
 
 
 def make_chapter(name, root=ROOT):
@@ -44,7 +46,7 @@ def make_chapter(name, root=ROOT):
         r"^\| .*\]\(chapters/(\d\d_\w+)/README\.md\).*\n",
         chapter,
         f"| [{chapter.number} {words['Chapter title']}](chapters/{chapter.folder}/README.md) | "
-        f"`{chapter.program}` | who finishes the job | the channel between blocks |\n",
+        f"`{chapter.program}` {PLACEHOLDER}\n",
     )
     return chapter, made
 

@@ -59,9 +59,9 @@ VERB = Verb(
     usage=["check-course", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, the row
-in README.md. With an exercise it checks the starter, the solution and each wrong solution, and shows
-what a student sees.""",
+to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
+rows in README.md and docs/teaching.md. With an exercise it checks the starter, the solution and each
+wrong solution, and shows what a student sees.""",
     examples=[
         ("./lab check-course", "all chapters"),
         ("./lab check-course 04.2", "what a check says of its files"),

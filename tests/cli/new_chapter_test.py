@@ -68,11 +68,20 @@ class NewChapter(CopyOfTheTree):
             self.assertEqual([line for line in new if line in old], old)
         self.assertEqual(all_chapters(self.tree)[-1].program, "a_new_one")
 
-    def test_it_lacks_its_words_and_its_predictions_alone(self):
+    def test_it_lacks_its_rows_words_and_its_predictions_alone(self):
         make_chapter(NAME, self.tree)
         result = self.lab("check-course")
-        words, predictions, closing = result.stdout.splitlines()
+        readme, teaching, words, predictions, closing = result.stdout.splitlines()
         self.assertEqual(result.returncode, 1)
+        self.assertEqual(
+            readme,
+            f"README.md: the row for {NAME} does not say who finishes the job, nor the channel "
+            "between its blocks",
+        )
+        self.assertEqual(
+            teaching,
+            f"docs/teaching.md: no row for {NAME} in its table 'What each chapter is for'",
+        )
         self.assertRegex(
             words, rf"\Achapters/{NAME}/README.md: \d+ words of prose before 'Making it fast'; "
         )
@@ -81,7 +90,7 @@ class NewChapter(CopyOfTheTree):
             f"chapters/{NAME}/predictions: 0 of 3 predictions, for ./lab predict 97; each is a "
             "NAME.cu and a NAME.json",
         )
-        self.assertEqual(closing, "2 things are missing")
+        self.assertEqual(closing, "4 things are missing")
 
     def test_a_number_in_between_goes_in_between(self):
         table = self.tree / "chapters/meson.build"

@@ -5,6 +5,7 @@ import json
 import re
 import unittest
 
+from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.exercises.catalogue import all_exercises
 from this_build import ROOT
 
@@ -19,8 +20,20 @@ class TeachingPage(unittest.TestCase):
         )
 
     def test_the_minutes_of_a_chapter(self):
-        rows = re.findall(r"^\| \[(\d\d)\]\(\S+\) \| .* \| (\d+) \|$", TEXT, re.MULTILINE)
-        self.assertEqual(len(rows), 6)
+        self.assert_minutes(TEXT, all_chapters())
+
+    def test_a_chapter_that_comes_with_its_row(self):
+        last = [line for line in TEXT.splitlines() if line.startswith("| [")][-1]
+        added = f"{last}\n| [97](../chapters/97_new/README.md) | do more | 0 |"
+        chapters = [*all_chapters(), Chapter("97_new", "new")]
+        self.assert_minutes(TEXT.replace(last, added), chapters)
+        with self.assertRaises(AssertionError):
+            self.assert_minutes(TEXT, chapters)
+
+    def assert_minutes(self, text, chapters):
+        """That each chapter has its row, with the minutes of its exercises."""
+        rows = re.findall(r"^\| \[(\d\d)\]\(\S+\) \| .* \| (\d+) \|$", text, re.MULTILINE)
+        self.assertEqual([number for number, _ in rows], [each.number for each in chapters])
         for number, minutes in rows:
             of_chapter = [each for each in all_exercises() if each.number.startswith(number)]
             self.assertEqual(
