@@ -11,7 +11,7 @@ from lab_tool.exercises.races import SCHEDULES, races_in, wrong_by_the_rules
 from lab_tool.exercises.stream_races import stream_lines
 from lab_tool.grading.compiling import NotCompiled
 from lab_tool.grading.judgements import OF_A_SCHEDULE, needs, part_row, report_of
-from lab_tool.grading.plausibility import LEAST_PART
+from lab_tool.grading.plausibility import LEAST_PART, work_of
 from lab_tool.grading.sandboxed_run import PATIENCE
 from lab_tool.race_picture import race_figure, races_of
 from lab_tool.racecheck_runs import CheckedRun
@@ -69,11 +69,11 @@ class _Races:
         """What to say of the races; none if there are none."""
         runs, files = self._schedules()
         found = races_in(runs, self.cases, files)
-        accesses = [run.report["accesses"] if run.report else 0 for run in runs]
-        least = sum(self.judge.bench.least_work[case.name]["accesses"] for case in self.cases)
+        moved = [work_of(run.report)["bytes"] for run in runs]
+        least = sum(self.judge.bench.least_work[case.name]["bytes"] for case in self.cases)
         self.diagnoses = sorted({name for item in found.findings for name in item["diagnosis"]})
         if found.is_free:
-            if min(accesses) * 2 * LEAST_PART < least or len(runs) < SCHEDULES:
+            if min(moved) * 2 * LEAST_PART < least or len(runs) < SCHEDULES:
                 return ["In some schedule the kernels were not seen to do the work."]
             return self._stream_lines()
         shown = None
@@ -93,6 +93,7 @@ class _Races:
         runs, files = [], []
         for seed in range(SCHEDULES):
             environment = {
+                "LAB_RACECHECK_COUNTS": "1",
                 "LAB_RACECHECK_SEED": str(seed),
                 "LAB_RACECHECK_REPORT": "report",
                 "LAB_RACECHECK_SECONDS": str(OF_A_SCHEDULE.seconds * PATIENCE),  # by the clock
