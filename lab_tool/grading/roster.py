@@ -3,10 +3,17 @@
 
 import collections
 import csv
+import io
+import pathlib
+import re
 import unicodedata
 from typing import NamedTuple
 
 from lab_tool.errors import WRONG_USE, LabError
+
+SEPARATORS = (
+    ";\t,"  # of two that are as frequent the first, since a title may well have a comma in it
+)
 
 
 class Roster(NamedTuple):
@@ -36,10 +43,11 @@ def _same(text):
 
 def read_roster(path):
     """The Roster in a CSV file: its column `student`, or else its first one, has the names."""
+    text = _text_of(path)
     try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if any(cell.strip() for cell in row)]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
+        rows = [row for row in table if any(cell.strip() for cell in row)]
+    except csv.Error as error:
         raise LabError(f"--roster {path} can't be read as CSV: {error}.", WRONG_USE) from error
     if len(rows) < 2:
         raise LabError(f"--roster {path}: a line of titles and one line per student.", WRONG_USE)
@@ -55,6 +63,27 @@ def read_roster(path):
         for cell in filter(str.strip, row):
             known[_same(cell)].add(name)
     return Roster(list(students.values()), dict(known))
+
+
+def _text_of(path):
+    try:
+        content = pathlib.Path(path).read_bytes()
+    except OSError as error:
+        raise LabError(f"--roster {path} can't be read: {error.strerror}.", WRONG_USE) from error
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:  # as in UTF-16
+        raise LabError(f"--roster {path} is not in UTF-8: save it as UTF-8.", WRONG_USE)
+    return text
+
+
+def _separator(text):
+    """What parts the titles; in many countries spreadsheets write semicolons."""
+    titles = re.sub(r'"[^"]*"', "", next(filter(str.strip, text.splitlines()), ""))
+    most = max(SEPARATORS, key=titles.count)
+    return most if most in titles else ","
 
 
 def identities(owners, roster):

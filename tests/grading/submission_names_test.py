@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from lab_tool.errors import LabError
+from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.exercises.catalogue import chosen_exercise
 from lab_tool.grading.roster import identities, read_roster
 from lab_tool.grading.submission_names import (
@@ -190,6 +190,43 @@ class People(unittest.TestCase):
         ]
         found = identities(dict.fromkeys(owners, Words()), roster)
         self.assertEqual(len({"kim", *(each.name for each in found.values())}), 5)
+
+    def test_the_titles_show_what_parts_the_columns(self):
+        for text in (
+            "id,student,group\n1,Ann Lee,a\n2,Bo,b\n",
+            "id;student;group\r\n1;Ann Lee;a\r\n2;Bo;b\r\n",
+            "id\tstudent\tgroup\n1\tAnn Lee\ta\n2\tBo\tb\n",
+            "\n\ufeff;;\nid;student;group, if any\n1;Ann Lee;a\n2;Bo;b, c\n"[1:],
+            '"id;a;b;c",student,group\n1,Ann Lee,a\n2,Bo,b\n',
+            "Name, Vorname;id\nAnn Lee;1\nBo;2\n",
+        ):
+            with self.subTest(text):
+                roster = self.roster(text)
+                self.assertEqual(roster.students, ["Ann Lee", "Bo"])
+                self.assertEqual(roster.of("2"), {"Bo"})
+        self.assertEqual(self.roster("student\nAnn Lee\nBo\n").students, ["Ann Lee", "Bo"])
+
+    def test_a_roster_that_cant_be_read_is_one_sentence(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "roster.csv")
+            encodings = ("utf-16", "utf-16-le", "utf-16-be", "latin-1")
+            contents = {each: "student\nZo\u00eb\n".encode(each) for each in encodings}
+            for name, content in contents.items():
+                file.write_bytes(content)
+                with self.subTest(name), self.assertRaises(LabError) as caught:
+                    read_roster(file)
+                self.assertEqual(caught.exception.code, WRONG_USE)
+                self.assertEqual(
+                    str(caught.exception), f"--roster {file} is not in UTF-8: save it as UTF-8."
+                )
+            for path, why in (
+                (pathlib.Path(folder), "Is a directory"),
+                (pathlib.Path(folder, "nowhere.csv"), "No such file or directory"),
+            ):
+                with self.subTest(why), self.assertRaises(LabError) as caught:
+                    read_roster(path)
+                self.assertEqual(caught.exception.code, WRONG_USE)
+                self.assertEqual(str(caught.exception), f"--roster {path} can't be read: {why}.")
 
     def test_a_roster_that_cant_be_used(self):
         for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
