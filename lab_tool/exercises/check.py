@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 from lab_tool.exercises.cases import Array
 from lab_tool.exercises.inspection import objections_to_names, objections_to_source
 from lab_tool.exercises.limits import exceeded_limits
-from lab_tool.exercises.programs import OBSERVED, ORDINARY, OWN_MAIN, compiled, has_own_main
+from lab_tool.exercises.programs import OBSERVED, ORDINARY, compiled, objections_before_compiling
 from lab_tool.exercises.race_lines import overrun_lines, race_as_well, race_lines
 from lab_tool.exercises.races import SECONDS, check_races, wrong_by_the_rules
 from lab_tool.exercises.results import (
@@ -71,8 +71,9 @@ class _Check:
         self.cases = cases_of(exercise)
 
     def verdict(self):
-        if has_own_main(self.source):
-            return self._does_not_compile([OWN_MAIN])
+        objections = objections_before_compiling(self.source)
+        if objections:
+            return self._does_not_compile(objections)
         text = self.source.read_text(encoding="utf-8", errors="replace")
         self.objections = objections_to_source(text)
         with concurrent.futures.ThreadPoolExecutor(2) as pool:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A student's file, compiled with its exercise's driver: to run it, and for the race checker."""
 
+import codecs
 import pathlib
 import re
 from typing import NamedTuple, Optional
@@ -19,6 +20,7 @@ MOST_LINES = 12  # of a compiler's messages
 
 UNDEFINED = re.compile(r"undefined reference to [`'](.*)'")
 OWN_MAIN = "It has a main() of its own: remove it, since lab calls your function."
+UTF16 = "The file is in UTF-16, which no compiler reads: save it as UTF-8."
 MAIN = re.compile(r"^\s*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
 
 
@@ -130,5 +132,17 @@ def _short_warnings(lines, source):
     ]
 
 
-def has_own_main(source):
-    return bool(MAIN.search(pathlib.Path(source).read_text(encoding="utf-8", errors="replace")))
+def objections_before_compiling(source):
+    """Sentences about a file that need not be shown to a compiler; none if it may be compiled."""
+    source = pathlib.Path(source)
+    if _is_utf16(source.read_bytes()):
+        return [UTF16]
+    return [OWN_MAIN] if MAIN.search(source.read_text("utf-8", errors="replace")) else []
+
+
+def _is_utf16(content):
+    """Whether it begins with UTF-16's mark, or one byte of most pairs is 0, as it is in code."""
+    fewer, more = sorted(half.count(0) for half in (content[0::2], content[1::2]))
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
+        fewer == 0 and more > len(content) // 4 > 0
+    )

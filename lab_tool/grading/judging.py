@@ -11,7 +11,7 @@ import shutil
 from lab_tool.errors import NOTHING_COULD_RUN, LabError
 from lab_tool.exercises.case_files import read_results, written_cases
 from lab_tool.exercises.limits import counted_case, lines_about
-from lab_tool.exercises.programs import OBSERVED, ORDINARY, OWN_MAIN, has_own_main
+from lab_tool.exercises.programs import OBSERVED, ORDINARY, objections_before_compiling
 from lab_tool.exercises.results import (
     NO_DEVICE,
     STUCK_SECONDS,
@@ -66,8 +66,9 @@ class _Judge:
 
     def judgement(self):
         try:
-            if has_own_main(self.source):
-                raise NotCompiled([OWN_MAIN])
+            objections = objections_before_compiling(self.source)
+            if objections:
+                raise NotCompiled(objections)
             self.program = self.compiled(OBSERVED)
             self.gpu_program = self.compiled(ORDINARY, self.shops.gpu) if self.shops.gpu else None
         except NotCompiled as problem:

@@ -5,11 +5,22 @@ import pathlib
 import tempfile
 import unittest
 
-from grading_runs import CAN_GRADE, SHOPS, real_sandboxes, solution_text
+from grading_runs import (
+    CAN_GRADE,
+    SHOPS,
+    bench,
+    judged,
+    real_sandboxes,
+    solution_text,
+    words_of,
+    written,
+)
 
 from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.programs import OBSERVED
+from lab_tool.exercises.check import check
+from lab_tool.exercises.programs import OBSERVED, UTF16, objections_before_compiling
 from lab_tool.grading.compiling import NotCompiled, compiled_alone
+from lab_tool.grading.judging import judge
 from lab_tool.grading.sandbox import Sandbox
 
 
@@ -37,6 +48,28 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual(*said)
         self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))
         self.assertIn("undeclared_000", "\n".join(said[0][:3]))
+
+    def test_utf16_is_one_sentence_in_a_grade_and_in_a_check(self):
+        exercise = chosen_exercise("01.1")
+        text = solution_text("01.1")
+        sandbox = Sandbox(real_sandboxes()[0])
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+            with self.subTest(encoding), written("01.1", "") as file:
+                file.write_bytes(text.encode(encoding))
+                of_grade = judge(sandbox, SHOPS, bench("01.1"), file)
+                of_check = check(SHOPS.judge, exercise, file)
+            self.assertEqual((of_grade.status, words_of(of_grade)), ("CE", UTF16))
+            self.assertEqual((of_check.compiles, of_check.lines), (False, [UTF16]))
+        self.assertIn("save it as UTF-8", UTF16)
+
+    def test_the_mark_of_utf8_and_other_bytes_are_no_utf16(self):
+        text = "\ufeff" + solution_text("01.1")
+        found = judged("01.1", text)
+        self.assertEqual((found.status, found.points), ("OK", 11), words_of(found))
+        for content in (b"", b"\0", b"\0" * 99, b"int f();\0", b"// \xe9\xff\n", text.encode()):
+            with written("01.1", "") as file:
+                file.write_bytes(content)
+                self.assertEqual(objections_before_compiling(file), [], content)
 
 
 if __name__ == "__main__":
