@@ -4,14 +4,20 @@
 import html
 import re
 
+from lab_tool.exercises.catalogue import all_exercises
 from lab_tool.grading.explanations import MEANINGS, lines_of_part
 from lab_tool.grading.marks import FEEDBACK
 from lab_tool.grading.pages import page
 from lab_tool.paths import write_whole
 
+PAGES = ("feedback.md", "feedback.html")
+
 
 def write_feedback(marks, pictures, folder):
-    """The pages of all students; `pictures` is {a picture's path in the folder: its SVG}."""
+    """The pages of all students; `pictures` is {a picture's path in the folder: its SVG}.
+
+    What an earlier run wrote and this one does not is removed.
+    """
     for path, svg in pictures.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, svg)
@@ -19,8 +25,28 @@ def write_feedback(marks, pictures, folder):
     for student in marks["students"]:
         place = folder / FEEDBACK / student["folder"]
         place.mkdir(parents=True, exist_ok=True)
-        write_whole(place / "feedback.md", _markdown(student, titles))
-        write_whole(place / "feedback.html", _html(student, titles, pictures))
+        markdown, html_page = (place / name for name in PAGES)
+        write_whole(markdown, _markdown(student, titles))
+        write_whole(html_page, _html(student, titles, pictures))
+    written = [
+        f"{FEEDBACK}/{each['folder']}/{name}" for each in marks["students"] for name in PAGES
+    ]
+    _remove_others([*written, *pictures], folder)
+
+
+def _remove_others(written, folder):
+    """Removes pages and pictures of an earlier run, and nothing that has another name or is a link."""
+    kept = {path.lower() for path in written}  # some file systems keep the case of an older name
+    names = {*PAGES, *(f"{each.file_name[:-3]}.svg" for each in all_exercises())}
+    for place in (folder / FEEDBACK).iterdir():
+        if place.is_symlink() or not place.is_dir():
+            continue
+        for file in [place / name for name in names]:
+            is_ours = file.is_file() and not file.is_symlink()
+            if is_ours and file.relative_to(folder).as_posix().lower() not in kept:
+                file.unlink()
+        if not any(place.iterdir()):
+            place.rmdir()
 
 
 def _told(row):

@@ -90,6 +90,39 @@ class Reports(unittest.TestCase):
             self.assertEqual(page[start:], [f"{fence}text", line, "# Full marks", fence])
             self.assertNotIn(fence, line)
 
+    def feedback(self):
+        """All that is in the folder now."""
+        found = (self.folder / "feedback").rglob("*")
+        return {path.relative_to(self.folder / "feedback").as_posix() for path in found}
+
+    def test_a_second_run_leaves_nothing_of_the_first(self):
+        picture = "feedback/a/01_saxpy.svg"
+        racy = student("a", part())
+        racy["exercises"][0]["picture"] = picture
+        write_feedback(marks_of(racy, student("b", part())), {picture: "<svg/>"}, self.folder)
+        self.assertIn("a/01_saxpy.svg", self.feedback())
+        write_feedback(marks_of(student("a", part())), {}, self.folder)
+        self.assertEqual(self.feedback(), {"a", "a/feedback.md", "a/feedback.html"})
+
+    def test_what_somebody_else_has_put_there_stays(self):
+        write_feedback(marks_of(*(student(name, part()) for name in "ab")), {}, self.folder)
+        feedback = self.folder / "feedback"
+        outside = self.folder / "outside"
+        (outside / "x").mkdir(parents=True)
+        for file in (feedback / "all.txt", feedback / "b/remarks.txt", outside / "x/feedback.md"):
+            file.write_text("mine", encoding="utf-8")
+        (feedback / "linked").symlink_to(outside / "x")
+        (feedback / "b/01_saxpy.svg").symlink_to(outside / "x/feedback.md")
+        write_feedback(marks_of(student("A", part())), {}, self.folder)
+        self.assertEqual((outside / "x/feedback.md").read_text(encoding="utf-8"), "mine")
+        left = {"all.txt", "linked", "b", "b/remarks.txt", "b/01_saxpy.svg"}
+        # "a" may be the very folder of "A", where a file system makes no difference.
+        pages = {
+            f"{name}{page}" for name in "aA" for page in ("", "/feedback.md", "/feedback.html")
+        }
+        self.assertEqual(self.feedback() - pages, left)
+        self.assertTrue((feedback / "A/feedback.md").is_file())
+
     def test_only_some_wrong_cases_are_told_in_full(self):
         cases = [{"name": f"case {n}", "passed": False, "lines": [f"got {n}"]} for n in range(8)]
         passed = {"name": "right", "passed": True, "lines": []}
