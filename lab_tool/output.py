@@ -108,6 +108,11 @@ def seconds_text(seconds):
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def counted(number, what):
+    """'1 student' or '7 students'."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 class Progress:
     """One line about work that takes a while, for as long as the `with` block lasts.
 

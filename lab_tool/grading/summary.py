@@ -5,8 +5,9 @@ import collections
 import html
 import statistics
 
-from lab_tool.grading.judgements import COMPILE_ERROR
+from lab_tool.grading.judgements import COMPILE_ERROR, INTERNAL
 from lab_tool.grading.pages import page
+from lab_tool.output import counted
 from lab_tool.paths import write_whole
 
 MOST_ROWS = 10
@@ -20,9 +21,9 @@ def write_summary(marks, timings, lengths, file):
     students = marks["students"]
     of = sum(sum(each["points"].values()) for each in marks["exercises"])
     points = [student["points"] for student in students]
-    handed = sum(any(row["file"] for row in student["exercises"]) for student in students)
+    graded = sum(any(row["file"] for row in student["exercises"]) for student in students)
     body = [
-        f"<p>{len(students)} students, {handed} of them have handed something in. "
+        f"<p>{counted(len(students), 'student')}, {graded} of them with a file that is graded. "
         f"Sandbox: {html.escape(marks['sandbox'])}.</p>"
     ]
     if points:
@@ -51,13 +52,17 @@ def _exercise(exercise, rows):
     body += _table("How they ended", ("status", "students"), _counted(statuses))
     failing, diagnoses = collections.Counter(), collections.Counter()
     for row in rows:
+        if row["status"] in (COMPILE_ERROR, INTERNAL):
+            continue  # no case of theirs was run
         diagnoses.update(row["diagnoses"])
         for part in row["parts"]:
             names = [case["name"] for case in part["cases"] if not case["passed"]]
             failing.update(f"{part['part']}: {name}" for name in names)
-            if not part["cases"] and part["points"] < part["of"] and row["status"] != COMPILE_ERROR:
+            if not part["cases"] and part["points"] < part["of"]:
                 failing[part["part"]] += 1
-    body += _table("What fails most", ("case or part", "students"), _counted(failing))
+    body += _table(
+        "What fails most in those that compile", ("case or part", "students"), _counted(failing)
+    )
     body += _table("Diagnoses of races", ("diagnosis", "students"), _counted(diagnoses))
     return body
 

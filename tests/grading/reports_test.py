@@ -147,6 +147,37 @@ class Reports(unittest.TestCase):
                 f"median {median}.</p>", (self.folder / "summary.html").read_text(encoding="utf-8")
             )
 
+    def summary(self, *students):
+        write_summary(marks_of(*students), {}, {}, self.folder / "summary.html")
+        return (self.folder / "summary.html").read_text(encoding="utf-8")
+
+    def test_what_was_not_run_is_not_among_what_fails(self):
+        cases = [{"name": "1 element", "passed": False, "lines": []}]
+        limits = {**part(), "part": "limits"}
+
+        def ended(name, status, of_results):
+            found = student(name, part(cases=of_results))
+            found["exercises"][0].update(status=status, parts=[part(cases=of_results), limits])
+            return found
+
+        page = self.summary(
+            ended("a", "OK", cases),
+            ended("b", "TO", cases),
+            ended("c", "CE", cases),
+            ended("d", "XX", []),
+        )
+        table = page.split("What fails most in those that compile</h3>")[1].split("</table>")[0]
+        rows = re.findall(r'<td>([^<]*)</td><td class="number">(\d+)</td>', table)
+        self.assertEqual(rows, [("limits", "2"), ("results: 1 element", "2")])
+        self.assertIn('<td>CE</td><td class="number">1</td>', page)
+
+    def test_a_file_that_is_only_listed_is_not_counted_as_graded(self):
+        listed = student("b", part(), ["b/saxpy.cpp may be meant for 01_saxpy.cu"])
+        listed["exercises"][0].update(file=None, status="missing", parts=[])
+        page = self.summary(student("a", part()), listed)
+        self.assertIn("<p>2 students, 1 of them with a file that is graded. ", page)
+        self.assertIn("<p>1 student, 1 of them", self.summary(student("a", part())))
+
 
 if __name__ == "__main__":
     unittest.main()
