@@ -7,6 +7,7 @@ import textwrap
 
 from lab_tool.exercises.results import SCREEN, fault_lines
 
+MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 # racecheck says of a variable that it is read, written or updated; here a thread does it.
 VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
 DYNAMIC = re.compile(r"the launch's dynamic shared memory, element (\d+)")
@@ -45,7 +46,7 @@ def race_as_well(found):
     if race is None:
         return []
     parties = [_party(race[name], race["object"]) for name in ("first", "second")]
-    return ["", "Two threads race, which may be the reason:", *parties[0], *parties[1]]
+    return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
 
 
 def overrun_lines(found, source):

@@ -23,6 +23,7 @@ MOST_WRONG = 3  # elements that are named
 SCREEN = 78  # columns that a sentence may fill
 WIDTH = SCREEN - 4  # of one below its case
 
+SECOND_LAUNCH = "The first launch was right. What is different the second time?"
 NO_DEVICE = "There is no GPU to run it on."
 REFUSED_LAUNCH = (
     "A launch is refused if it has 0 blocks, more than 1,024 threads per block, or too much shared "
@@ -90,7 +91,7 @@ def failure_of(number, case, result):
         lines = _wrong_lines(case, launch)
         if lines:
             if launch_number > 0:
-                lines.append("The first launch was right. What is different the second time?")
+                lines.append(SECOND_LAUNCH)
             return Failure(number, launch_number, lines)
     if result.error:
         return Failure(number, len(result.launches), _of_cuda(result.error), is_wrong_result=False)

@@ -37,7 +37,7 @@ from lab_tool.grading.judgements import (
     report_of,
 )
 from lab_tool.grading.plausibility import objections_to_work, work_of
-from lab_tool.grading.race_judging import judged_races
+from lab_tool.grading.race_judging import judged_races, with_reason
 from lab_tool.grading.sandboxed_run import PATIENCE, TIME, Access, SandboxFailed
 from lab_tool.grading.untrusted_files import content_of
 
@@ -79,7 +79,7 @@ class _Judge:
         passed = {row["name"]: row["passed"] for row in results["cases"]}
         if "races" in self.exercise.parts:
             races = judged_races(self, passed)
-            parts.append(races.part)
+            parts = [with_reason(results, races), races.part]
             picture, diagnoses = races.picture, list(races.diagnoses)
         if "limits" in self.exercise.parts:
             parts.append(self._limits(passed))

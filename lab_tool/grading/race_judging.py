@@ -6,8 +6,9 @@ import os
 from typing import NamedTuple
 
 from lab_tool.exercises.programs import ORDINARY
-from lab_tool.exercises.race_lines import race_lines
+from lab_tool.exercises.race_lines import MAY_BE_THE_REASON, race_lines
 from lab_tool.exercises.races import SCHEDULES, races_in, wrong_by_the_rules
+from lab_tool.exercises.results import SECOND_LAUNCH
 from lab_tool.exercises.stream_races import stream_lines
 from lab_tool.grading.compiling import NotCompiled
 from lab_tool.grading.judgements import OF_A_SCHEDULE, needs, part_row, report_of
@@ -41,6 +42,18 @@ def judged_races(judge, passed):
     points = 0 if lines else judge.exercise.points["races"]
     part = part_row(judge.exercise, "races", points, lines)
     return JudgedRaces(part, races.picture, tuple(races.diagnoses))
+
+
+def with_reason(results, races):
+    """The part of the results, with a race that was found in place of a question about the launches."""
+    if not races.picture:
+        return results
+    reason = f"{MAY_BE_THE_REASON}: see the part races."
+    rows = []
+    for row in results["cases"]:
+        lines = [reason if line == SECOND_LAUNCH else line for line in row["lines"]]
+        rows.append({**row, "lines": lines})
+    return {**results, "cases": rows}
 
 
 def _with_right_count(lines, passed):

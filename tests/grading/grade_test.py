@@ -17,7 +17,7 @@ import unittest
 import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
-from grading_runs import CAN_GRADE, SEED, real_sandboxes, solution_text
+from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text, words_of
 from json_schemas import deviations
 
 from lab_runs import interrupt_alone, started
@@ -175,6 +175,18 @@ class GradeTest(unittest.TestCase):
         self.assertIn(
             "missing barrier before", (output / "summary.html").read_text(encoding="utf-8")
         )
+
+    def test_a_race_is_the_reason_that_is_told_for_a_second_launch_that_is_wrong(self):
+        for name, has_race in (
+            ("no_barrier_before_the_ticket", True),
+            ("counter_not_reset", False),
+        ):
+            trials = trials_of(chosen_exercise("04.2"))
+            said = words_of(judged("04.2", next(each.text for each in trials if each.name == name)))
+            with self.subTest(name):
+                self.assertEqual("The first launch was right." in said, not has_race, said)
+                reason = "Two threads race, which may be the reason: see the part races."
+                self.assertEqual(reason in said, has_race, said)
 
     def test_an_interrupted_run_goes_on_where_it_was(self):
         text = solution_text(NUMBER)
