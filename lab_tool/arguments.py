@@ -31,6 +31,8 @@ class Verb(NamedTuple):
 class SentenceParser(argparse.ArgumentParser):
     """Answers wrong use with one sentence instead of a page of usage."""
 
+    backends = BACKENDS  # that the verb has
+
     def error(self, message):
         missing = re.fullmatch("the following arguments are required: (.*)", message)
         if missing:
@@ -149,10 +151,10 @@ def parse(name, verb, words, program_options: Optional[list[str]]):
         rest = [word for word in rest if not is_source(word)]
     if rest:
         _refuse(name, verb, parser, rest[0])
-    if getattr(arguments, "backend", "auto") not in BACKENDS:
-        raise LabError(
-            f"there is no backend {arguments.backend}; there are auto, cpu and cuda.", WRONG_USE
-        )
+    backend = getattr(arguments, "backend", None)
+    if backend and backend not in parser.backends:
+        there_are = listed(parser.backends)
+        raise LabError(f"lab {name} has no backend {backend}; there are {there_are}.", WRONG_USE)
     if arguments.build and any(word.split("=")[0] == "--backend" for word in words):
         raise LabError(
             "--build names a folder that already has its backend; leave --backend out.", WRONG_USE

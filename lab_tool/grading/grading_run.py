@@ -19,6 +19,7 @@ from lab_tool.grading.recorded_work import recorded_work
 from lab_tool.grading.run_folder import Stopwatch, broken
 from lab_tool.grading.sandboxed_run import SandboxFailed, Stopped
 from lab_tool.output import Progress, remark, seconds_text
+from lab_tool.paths import shown
 
 MOST_PER_PROCESSOR = 4  # less than PATIENCE of sandboxed_run.py
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
@@ -82,7 +83,8 @@ def judge_unit(tools, run, bench, unit):
     try:
         run.keep(unit, judgement, watch.seconds)
     except OSError as problem:
-        raise LabError(f"a judgement can't be written: {problem.strerror}.") from problem
+        where = shown(run.folder)
+        raise LabError(f"a judgement can't be written in {where}: {problem.strerror}.") from problem
     return judgement
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from lab_tool.errors import WRONG_USE, LabError
 from lab_tool.grading.judgements import INTERNAL, Judgement, part_row
 from lab_tool.grading.recorded_work import FILE
-from lab_tool.paths import ROOT, write_whole
+from lab_tool.paths import ROOT, shown, write_whole
 
 SEED = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
@@ -48,11 +48,16 @@ class RunFolder:
             f"{exercise.file_name[:-3]}-{hashlib.sha256(content).hexdigest()[:24]}", exercise
         )
         source = self.source_of(unit)
-        if not source.is_file():
+        if source.is_file():
+            return unit
+        try:
             source.parent.mkdir(parents=True, exist_ok=True)
             written = source.with_suffix(".part")
             written.write_bytes(content)
             written.replace(source)
+        except OSError as error:  # a full disk has no name
+            where = shown(self.folder)
+            raise LabError(f"nothing can be written in {where}: {error.strerror}.") from error
         return unit
 
     def judgement_of(self, unit):

@@ -23,7 +23,7 @@ from lab_tool.grading.sandbox import NONE, place_open_to_all, strongest_sandbox
 from lab_tool.grading.submissions import submissions_of
 from lab_tool.grading.summary import write_summary
 from lab_tool.grading.tables import write_csv, write_junit
-from lab_tool.output import remark, say, say_next
+from lab_tool.output import counted, remark, say, say_next
 from lab_tool.paths import ROOT, shown, write_whole
 
 EXECUTORS = ("local", "slurm")
@@ -69,6 +69,7 @@ def add_options(parser):
     parser.add_argument(
         "--backend", default="cpu", metavar="cpu|cuda", help="cuda: on the GPU as well"
     )
+    parser.backends = ("cpu", "cuda")  # what grades is not chosen by chance
     add_build(parser)
     add_verbose(parser)
 
@@ -77,10 +78,6 @@ def act(arguments):
     exercises = chosen_exercises(arguments.exercises)
     if arguments.executor not in EXECUTORS:
         raise LabError(f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE)
-    if arguments.backend == "auto":
-        raise LabError(
-            "--backend auto: what grades is not chosen by chance; cpu or cuda.", WRONG_USE
-        )
     due = due_time(arguments.due)
     roster = read_roster(arguments.roster) if arguments.roster else None
     place = pathlib.Path(arguments.submissions)
@@ -145,11 +142,19 @@ def require_closed_places(arguments):
 
 def execute(arguments, tools, run, units):
     """Judges the Units; returns {a unit's name: Judgement} of those that the grader failed on."""
-    if arguments.executor == "slurm":
-        from lab_tool.grading.slurm import judge_on_cluster
+    try:
+        if arguments.executor == "slurm":
+            from lab_tool.grading.slurm import judge_on_cluster
 
-        return judge_on_cluster(arguments, run, units)
-    return judge_here(tools, run, units, arguments.jobs)
+            return judge_on_cluster(arguments, run, units)
+        return judge_here(tools, run, units, arguments.jobs)
+    except KeyboardInterrupt:
+        judged = sum(run.judgement_of(unit) is not None for unit in units)
+        remark(
+            f"{judged} of {counted(len(units), 'different submission')} "
+            f"{'is' if judged == 1 else 'are'} judged; the same command goes on from there."
+        )
+        raise
 
 
 def due_time(text):
@@ -196,18 +201,19 @@ def tell(marks, units, folder):
     rows = [row for student in marks["students"] for row in student["exercises"]]
     handed = sum(row["file"] is not None for row in rows)
     say(
-        f"{len(marks['students'])} students, {handed} submissions, {len(units)} of them different; "
+        f"{counted(len(marks['students']), 'student')}, {counted(handed, 'submission')}, "
+        f"{len(units)} of them different; "
         f"sandbox: {marks['sandbox']}."
     )
     troubled = sum(bool(student["problems"]) for student in marks["students"])
     if troubled or marks["problems"]:
         say(
-            f"Missing, late, doubled, misnamed or not graded: {troubled} students and "
-            f"{len(marks['problems'])} other files; summary.html lists them."
+            f"Missing, late, doubled, misnamed or not graded: {counted(troubled, 'student')} and "
+            f"{counted(len(marks['problems']), 'other file')}; summary.html lists them."
         )
     broken = sum(row["status"] == INTERNAL for row in rows)
     if broken:
-        say(f"The grader itself failed on {broken} submissions, which are marked {INTERNAL}.")
+        say(f"The grader itself failed on {counted(broken, 'submission')}: status {INTERNAL}.")
     say_next(f"open {shown(folder / 'summary.html')}")
     return 1 if broken else 0
 

@@ -27,7 +27,7 @@ from lab_tool.exercises.catalogue import chosen_exercise
 from lab_tool.exercises.trials import trials_of
 from lab_tool.grading import grading_run
 from lab_tool.grading.marks import folders_of
-from lab_tool.paths import ROOT
+from lab_tool.paths import ROOT, shown
 from lab_tool.verbs.grade import due_time
 from this_build import BUILD
 
@@ -201,6 +201,11 @@ class GradeTest(unittest.TestCase):
         _, errors = interrupt_alone(process)
         self.assertEqual(process.returncode, 130, errors)
         self.assertNotIn("Traceback", errors)
+        kept = len(list(output.glob("judged/*.json")))
+        self.assertRegex(
+            errors,
+            rf"{kept} of 6 different submissions (is|are) judged; the same command goes on from there\.",
+        )
         finished = {path: path.stat().st_mtime_ns for path in output.glob("judged/*.json")}
         self.assertTrue(0 < len(finished) < 6, finished)
         again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
@@ -223,7 +228,7 @@ class GradeTest(unittest.TestCase):
         with mock.patch.object(grading_run, "judge", judge):
             code, said = grade(self.place, output)
         self.assertEqual(code, 1, said)
-        self.assertIn("failed on 1 submission", said)
+        self.assertIn("failed on 1 submission: status XX.", said)
         self.assertEqual(of_student(output, "bob")["exercises"][0]["status"], "XX")
         self.assertEqual(of_student(output, "ann")["points"], 11)
         code, said = grade(self.place, output)  # the grader is mended: only bob's is judged
@@ -233,7 +238,9 @@ class GradeTest(unittest.TestCase):
         text = solution_text(NUMBER)
         output = self.folder / "output"
         self.hand_in(ann=text)
-        self.assertEqual(grade(self.place, output)[0], 0)
+        code, said = grade(self.place, output)
+        self.assertEqual(code, 0, said)
+        self.assertIn("1 student, 1 submission, 1 of them different", said)
         finished = {path: path.stat().st_mtime_ns for path in output.glob("judged/*.json")}
         self.assertEqual(len(finished), 1)
         self.hand_in(bob=f"{text}// another\n")
@@ -241,9 +248,19 @@ class GradeTest(unittest.TestCase):
         with mock.patch("lab_tool.grading.run_folder.write_whole", side_effect=full):
             code, said = grade(self.place, output, "--jobs", "1")
         self.assertEqual(code, 1)
-        self.assertIn("lab: a judgement can't be written: No space left on device.", said)
+        where = shown(output)
+        sentence = f"lab: a judgement can't be written in {where}: No space left on device."
+        self.assertIn(sentence, said)
         self.assertNotIn("Traceback", said)
         self.assertEqual(len(list(output.glob("judged/*.json"))), 1)
+        self.hand_in(cy=f"{text}// a third\n")
+        with mock.patch.object(pathlib.Path, "write_bytes", side_effect=full):
+            code, said = grade(self.place, output)
+        self.assertEqual(code, 1)
+        nothing = f"lab: nothing can be written in {where}: No space left on device."
+        self.assertEqual(said.splitlines()[-1], nothing)
+        self.assertEqual(len(list(output.glob("judged/*.json"))), 1)
+        (self.place / "cy" / FILE).unlink()
         self.assertEqual(grade(self.place, output)[0], 0)
         self.assertEqual(len(list(output.glob("judged/*.json"))), 2)
         for path, when in finished.items():
@@ -281,6 +298,7 @@ class GradeTest(unittest.TestCase):
             ("class", output, ("--seed", "a b"), "--seed: a file or a word"),
             ("class", output, ("--executor", "cloud"), "there are local and slurm"),
             ("class", output, ("--jobs", "0"), "from 1 to"),
+            ("class", output, ("--roster", "."), "--roster . can't be read: Is a directory."),
             ("class", output, ("--exercises", "99.9"), "no exercise 99.9"),
             ("class", output, ("--exercises", ","), "nothing between two commas"),
             ("class", output, ("--exercises", "01.1,saxpy"), "01.1 is there twice"),
@@ -292,6 +310,16 @@ class GradeTest(unittest.TestCase):
             self.assertEqual(code, 2, text)
             self.assertIn(said, text)
             self.assertEqual(len(text.strip().splitlines()), 1, text)
+
+    def test_the_backends_that_are_named_are_those_that_there_are(self):
+        words = [str(self.place), "--exercises", NUMBER, "--output", str(self.folder / "output")]
+        for backend in ("auto", "gpu"):
+            said = io.StringIO()
+            with contextlib.redirect_stderr(said):
+                code = main(["grade", *words, "--backend", backend])
+            self.assertEqual(code, 2)
+            sentence = f"lab: lab grade has no backend {backend}; there are cpu and cuda.\n"
+            self.assertEqual(said.getvalue(), sentence)
 
 
 class FormsTest(unittest.TestCase):

@@ -65,6 +65,7 @@ MEANT = {
     "01_saxpy (2).cu": ("01.1", EXACT),
     "01_saxpy_2.cu": ("01.1", EXACT),
     "01_saxpy.cu.txt": ("01.1", EXACT),
+    "01_saxpy.cu.cpp": ("01.1", EXACT),
     "Saxpy.cu": ("01.1", MISNAMED),
     "Fullest Bin (final).cu": ("04.2", MISNAMED),
     "01_fullest_bin.cu": ("04.2", MISNAMED),
