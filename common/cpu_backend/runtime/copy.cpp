@@ -157,10 +157,13 @@ cudaError_t copy_in_stream(cudaStream_t stream, Body body) {
   });
 }
 
-// A copy within the device does not make the host wait, even under the name of a blocking copy.
+// A copy within the device does not make the host wait, even under the name of a blocking copy. Any
+// other waits for the default stream, and not for streams that are non-blocking.
 template <class Body>
 cudaError_t blocking_copy(cudaMemcpyKind kind, Body body) {
-  if (kind != cudaMemcpyDeviceToDevice) return call_that_waits(body);
+  if (kind != cudaMemcpyDeviceToDevice) {
+    return call_that_waits_by([] { catch_up(nullptr); }, body);
+  }
   return copy_in_stream(nullptr, body);
 }
 

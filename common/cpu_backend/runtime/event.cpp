@@ -27,8 +27,16 @@ handle_table<CUevent_st>& events() {
   return table;
 }
 
+// For a handle that is no event, of nothing.
+stream_position position_of(cudaEvent_t event) {
+  stream_position position;
+  events().with(event, [&](const CUevent_st& it) { position = it.position; });
+  return position;
+}
+
 cudaError_t wait_for(cudaEvent_t event) {
-  return call_that_waits(
+  return call_that_waits_by(
+      [&] { do_work_to(position_of(event)); },
       [&] { return events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
@@ -74,7 +82,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return is_busy() ? cudaErrorNotReady : wait_for(event);
+  return is_busy(position_of(event)) ? cudaErrorNotReady : wait_for(event);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return wait_for(event); }
@@ -85,18 +93,24 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
-  return call_that_waits([&] {
-    if (!milliseconds) return cudaErrorInvalidValue;
-    CUevent_st first;
-    CUevent_st last;
-    events().with(start, [&](const CUevent_st& it) { first = it; });
-    events().with(end, [&](const CUevent_st& it) { last = it; });
-    // Holds for handles that are no events as well: those leave an event that was never recorded.
-    if (!first.has_time() || !last.has_time()) return cudaErrorInvalidResourceHandle;
-    *milliseconds =
-        std::chrono::duration<float, std::milli>(*last.recorded - *first.recorded).count();
-    return cudaSuccess;
-  });
+  return call_that_waits_by(
+      [&] {
+        do_work_to(position_of(start));
+        do_work_to(position_of(end));
+      },
+      [&] {
+        if (!milliseconds) return cudaErrorInvalidValue;
+        CUevent_st first;
+        CUevent_st last;
+        events().with(start, [&](const CUevent_st& it) { first = it; });
+        events().with(end, [&](const CUevent_st& it) { last = it; });
+        // Holds for handles that are no events as well: those leave an event that was never
+        // recorded.
+        if (!first.has_time() || !last.has_time()) return cudaErrorInvalidResourceHandle;
+        *milliseconds =
+            std::chrono::duration<float, std::milli>(*last.recorded - *first.recorded).count();
+        return cudaSuccess;
+      });
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {

@@ -21,12 +21,18 @@ cudaError_t call_without_waiting(Body body) {
   return record_error(body());
 }
 
-// Waits for the device first, and so learns of a kernel that died.
-template <class Body>
-cudaError_t call_that_waits(Body body) {
-  do_held_work();
+// Waits first, as `wait` does it, and so learns of a kernel that died.
+template <class Wait, class Body>
+cudaError_t call_that_waits_by(Wait wait, Body body) {
+  wait();
   if (const cudaError_t error = surface_fault()) return record_error(error);
   return record_error(body());
+}
+
+// Waits for the whole device first.
+template <class Body>
+cudaError_t call_that_waits(Body body) {
+  return call_that_waits_by(do_held_work, body);
 }
 
 }  // namespace cpu_backend

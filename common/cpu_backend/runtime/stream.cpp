@@ -41,8 +41,12 @@ cudaError_t with_stream(cudaStream_t stream, Use use) {
 }
 
 cudaError_t wait_for(cudaStream_t stream) {
-  return call_that_waits(
-      [&] { return is_stream(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+  const bool exists = is_stream(stream);
+  return call_that_waits_by(
+      [&] {
+        if (exists) catch_up(stream);
+      },
+      [&] { return exists ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
 }  // namespace
@@ -122,7 +126,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(stream); }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return is_busy() ? cudaErrorNotReady : wait_for(stream);
+  return is_stream(stream) && is_busy(stream) ? cudaErrorNotReady : wait_for(stream);
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {

@@ -87,10 +87,15 @@ class held_work {
     for (const stream_position& end : ends) run_to(end);
   }
 
-  bool any_left() {
+  bool any_left_before(const stream_position& position) {
+    const std::lock_guard guard(lock_);
+    return streams_[position.stream].done < position.count;
+  }
+
+  bool any_left_before_default() {
     const std::lock_guard guard(lock_);
     for (const auto& [number, stream] : streams_) {
-      if (stream.done < stream.pieces.size()) return true;
+      if (stream.waits_for_default && stream.done < stream.pieces.size()) return true;
     }
     return false;
   }
@@ -179,13 +184,26 @@ void catch_up(cudaStream_t stream) {
   if (stream != cudaStreamPerThread) held().run_all(false);
 }
 
+void do_work_to(const stream_position& position) {
+  if (streams_are_held()) held().run_to(position);
+}
+
 void do_held_work() {
   if (streams_are_held()) held().run_all(true);
 }
 
-bool is_busy() {
-  if (!streams_are_held() || !held().any_left()) return false;
-  if (held().is_third_question()) do_held_work();
+bool is_busy(cudaStream_t stream) {
+  if (!streams_are_held() || stream == cudaStreamPerThread) return false;
+  const created_stream created = created_stream_of(stream);
+  if (created.number != 0) return is_busy(held().position(created.number));
+  if (!held().any_left_before_default()) return false;
+  if (held().is_third_question()) catch_up(stream);
+  return true;
+}
+
+bool is_busy(const stream_position& position) {
+  if (!streams_are_held() || !held().any_left_before(position)) return false;
+  if (held().is_third_question()) do_work_to(position);
   return true;
 }
 

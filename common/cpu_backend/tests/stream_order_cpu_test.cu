@@ -116,10 +116,88 @@ TEST_CASE("who asks whether a stream is done gets no for an answer, and yes in t
   CHECK(with.read() == 1);
 }
 
-TEST_CASE("the host waits for the work of all streams before it goes on") {
+TEST_CASE("what the host has waited for is done before all that it asks for next") {
   two_streams with;
   with.append(1, with.first);
   REQUIRE(cudaStreamSynchronize(with.first) == cudaSuccess);
   with.append(2, with.second);
   CHECK(with.read() == 12);
+}
+
+TEST_CASE("a host that waits for one stream orders no other one") {
+  two_streams with;
+  with.append(1, with.first);
+  with.append(2, with.second);
+  SECTION("by its name") { REQUIRE(cudaStreamSynchronize(with.second) == cudaSuccess); }
+  SECTION("by an event") {
+    REQUIRE(cudaEventRecord(with.event, with.second) == cudaSuccess);
+    REQUIRE(cudaEventSynchronize(with.event) == cudaSuccess);
+  }
+  SECTION("by asking for its time") {
+    REQUIRE(cudaEventRecord(with.event, with.second) == cudaSuccess);
+    float milliseconds = -1;
+    REQUIRE(cudaEventElapsedTime(&milliseconds, with.event, with.event) == cudaSuccess);
+  }
+  SECTION("by asking whether it is done") {
+    while (cudaStreamQuery(with.second) == cudaErrorNotReady) {
+    }
+  }
+  SECTION("by asking whether an event has happened") {
+    REQUIRE(cudaEventRecord(with.event, with.second) == cudaSuccess);
+    while (cudaEventQuery(with.event) == cudaErrorNotReady) {
+    }
+  }
+  with.append(3, with.second);
+  CHECK(with.read() == 231);
+}
+
+TEST_CASE("a host that waits for the device waits for all streams") {
+  two_streams with;
+  with.append(1, with.first);
+  with.append(2, with.second);
+  SECTION("by its name") { REQUIRE(cudaDeviceSynchronize() == cudaSuccess); }
+  SECTION("by freeing memory") { REQUIRE(cudaFree(nullptr) == cudaSuccess); }
+  with.append(3, with.second);
+  CHECK(with.read() == 213);
+}
+
+TEST_CASE("a wait for an event is one for what comes before it, and not for what comes after") {
+  two_streams with;
+  with.append(1, with.first);
+  REQUIRE(cudaEventRecord(with.event, with.first) == cudaSuccess);
+  with.append(2, with.first);
+  REQUIRE(cudaEventSynchronize(with.event) == cudaSuccess);
+  with.append(3, with.second);
+  CHECK(with.read() == 132);
+}
+
+TEST_CASE("a host that waits for a stream waits for the events that the stream waits for") {
+  two_streams with;
+  with.append(1, with.first);
+  REQUIRE(cudaEventRecord(with.event, with.first) == cudaSuccess);
+  with.append(2, with.first);
+  REQUIRE(cudaStreamWaitEvent(with.second, with.event) == cudaSuccess);
+  with.append(3, with.second);
+  REQUIRE(cudaStreamSynchronize(with.second) == cudaSuccess);
+  with.append(4, with.second);
+  CHECK(with.read() == 1342);
+}
+
+TEST_CASE("a host that waits for the default stream waits for no stream that is non-blocking") {
+  const unsigned int flags = GENERATE(cudaStreamDefault, cudaStreamNonBlocking);
+  two_streams with(flags);
+  with.append(1, with.first);
+  SECTION("by its name") { REQUIRE(cudaStreamSynchronize(nullptr) == cudaSuccess); }
+  SECTION("by asking whether it is done") {
+    while (cudaStreamQuery(nullptr) == cudaErrorNotReady) {
+    }
+  }
+  SECTION("by a copy") {
+    long long copied = -1;
+    REQUIRE(cudaMemcpy(&copied, with.number.data(), sizeof(copied), cudaMemcpyDeviceToHost) ==
+            cudaSuccess);
+    CHECK(copied == (flags == cudaStreamDefault ? 1 : 0));
+  }
+  with.append(2, with.second);
+  CHECK(with.read() == (flags == cudaStreamDefault ? 12 : 21));
 }
