@@ -162,7 +162,7 @@ cudaError_t copy_in_stream(cudaStream_t stream, Body body) {
 template <class Body>
 cudaError_t blocking_copy(cudaMemcpyKind kind, Body body) {
   if (kind != cudaMemcpyDeviceToDevice) {
-    return call_that_waits_by([] { catch_up(nullptr); }, body);
+    return call_that_waits_by([] { do_work_of(nullptr); }, body);
   }
   return copy_in_stream(nullptr, body);
 }

@@ -44,7 +44,7 @@ cudaError_t wait_for(cudaStream_t stream) {
   const bool exists = is_stream(stream);
   return call_that_waits_by(
       [&] {
-        if (exists) catch_up(stream);
+        if (exists) do_work_of(stream);
       },
       [&] { return exists ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }

@@ -75,16 +75,33 @@ class held_work {
     while (stream.done < position.count) run(stream.pieces[stream.done++]);
   }
 
-  void run_all(bool also_those_that_do_not_wait_for_default) {
+  void run_all() {
     const std::lock_guard guard(lock_);
-    std::vector<stream_position> ends;
-    for (const auto& [number, stream] : streams_) {
-      if (also_those_that_do_not_wait_for_default || stream.waits_for_default) {
-        ends.push_back({number, stream.pieces.size()});
-      }
+    for (const stream_position& end : ends_in_order()) run_to(end);
+  }
+
+  void run_those_that_wait_for_default() {
+    const std::lock_guard guard(lock_);
+    for (const stream_position& end : ends_in_order()) {
+      if (streams_[end.stream].waits_for_default) run_to(end);
     }
-    if (order() == stream_order::last) ends = {ends.rbegin(), ends.rend()};
-    for (const stream_position& end : ends) run_to(end);
+  }
+
+  // As run_to(), but streams that go before that one do all of their work.
+  void run_in_order_to(const stream_position& position) {
+    const std::lock_guard guard(lock_);
+    for (const stream_position& end : ends_in_order()) {
+      if (!any_left_before(position)) return;
+      run_to(end.stream == position.stream ? position : end);
+    }
+  }
+
+  void run_in_order_to_default() {
+    const std::lock_guard guard(lock_);
+    for (const stream_position& end : ends_in_order()) {
+      if (!any_left_before_default()) return;
+      run_to(end);
+    }
   }
 
   bool any_left_before(const stream_position& position) {
@@ -111,6 +128,13 @@ class held_work {
   }
 
  private:
+  std::vector<stream_position> ends_in_order() const {
+    std::vector<stream_position> ends;
+    for (const auto& [number, stream] : streams_) ends.push_back({number, stream.pieces.size()});
+    if (order() == stream_order::last) ends = {ends.rbegin(), ends.rend()};
+    return ends;
+  }
+
   void run(piece& what) {
     if (!what.launch) return run_to(what.awaited);
     tell_what_it_overtakes(what);
@@ -181,15 +205,22 @@ void catch_up(cudaStream_t stream) {
   if (!streams_are_held()) return;
   const created_stream created = created_stream_of(stream);
   if (created.number != 0) return held().run_to(held().position(created.number));
-  if (stream != cudaStreamPerThread) held().run_all(false);
-}
-
-void do_work_to(const stream_position& position) {
-  if (streams_are_held()) held().run_to(position);
+  if (stream != cudaStreamPerThread) held().run_those_that_wait_for_default();
 }
 
 void do_held_work() {
-  if (streams_are_held()) held().run_all(true);
+  if (streams_are_held()) held().run_all();
+}
+
+void do_work_of(cudaStream_t stream) {
+  if (!streams_are_held()) return;
+  const created_stream created = created_stream_of(stream);
+  if (created.number != 0) return do_work_to(held().position(created.number));
+  if (stream != cudaStreamPerThread) held().run_in_order_to_default();
+}
+
+void do_work_to(const stream_position& position) {
+  if (streams_are_held()) held().run_in_order_to(position);
 }
 
 bool is_busy(cudaStream_t stream) {
@@ -197,7 +228,7 @@ bool is_busy(cudaStream_t stream) {
   const created_stream created = created_stream_of(stream);
   if (created.number != 0) return is_busy(held().position(created.number));
   if (!held().any_left_before_default()) return false;
-  if (held().is_third_question()) catch_up(stream);
+  if (held().is_third_question()) do_work_of(stream);
   return true;
 }
 

@@ -2,13 +2,12 @@
 // In which order the device does the work of several streams. As a rule a launch runs at its call.
 //
 // With LAB_STREAM_ORDER=first (or last) in the environment, launches into streams that the program
-// has created are held until something waits for them. Where the host waits for the device, the
-// stream that was created first (or last) does all of its work before the next one begins, as far
-// as events let it. Where the host waits for one stream or for an event, only that stream goes on,
-// and those that it depends on: the host's wait orders nothing else. CUDA allows these orders too,
-// so a program without a race between streams can't tell; one that lacks an event gives other
-// results in one of the two. They are some of the orders that CUDA allows, not all: whatever is
-// asked of a stream besides launches and events makes it catch up first.
+// has created are held until something waits for them. Then the stream that was created first (or
+// last) does all of its work before the next one begins, as far as events let it, and only until
+// what is waited for is done: a host that waits for one stream orders no other one. CUDA allows
+// these orders too, so a program without a race between streams can't tell; one that lacks an event
+// gives other results in one of the two. They are some of the orders that CUDA allows, not all:
+// whatever is asked of a stream besides launches and events makes it catch up first.
 //
 // What runs earlier than it was asked for is named on stderr:
 //   stream order: sum.cu:34 runs before sum.cu:31
@@ -57,11 +56,12 @@ void wait_for_position(cudaStream_t stream, const stream_position& position);
 // What is asked of `stream` next happens at the call: does the held work that comes before it.
 void catch_up(cudaStream_t stream);
 
-// The host waits for that position: does the held work up to there, and what it depends on.
-void do_work_to(const stream_position& position);
-
 // The host waits for the device: does all held work.
 void do_held_work();
+
+// The host waits for this stream or position: does held work until that is done.
+void do_work_of(cudaStream_t stream);
+void do_work_to(const stream_position& position);
 
 // Whether work of `stream`, or before that position, is held. If so, every third time does it: a
 // loop that asks has an end.

@@ -20,10 +20,11 @@ __global__ void append_digit(long long* number, int digit) { *number = *number *
 
 // Two streams, the first one created first, and a number that tells in which order digits came.
 struct two_streams {
-  explicit two_streams(unsigned int flags = cudaStreamDefault) : number(1) {
+  explicit two_streams(unsigned int flags = cudaStreamDefault) : two_streams(flags, flags) {}
+  two_streams(unsigned int flags_of_first, unsigned int flags_of_second) : number(1) {
     REQUIRE(is_set == 0);
-    REQUIRE(cudaStreamCreateWithFlags(&first, flags) == cudaSuccess);
-    REQUIRE(cudaStreamCreateWithFlags(&second, flags) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&first, flags_of_first) == cudaSuccess);
+    REQUIRE(cudaStreamCreateWithFlags(&second, flags_of_second) == cudaSuccess);
     REQUIRE(cudaEventCreate(&event) == cudaSuccess);
     number.fill_bytes(0);
   }
@@ -149,6 +150,20 @@ TEST_CASE("a host that waits for one stream orders no other one") {
   }
   with.append(3, with.second);
   CHECK(with.read() == 231);
+}
+
+TEST_CASE("a stream that goes first does so before a host that waits for another one goes on") {
+  two_streams with(cudaStreamDefault, cudaStreamNonBlocking);
+  with.append(1, with.first);
+  with.append(2, with.second);
+  SECTION("by its name") { REQUIRE(cudaStreamSynchronize(with.first) == cudaSuccess); }
+  SECTION("by an event") {
+    REQUIRE(cudaEventRecord(with.event, with.first) == cudaSuccess);
+    REQUIRE(cudaEventSynchronize(with.event) == cudaSuccess);
+  }
+  SECTION("by the default stream") { REQUIRE(cudaStreamSynchronize(nullptr) == cudaSuccess); }
+  with.append(3, with.first);
+  CHECK(with.read() == 213);
 }
 
 TEST_CASE("a host that waits for the device waits for all streams") {
