@@ -2,11 +2,11 @@
 #include "racecheck/report/located_finding.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <map>
-#include <string_view>
 #include <tuple>
+
+#include "racecheck/report/changed_variables.hpp"
 
 namespace racecheck {
 namespace {
@@ -19,13 +19,11 @@ two_lines lines_of(const located_finding& of) {
   return lines;
 }
 
-// `+=`, `++` and the like: the compiler may do the reads of two such lines at once.
-bool is_compound_assignment(const std::string& line) {
-  // Not std::regex: its header takes longer to compile than all the rest of the report.
-  static constexpr std::array<std::string_view, 12> updates = {
-      "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="};
-  return std::ranges::any_of(
-      updates, [&](std::string_view sign) { return line.find(sign) != std::string::npos; });
+// Whether both lines change one variable by `+=`, `++` and the like: the compiler may do the reads
+// of two such lines at once.
+bool update_the_same(const changed_variables& left, const changed_variables& right) {
+  return std::ranges::any_of(left.updated,
+                             [&](const std::string& name) { return right.updated.contains(name); });
 }
 
 // Where threads read an element and write it back: the instructions, and the lines of those that
@@ -40,7 +38,8 @@ struct updates {
   }
 };
 
-// Of those that read and write it on one line.
+// Of those that read and write it on one line, or on two that change it. A thread may also write
+// what it has read at another line for another purpose: in a loop, for the next round.
 updates find_updates(const std::set<plain_update>& all) {
   std::vector<place_number> places;
   for (const plain_update& each : all) places.insert(places.end(), {each.read, each.write});
@@ -50,8 +49,12 @@ updates find_updates(const std::set<plain_update>& all) {
     const std::size_t write = read + 1;
     const bool is_one_line =
         !lines[read].file.empty() && place_text(lines[read]) == place_text(lines[write]);
-    if (is_one_line || is_compound_assignment(lines[read].text)) found.places.insert(places[read]);
-    if (is_one_line || is_compound_assignment(lines[write].text)) {
+    const changed_variables by_write = variables_changed_by(lines[write].text);
+    const bool update_one = update_the_same(variables_changed_by(lines[read].text), by_write);
+    const bool only_updates =
+        !by_write.updated_elements.empty() && by_write.stored_elements.empty();
+    if (is_one_line || update_one) found.places.insert(places[read]);
+    if (is_one_line || update_one || only_updates) {
       found.places.insert(places[write]);
       found.lines.insert(place_text(lines[write]));
     }

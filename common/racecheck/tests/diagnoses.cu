@@ -77,6 +77,39 @@ __global__ void sum_neighbours(int* sums) {
   sums[threadIdx.x] += sums[(threadIdx.x + 64) % 128];  // mark: neighbour added
 }
 
+// A barrier is missing at the end of the loop, and no atomic: what is changed in these lines is
+// another element. The last thread writes for the second tile what it has read for the first one.
+__global__ void tiles_with_a_table(const int* kind, const int* table, int* sums) {
+  __shared__ int copy[64];
+  for (int tile = 0; tile < 3; ++tile) {
+    for (unsigned e = threadIdx.x; e < 64; e += blockDim.x) copy[e] = table[e];  // mark: copied
+    __syncthreads();
+    sums[threadIdx.x] += copy[63 - kind[threadIdx.x]];  // mark: copy used
+  }
+}
+
+// As above: the line that writes counts something else.
+__global__ void tiles_with_a_count(const int* kind, int* counts, int* sums) {
+  __shared__ int copy[64];
+  for (int tile = 0; tile < 3; ++tile) {
+    if (counts[threadIdx.x]++ < 5) copy[threadIdx.x] = tile;  // mark: stored and counted
+    __syncthreads();
+    sums[threadIdx.x] += copy[63 - kind[threadIdx.x]];  // mark: stored one used
+  }
+}
+
+// As above: the line that writes changes the element, and the one that reads it changes another
+// one.
+__global__ void tiles_with_a_sum(const int* kind, int* sums) {
+  __shared__ int total[64];
+  total[threadIdx.x] = 0;
+  for (int tile = 0; tile < 3; ++tile) {
+    total[threadIdx.x] += tile;  // mark: own one increased
+    __syncthreads();
+    sums[threadIdx.x] += total[63 - kind[threadIdx.x]];  // mark: total used
+  }
+}
+
 __global__ void same_constant(int* found) {
   *found = 1;  // mark: constant stored
 }
@@ -300,6 +333,9 @@ const struct {
     {"count_bytes", [] { count_bytes<<<4, 64>>>(zeros<unsigned char>(2)); }},
     {"count_and_double", [] { count_and_double<<<4, 64>>>(zeros(1)); }},
     {"sum_neighbours", [] { sum_neighbours<<<1, 128>>>(zeros(128)); }},
+    {"tiles_with_a_table", [] { tiles_with_a_table<<<1, 64>>>(zeros(64), zeros(64), zeros(64)); }},
+    {"tiles_with_a_count", [] { tiles_with_a_count<<<1, 64>>>(zeros(64), zeros(64), zeros(64)); }},
+    {"tiles_with_a_sum", [] { tiles_with_a_sum<<<1, 64>>>(zeros(64), zeros(64)); }},
     {"same_constant", [] { same_constant<<<4, 64>>>(zeros(1)); }},
     {"lock_without_release", [] { lock_without_release<<<1, 64>>>(zeros(1), zeros(1)); }},
     {"last_block_volatile",

@@ -17,6 +17,7 @@ PROGRAM = os.environ["DIAGNOSES_PROGRAM"]
 IS_CLANG = (
     "clang" in json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))["compiler"]
 )
+BARRIERS = (["missing __syncthreads()"], ["missing __syncwarp()"])
 SAME_VALUE = "it is a race even if both write the same value"
 
 
@@ -180,6 +181,22 @@ class PlainUpdates(unittest.TestCase):
             with self.subTest(seed=seed):
                 _, (found,), _ = run("sum_neighbours", seed)
                 self.assertEqual(found["diagnosis"], ["missing __syncthreads()"])
+
+    def test_lines_that_change_something_else_lack_a_barrier(self):
+        for case, marks in (
+            ("tiles_with_a_table", ("copied", "copy used")),
+            ("tiles_with_a_count", ("stored and counted", "stored one used")),
+            ("tiles_with_a_sum", ("own one increased", "total used")),
+        ):
+            for seed in range(4):
+                with self.subTest(case=case, seed=seed):
+                    code, findings, _ = run(case, seed)
+                    self.assertEqual(code, 1)
+                    self.assertTrue(findings)
+                    for item in findings:
+                        self.assertIn(item["diagnosis"], BARRIERS)
+                        lines = {item[party]["line"] for party in ("first", "second")}
+                        self.assertLessEqual(lines, {line_of(mark) for mark in marks})
 
 
 class Signals(unittest.TestCase):

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// What a line of the source changes, as far as its text tells.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace racecheck {
+
+// By the first name of each expression: "bins" for bins[k]++ and for *bins += 1. What stands in the
+// head of a `for` does not count: it is mostly the loop's counter.
+struct changed_variables {
+  std::set<std::string> updated;           // by `+=`, `++` and the like
+  std::set<std::string> updated_elements;  // those of them that are elements or behind a pointer
+  std::set<std::string> stored_elements;   // by `=`, elements or behind a pointer as well
+};
+changed_variables variables_changed_by(std::string_view line);
+
+}  // namespace racecheck
