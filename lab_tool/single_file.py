@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lab_tool.build_folders import introspection, lines_of, settings_of
 from lab_tool.building import alone_in, build
-from lab_tool.compiler_messages import with_true_columns, without_own_warnings
+from lab_tool.compiler_messages import readable
 from lab_tool.errors import LabError
 from lab_tool.output import Progress, has_colour, is_verbose, remark_lines
 from lab_tool.own_files import sources_of
@@ -110,7 +110,7 @@ class Recipe:
         for number, step in enumerate(steps):
             code = run_step(step) if is_verbose() else watch(step, printed.append)
             if code != 0:
-                raise self._failure(with_true_columns(without_own_warnings(printed)))
+                raise self._failure(readable(printed))
             has_done(number + 1, len(steps))
         used = [*self.libraries]
         for depfile in self.depfiles:
@@ -119,7 +119,7 @@ class Recipe:
             used.append(self.header + ".gch")
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
         self.record.write_text(json.dumps(states), encoding="utf-8")
-        return with_true_columns(without_own_warnings(printed))
+        return readable(printed)
 
     def _failure(self, lines):
         which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"

@@ -8,7 +8,7 @@ import shutil
 from typing import NamedTuple
 
 from lab_tool.build_folders import lines_of
-from lab_tool.compiler_messages import with_true_columns, without_own_warnings
+from lab_tool.compiler_messages import readable
 from lab_tool.exercises.inspection import objections_to_names, objections_to_source
 from lab_tool.exercises.programs import explained_lines
 from lab_tool.grading.sandbox import interpreter
@@ -78,9 +78,7 @@ def _compiler_lines(sandbox, step, access, exercise, source):
     run = sandbox.run(step, access, limits=LIMITS)
     if not run.has_begun:
         raise SandboxFailed(f"no compiler could be run in the sandbox: {run.output.strip()}")
-    lines = with_true_columns(
-        without_own_warnings(_without_folders(run.output, access.work, source).splitlines())
-    )
+    lines = readable(_without_folders(run.output, access.work, source).splitlines())
     if run.limit:
         raise NotCompiled([TOO_MUCH[run.limit].format(LIMITS.figure(run.limit))])
     if run.code != 0:

@@ -18,8 +18,9 @@ from unittest import mock
 
 from lab_runs import interrupt, started
 from lab_tool import output
+from lab_tool.build_folders import settings_of
 from lab_tool.building import NinjaLog
-from lab_tool.compiler_messages import without_own_warnings
+from lab_tool.compiler_messages import readable, with_plain_launches, without_own_warnings
 from lab_tool.names import nearest
 from lab_tool.output import Progress
 from this_build import BUILD, ROOT
@@ -119,6 +120,32 @@ class Streams(unittest.TestCase):
         self.assertLessEqual(max(map(len, shown), default=0), len(f"    2 | {line}"))
         for column in re.findall(r"hello\.cu:2:(\d+): ", result.stderr):
             self.assertLessEqual(int(column), len(line))
+
+    def test_arguments_that_do_not_fit_a_launch(self):
+        settings = settings_of(BUILD)
+        if settings["backend"] != "cpu" or "clang" in settings["compiler"]:
+            self.skipTest("these are messages of g++")
+        lines = LAUNCHES.splitlines()
+        (self.folder / "hello.cu").write_text(LAUNCHES)
+        text = re.sub("[\u2018\u2019]", "'", self.run_hello().stderr)
+        self.assertNotIn("cpu_backend", text)
+        self.assertNotIn("launch.hpp", text)
+        self.assertNotRegex(text, r"hello\.cu:[3-9]:\d+:")
+        for number, reason in (
+            (5, "argument 1: invalid conversion from 'const float*' to 'float*'"),
+            (6, "too few arguments to function 'void kernel(float*, int)'"),
+            (7, "too many arguments to function 'void kernel(float*, int)'"),
+            (8, "candidate expects 2 arguments, 1 provided"),
+        ):
+            with self.subTest(line=lines[number - 1]):
+                misfit = "the arguments of this launch do not fit the kernel's parameters"
+                self.assertIn(
+                    f"hello.cu:{number}: error: {misfit}\n    {number} | {lines[number - 1]}\n",
+                    text,
+                )
+                self.assertIn(f"hello.cu:{number}: note: {reason}\n", text)
+        self.assertEqual(text.count(" error: "), 4)
+        self.assertIn("hello.cu:5: note: the kernel's parameters: float*, int\n", text)
 
     def test_a_reader_that_has_seen_enough(self):
         (self.folder / "hello.cu").write_text(
@@ -259,6 +286,48 @@ class Colour(unittest.TestCase):
         self.assertEqual(lines[-1], "... and 940 more lines; --verbose shows them all")
 
 
+LAUNCHES = """\
+__global__ void kernel(float* y, int n) { y[0] = n; }
+template <class T> __global__ void of_any(T* y, int n) { y[0] = n; }
+int main() {
+  const float* x = nullptr; float* y = nullptr;
+  kernel<<<1, 1>>>(x, 3);
+  kernel<<<1, 1>>>(y);
+  kernel<<<1, 1>>>(y, 3, 4);
+  of_any<<<1, 1>>>(y);
+}
+"""
+
+LAUNCH = f"{ROOT}/common/cpu_backend/execution/launch.hpp"
+# As g++ says it, with the columns of what a launch becomes.
+MISFIT = f"""\
+own.cu: In function 'int main()':
+own.cu:4:474: error: no match for call to '(cpu_backend::configured_launch<\
+main()::<lambda(auto:33& ...)>, main()::<lambda(auto:34)>, \
+void (*)(float*, int)>) (double*&, int)'
+    4 |   kernel<<<1, 1>>>(mine, 3);
+      |   ~~~~~~~~~~~~~~~~                                                   ^
+In file included from {ROOT}/common/cpu_backend/include/cuda_runtime.h:20,
+                 from <command-line>:
+{LAUNCH}:168:8: note: candidate: 'void cpu_backend::configured_launch<\
+Call, Pick, void (*)(Parameters ...)>::operator()(Parameters ...) const [\
+with Parameters = {{float*, int}}]'
+  168 |   void operator()(Parameters... arguments) const {{
+      |        ^~~~~~~~
+{LAUNCH}:168:29: note:   no known conversion for \
+argument 1 from 'double*' to 'float*'
+  168 |   void operator()(Parameters... arguments) const {{
+      |                   ~~~~~~~~~~^~~~~~~~~~~~~
+own.cu:6:9: error: 'other' was not declared in this scope
+    6 |   mine; other;
+      |         ^~~~~
+own.cu: In instantiation of 'main()::<lambda(auto:36& ...)> [with auto:36 = {{}}]':
+{LAUNCH}:129:70:   required from \
+'void cpu_backend::launch_with()'
+own.cu:7:474:   required from here
+own.cu:7: error: 'not_there' was not declared in this scope
+"""
+
 COMPILER = f"""\
 own.cu: In function 'int main()':
 own.cu:4:7: warning: unused variable 'unused' [-Wunused-variable]
@@ -286,6 +355,25 @@ class CompilerMessages(unittest.TestCase):
         self.assertEqual(without_own_warnings(lines), lines[:4] + lines[14:])
         coloured = [f"\x1b[01m\x1b[K{line}\x1b[m" for line in lines]
         self.assertEqual(without_own_warnings(coloured), coloured[:4] + coloured[14:])
+
+    def test_a_launch_as_the_student_has_written_it(self):
+        lines = MISFIT.splitlines()
+        shown = [
+            lines[0],
+            "own.cu:4: error: the arguments of this launch do not fit the kernel's parameters",
+            lines[2],
+            "own.cu:4: note: no known conversion for argument 1 from 'double*' to 'float*'",
+            "own.cu:4: note: the kernel's parameters: float*, int",
+        ]
+        # The rest is about other mistakes.
+        self.assertEqual(with_plain_launches(lines), shown + lines[12:])
+        self.assertEqual(with_plain_launches(COMPILER.splitlines()), COMPILER.splitlines())
+
+    def test_a_column_beyond_the_line_is_left_out_in_colour_as_well(self):
+        lines = ["a.cu:2:80: error: what", "    2 | k<<<1, 1>>>(x);", f"      | {' ' * 70}^"]
+        self.assertEqual(readable(lines), ["a.cu:2: error: what", lines[1]])
+        lines[0] = "\x1b[01m\x1b[Ka.cu:2:80:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kwhat"
+        self.assertEqual(readable(lines), [lines[0].replace(":80:", ":"), lines[1]])
 
     def test_all_of_what_has_no_messages(self):
         for lines in ([], ["one", "  two"], ["In file included from a.h:1:"]):
