@@ -39,10 +39,13 @@ def standard_input():
         return b""
 
 
-def check_once(program, options, seed, timeout, lenient, given=b"", programs=None, counts=False):
+def check_once(
+    program, options, seed, timeout, lenient, given=b"", programs=None, counts=False, settings=None
+):
     """Runs a racecheck program, one of `programs`, with one seed's schedule and the input given.
 
-    With `counts` its report has what each launch did, in numbers, as well.
+    With `counts` its report has what each launch did, in numbers, as well; `settings` go into the
+    program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
         path = os.path.join(folder, "report.json")
@@ -53,6 +56,7 @@ def check_once(program, options, seed, timeout, lenient, given=b"", programs=Non
         environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
         environment["LAB_RACECHECK_SECONDS"] = str(timeout)
         environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
+        environment.update(settings or {})
         patience = timeout + SECONDS_TO_REPORT
         command = [str(program), *options]
         run = run_bounded(command, environment, patience, 4 * MOST_OUTPUT, given, programs)

@@ -10,6 +10,13 @@ from lab_tool.exercises.results import SCREEN, fault_lines
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 # racecheck says of a variable that it is read, written or updated; here a thread does it.
 VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
+# Blocks that run wait for memory, and others have not started: who waits, and at which line.
+WAITS_FOR_LATER_BLOCK = re.compile(
+    r"deadlock: [^\n]* blocks have not started[^\n]*:$"
+    r"(?:\n.*)*?\n +block \((\d+),\d+,\d+\):$"
+    r"(?:\n.*)*?\n +thread \((\d+),\d+,\d+\)[^\n]* for a value in memory, [^\n]*:(\d+)$",
+    re.MULTILINE,
+)
 DYNAMIC = re.compile(r"the launch's dynamic shared memory, element (\d+)")
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
@@ -67,12 +74,28 @@ def _problem(found):
         if found.wrong:
             return _wrong_result(found)
         return ["No kernel of yours was seen to touch any memory."]
+    waits = WAITS_FOR_LATER_BLOCK.search(found.output)
+    if waits:
+        return _block_that_waits(found, *waits.groups())
     fault = fault_lines(found.output)
     if fault:
         return [f"In one of {found.schedules} schedules:", *fault]
     return [
         f"In one of {found.schedules} schedules {found.problem}.",
         *found.output.splitlines()[-3:],
+    ]
+
+
+def _block_that_waits(found, block, thread, line):
+    return [
+        f"In one of {found.schedules} schedules your kernel never ends:",
+        f"  block {block} thread {thread} waits for another block    line {line}",
+        "",
+        *textwrap.wrap(
+            "The other one has not started. CUDA promises a place to one block at a time, and no more: "
+            "a block must not wait for a block that may come after it.",
+            SCREEN,
+        ),
     ]
 
 

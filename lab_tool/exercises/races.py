@@ -17,6 +17,15 @@ SECONDS = 30  # for one schedule
 WEAK_SEEDS = (None, 1, 2)  # None: the default, the oldest and the newest value in turn
 
 
+def settings_of(seed):
+    """What a schedule of an exercise has in its environment besides its seed.
+
+    In the first two schedules the blocks run in their order and in reverse. Here they have one place
+    among them, since CUDA promises no more: a block that waits for a later one waits for ever.
+    """
+    return {"LAB_SMS": "1"} if seed in (0, 1) else {}
+
+
 class WrongResult(NamedTuple):
     """Of a schedule that came to its end: the order of atomic operations alone can lead to one."""
 
@@ -52,7 +61,9 @@ def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None
 
     def check(seed):
         options = [str(given), str(results_of(seed))]
-        return check_once(program, options, seed, SECONDS, False, programs=programs)
+        return check_once(
+            program, options, seed, SECONDS, False, programs=programs, settings=settings_of(seed)
+        )
 
     try:
         runs = list(pool.map(check, range(schedules)))

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lab_tool.exercises.programs import ORDINARY
 from lab_tool.exercises.race_lines import MAY_BE_THE_REASON, race_lines
-from lab_tool.exercises.races import SCHEDULES, races_in, wrong_by_the_rules
+from lab_tool.exercises.races import SCHEDULES, races_in, settings_of, wrong_by_the_rules
 from lab_tool.exercises.results import SECOND_LAUNCH
 from lab_tool.exercises.stream_races import stream_lines
 from lab_tool.grading.compiling import NotCompiled
@@ -106,6 +106,7 @@ class _Races:
         runs, files = [], []
         for seed in range(SCHEDULES):
             environment = {
+                **settings_of(seed),
                 "LAB_RACECHECK_COUNTS": "1",
                 "LAB_RACECHECK_SEED": str(seed),
                 "LAB_RACECHECK_REPORT": "report",
