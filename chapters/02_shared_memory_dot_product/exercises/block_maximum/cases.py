@@ -18,6 +18,8 @@ SHAPES = [
     (10, 1000, 0),
     (9, 1024, 1000),
 ]
+# Whoever has no value brings the lowest one, and not one that is merely low.
+LOW_ENDS = (100, 1024)  # by threads
 RACES = (5, 33)  # by threads, as the questions
 QUESTIONS = {
     3: "Two values are left after the first step, and then one.",
@@ -41,6 +43,9 @@ def cases(random):
             values[place] = -(block + 7)
             if blocks > 3 and block == 2:  # nothing is lower than what these have in common
                 values[begin : last + 1] = [LOWEST] * (last + 1 - begin)
+        if threads in LOW_ENDS:
+            begin = (blocks - 1) * threads
+            values[begin:] = random.choices(range(LOWEST + 1, LOWEST + 1000), k=n - begin)
         maxima = [max(values[b * threads : (b + 1) * threads]) for b in range(blocks)]
         yield Case(
             f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
