@@ -206,7 +206,7 @@ class configured_launch<Call, Pick, void (*)(Parameters...)> {
            any_passed_as_bytes<std::decay_t<Arguments>...>) void
   operator()(Arguments&&... arguments) const {
     [this](auto&&... seen) {
-      launch(seen...);
+      this->launch(seen...);
     }(without_copying(std::forward<Arguments>(arguments))...);
   }
 
@@ -237,7 +237,7 @@ class configured_launch<Call, Pick, std::nullptr_t> {
   requires(any_passed_as_bytes<std::decay_t<Arguments>...>) void operator()(
       Arguments&&... arguments) const {
     [this](auto&&... seen) {
-      launch(seen...);
+      this->launch(seen...);
     }(without_copying(std::forward<Arguments>(arguments))...);
   }
 
