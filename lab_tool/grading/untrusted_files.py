@@ -23,7 +23,8 @@ def content_of(path, most):
         file = opened_file(path)
         if file:
             with file:
-                return file.read(most)
+                # read(most) alone would ask for so much memory, and this is called for each case.
+                return file.read(min(most, os.fstat(file.fileno()).st_size))
     return b""
 
 

@@ -24,21 +24,46 @@ LEFT_OUT = shutil.ignore_patterns(
 )
 
 
+def paths_in(folder):
+    """All files and folders in it, what is in a folder before the folder itself."""
+    found = [path for path in folder.rglob("*") if "__pycache__" not in path.parts]
+    return sorted(found, reverse=True)
+
+
 def files_in(folder):
     """{path within the folder: content} of all its files."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
+        for path in paths_in(folder)
+        if path.is_file()
     }
 
 
+def state_of(path):
+    """What changes when a file is written to; None for a folder."""
+    state = path.lstat()
+    return None if path.is_dir() else (state.st_ino, state.st_size, state.st_mtime_ns)
+
+
 class CopyOfTheTree(unittest.TestCase):
-    def setUp(self):
+    """One copy for all tests of a class; what a test has changed in it is put back after the test."""
+
+    @classmethod
+    def setUpClass(cls):
         holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.tree = pathlib.Path(holder.name, "tree")
-        shutil.copytree(ROOT, self.tree, ignore=LEFT_OUT, symlinks=True)
+        cls.addClassCleanup(holder.cleanup)
+        cls.tree = pathlib.Path(holder.name, "tree")
+        shutil.copytree(ROOT, cls.tree, ignore=LEFT_OUT, symlinks=True)
+        cls.states = {path: state_of(path) for path in paths_in(cls.tree)}
+
+    def tearDown(self):
+        for path in paths_in(self.tree):
+            if path not in self.states:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        for path, state in self.states.items():
+            if not path.exists() or state_of(path) != state:
+                shutil.copy2(ROOT / path.relative_to(self.tree), path)
+                self.states[path] = state_of(path)
 
     def lab(self, *words):
         return subprocess.run(

@@ -39,6 +39,7 @@ from this_build import BUILD, ROOT
 SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
 WEAK_SEEDS = range(20)
 MOST_RIGHT_IN_WEAK_FORM = 3
+NO_SOURCES = shutil.ignore_patterns("exercises", "figures", "mutants", "predictions", "*.md")
 
 
 class Mutant:
@@ -193,7 +194,7 @@ def output_of(program, words, seed, variables):
 def judge(item, folder):
     """None if the mutant is rejected for the reason that it names, else what happened."""
     copy = folder / f"{item.chapter.name}-{item.path.stem}"
-    shutil.copytree(ROOT / "chapters", copy / "chapters")
+    shutil.copytree(ROOT / "chapters", copy / "chapters", ignore=NO_SOURCES)
     applied = subprocess.run(
         ["git", "apply", "--whitespace=nowarn", str(item.path)],
         cwd=copy,
