@@ -5,9 +5,11 @@ import pathlib
 import re
 import textwrap
 
-from lab_tool.exercises.results import SCREEN, fault_lines
+from lab_tool.exercises.results import SCREEN, WIDTH, fault_lines
+from lab_tool.exercises.stuck_launches import places_of_threads
 
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
+NEVER_ENDS = "In one schedule your kernel never ends:"
 # racecheck says of a variable that it is read, written or updated; here a thread does it.
 VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
 # Blocks that run wait for memory, and others have not started: who waits, and at which line.
@@ -27,16 +29,17 @@ def race_lines(found, wrong, cases):
     right = f"All {cases} results are right"
     if finding is None:
         return [f"{right} here, and still the code can fail.", "", *_problem(found)]
-    schedules = f"in {finding['seeds']} of {found.schedules} schedules"
+    # Where one does not come to its end, the others were not run.
+    schedules = "" if found.problem else f", in {finding['seeds']} of {found.schedules} schedules"
     is_race = finding["kind"] == "race"
     what = "two threads race" if is_race else "there is a mistake"
     if wrong:
         case, failure = wrong
         allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
         lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
-        lines.append(f"{what.capitalize()}, {schedules}:")
+        lines.append(f"{what.capitalize()}{schedules}:")
     else:
-        lines = [f"{right}, and still {what}, {schedules}:"]
+        lines = [f"{right}, and still {what}{schedules}:"]
     if is_race:
         for party in (finding["first"], finding["second"]):
             lines += ["", *_party(party, finding["object"])]
@@ -44,11 +47,16 @@ def race_lines(found, wrong, cases):
     more = len(found.findings) - 1
     if more:
         lines += ["", f"{more} more {'is' if more == 1 else 'are'} found in this file."]
-    return lines
+    places = _places(found)
+    return [*lines, "", *places] if places else lines
 
 
 def race_as_well(found):
-    """Of the worst race, below a wrong result; nothing if there is none."""
+    """Of a launch that never ends or else of the worst race, below a wrong result; nothing if there is
+    neither."""
+    places = _places(found)
+    if places:
+        return ["", *places]
     race = next((each for each in found.findings if each["kind"] == "race"), None)
     if race is None:
         return []
@@ -76,19 +84,25 @@ def _problem(found):
         return ["No kernel of yours was seen to touch any memory."]
     waits = WAITS_FOR_LATER_BLOCK.search(found.output)
     if waits:
-        return _block_that_waits(found, *waits.groups())
+        return _block_that_waits(*waits.groups())
     fault = fault_lines(found.output)
     if fault:
-        return [f"In one of {found.schedules} schedules:", *fault]
-    return [
-        f"In one of {found.schedules} schedules {found.problem}.",
+        return ["In one schedule:", *fault]
+    return _places(found) or [
+        f"In one schedule {found.problem}.",
         *found.output.splitlines()[-3:],
     ]
 
 
-def _block_that_waits(found, block, thread, line):
+def _places(found):
+    """Where the threads are of a launch that does not end; nothing if there is none."""
+    places = places_of_threads(found.output, WIDTH) if found.problem else []
+    return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
+
+
+def _block_that_waits(block, thread, line):
     return [
-        f"In one of {found.schedules} schedules your kernel never ends:",
+        NEVER_ENDS,
         f"  block {block} thread {thread} waits for another block    line {line}",
         "",
         *textwrap.wrap(

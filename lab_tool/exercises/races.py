@@ -4,12 +4,13 @@
 import concurrent.futures
 import os
 import pathlib
+import threading
 from typing import NamedTuple, Optional
 
 from lab_tool.bounded_runs import RunningPrograms
 from lab_tool.exercises.case_files import read_results, written_cases
 from lab_tool.exercises.cases import Case
-from lab_tool.exercises.results import Failure, first_failure, wrong_result
+from lab_tool.exercises.results import STUCK_SECONDS, Failure, first_failure, wrong_result
 from lab_tool.racecheck_runs import check_once, merged_findings, problem_of
 
 SCHEDULES = 20
@@ -50,7 +51,8 @@ class Races(NamedTuple):
 
 
 def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None):
-    """Runs these cases in so many schedules, and judges the results of each."""
+    """Runs these cases in so many schedules, and judges the results of each. The first schedule that
+    does not come to its end is the last: it takes seconds, and so would others."""
     given = pathlib.Path(folder, "race_cases")
     given.write_bytes(written_cases(cases, exercise.name))
     programs = RunningPrograms()
@@ -59,20 +61,38 @@ def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None
     def results_of(seed):
         return pathlib.Path(folder, f"race_results_{seed}")
 
+    stopped = threading.Event()
+
     def check(seed):
+        if stopped.is_set():
+            return None  # of a later schedule than the one that set it
         options = [str(given), str(results_of(seed))]
-        return check_once(
-            program, options, seed, SECONDS, False, programs=programs, settings=settings_of(seed)
+        settings = {**settings_of(seed), "LAB_TIMEOUT": str(STUCK_SECONDS)}
+        run = check_once(
+            program, options, seed, SECONDS, False, programs=programs, settings=settings
         )
+        if problem_of(run, SECONDS):
+            stopped.set()
+        return run
 
     try:
-        runs = list(pool.map(check, range(schedules)))
+        runs = _until_a_problem(pool.map(check, range(schedules)))
     finally:
         programs.end()
         pool.shutdown(cancel_futures=True)
-    files = map(results_of, range(schedules))
+    files = map(results_of, range(len(runs)))
     contents = [file.read_bytes() if file.is_file() else b"" for file in files]
     return races_in(runs, cases, [read_results(content) for content in contents])
+
+
+def _until_a_problem(runs):
+    """Those up to the first that did not come to its end; they are the same each time."""
+    kept = []
+    for run in runs:
+        kept.append(run)
+        if problem_of(run, SECONDS):
+            break
+    return kept
 
 
 def races_in(runs, cases, results):

@@ -13,6 +13,7 @@ from lab_tool.bounded_runs import run_bounded
 from lab_tool.errors import NOTHING_COULD_RUN
 from lab_tool.exercises.case_files import read_results, written_cases
 from lab_tool.exercises.cases import POISON, Array
+from lab_tool.exercises.stuck_launches import places_of_threads
 from lab_tool.processes import signal_name
 
 PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
@@ -226,4 +227,5 @@ def error_words(run, failure):
     """The lines of a failure, with the backend's own report where there is one."""
     if failure.is_wrong_result:
         return failure.lines
-    return fault_lines(run.output) or failure.lines
+    first, *rest = failure.lines
+    return fault_lines(run.output) or [first, *places_of_threads(run.output, WIDTH), *rest]

@@ -283,6 +283,35 @@ class ExerciseCommandsTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
+    def test_a_loop_that_never_ends_is_named_with_its_line(self):
+        exercise = chosen_exercise("04.1")
+        text = solution(exercise)
+        end = text.index("  if (is_last_block(counter)) {")
+        line = text[:end].count("\n") + 1
+        for name, loop, says in [
+            (
+                "atomic",
+                "while (atomicAdd(counter, 0) != 12345) {}",
+                rf"CUDA says: the launch timed out .* block 0 thread 0 waits for a value in memory "
+                rf"line {line} Is there a loop that nothing ends",
+            ),
+            (
+                "plain",
+                'if (std::getenv("LAB_RACECHECK_SEED")) while (*counter != 12345) {}',
+                rf"In one schedule your kernel never ends: .* is in a loop line {line} The compiler "
+                r"reads what it waits for once, before the loop. Such a loop polls without an atomic",
+            ),
+        ]:
+            if name == "plain" and "clang" in SETTINGS["compiler"]:
+                continue  # which leaves such a loop out
+            with self.subTest(name):
+                file = self.work / exercise.file_name
+                changed = f"#include <cstdlib>\n{text[:end]}  {loop}\n{text[end:]}"
+                file.write_text(changed.replace("#include <cstddef>\n", "", 1), encoding="utf-8")
+                result = self.check("04.1")
+                self.assertEqual(result.returncode, 1, result.stderr)
+                self.assertRegex(" ".join(result.stdout.split()), says)
+
     def test_an_overrun_of_shared_memory_names_the_variable_and_no_command_that_fails(self):
         for number, before, after, says in [
             (
