@@ -5,6 +5,7 @@ import concurrent.futures
 import contextlib
 import functools
 import os
+import queue
 
 from lab_tool.bounded_runs import RunningPrograms, RunningSeeds
 from lab_tool.output import Progress
@@ -25,7 +26,7 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
     programs = RunningPrograms()
 
     def submitted(program, options):
-        running = RunningSeeds(timeout)
+        running, ended = RunningSeeds(timeout), queue.SimpleQueue()
 
         def check(seed):
             is_counted = counts and seed == seeds[0]
@@ -33,14 +34,22 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
                 program, options, seed, timeout, lenient, given, programs, counts=is_counted
             )
 
-        return [pool.submit(running.run, check, seed) for seed in seeds], running
+        def run(seed):
+            try:
+                ended.put((seed, running.run(check, seed), None))
+            except Exception as problem:  # it belongs to the thread that waits
+                ended.put((seed, None, problem))
+
+        for seed in seeds:
+            pool.submit(run, seed)
+        return running, ended
 
     try:
         # All of them at once: where one program's last runs leave a processor, the next begins.
         started = [submitted(program, options) for program, options in checks]
         yield [
-            functools.partial(_finished, futures, running, f"Checking {program.name}")
-            for (program, _), (futures, running) in zip(checks, started)
+            functools.partial(_finished, seeds, running, ended, f"Checking {program.name}")
+            for (program, _), (running, ended) in zip(checks, started)
         ]
     finally:
         # Else an interruption would wait for programs that were started just after it.
@@ -48,13 +57,19 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
         pool.shutdown(cancel_futures=True)
 
 
-def _finished(futures, running, what):
-    """The runs, in the order of their seeds, when all of them are done."""
-    pending = set(futures)
+def _finished(seeds, running, ended, what):
+    """The runs, in the order of their seeds, when all of them are done.
+
+    Waits by this queue, and not for futures: Ctrl-C can come while concurrent.futures.wait() takes their
+    locks, which it then keeps, and the threads of the pool would wait for ever.
+    """
+    runs = {}
     with Progress(what, stays=False) as progress:
-        while pending:
-            _, pending = concurrent.futures.wait(
-                pending, SECONDS_BETWEEN_LOOKS, concurrent.futures.FIRST_COMPLETED
-            )
-            progress.step(len(futures) - len(pending), len(futures), running.note())
-    return [future.result() for future in futures]
+        while len(runs) < len(seeds):
+            with contextlib.suppress(queue.Empty):
+                seed, run, problem = ended.get(timeout=SECONDS_BETWEEN_LOOKS)
+                if problem:
+                    raise problem
+                runs[seed] = run
+            progress.step(len(runs), len(seeds), running.note())
+    return [runs[seed] for seed in seeds]

@@ -40,13 +40,21 @@ def started(command, folder):
 def interrupt(process):
     """Interrupts it as a terminal does at Ctrl-C; returns what it wrote on stdout and on stderr."""
     os.killpg(process.pid, signal.SIGINT)
-    return process.communicate(timeout=60)
+    return _ended(process)
 
 
 def interrupt_alone(process):
     """As interrupt(), but of what this process has started in turn nothing is interrupted."""
     process.send_signal(signal.SIGINT)
-    return process.communicate(timeout=60)
+    return _ended(process)
+
+
+def _ended(process):
+    try:
+        return process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()  # else the `with` block would wait for it
+        raise
 
 
 def checked_run(program, case, seed, **environment):
