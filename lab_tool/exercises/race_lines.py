@@ -96,7 +96,7 @@ def _problem(found):
 
 def _places(found):
     """Where the threads are of a launch that does not end; nothing if there is none."""
-    places = places_of_threads(found.output, WIDTH) if found.problem else []
+    places = places_of_threads(found.output, WIDTH)  # there is no output without a problem
     return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
 
 

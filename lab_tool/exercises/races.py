@@ -4,7 +4,6 @@
 import concurrent.futures
 import os
 import pathlib
-import threading
 from typing import NamedTuple, Optional
 
 from lab_tool.bounded_runs import RunningPrograms
@@ -61,19 +60,12 @@ def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None
     def results_of(seed):
         return pathlib.Path(folder, f"race_results_{seed}")
 
-    stopped = threading.Event()
-
     def check(seed):
-        if stopped.is_set():
-            return None  # of a later schedule than the one that set it
         options = [str(given), str(results_of(seed))]
         settings = {**settings_of(seed), "LAB_TIMEOUT": str(STUCK_SECONDS)}
-        run = check_once(
+        return check_once(
             program, options, seed, SECONDS, False, programs=programs, settings=settings
         )
-        if problem_of(run, SECONDS):
-            stopped.set()
-        return run
 
     try:
         runs = _until_a_problem(pool.map(check, range(schedules)))
