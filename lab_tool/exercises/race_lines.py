@@ -82,9 +82,6 @@ def _problem(found):
         if found.wrong:
             return _wrong_result(found)
         return ["No kernel of yours was seen to touch any memory."]
-    waits = WAITS_FOR_LATER_BLOCK.search(found.output)
-    if waits:
-        return _block_that_waits(*waits.groups())
     fault = fault_lines(found.output)
     if fault:
         return ["In one schedule:", *fault]
@@ -96,6 +93,9 @@ def _problem(found):
 
 def _places(found):
     """Where the threads are of a launch that does not end; nothing if there is none."""
+    waits = WAITS_FOR_LATER_BLOCK.search(found.output)
+    if waits:
+        return _block_that_waits(*waits.groups())
     places = places_of_threads(found.output, WIDTH)  # there is no output without a problem
     return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
 
