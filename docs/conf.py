@@ -33,6 +33,8 @@ exclude_patterns = [
     ".lab",
     ".git",
     "common",
+    "engine",
+    "grader",
     "lab_tool",
     "tests",
 ]

@@ -6,8 +6,8 @@ import re
 import textwrap
 from typing import Callable, NamedTuple, Optional
 
-from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
-from lab_tool.names import hint, listed
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.names import hint, listed
 
 HELP_WIDTH = 79
 BACKENDS = ("auto", "cpu", "cuda")

@@ -6,8 +6,8 @@ import os
 import re
 from typing import NamedTuple
 
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.names import hint
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import hint
 from lab_tool.paths import ROOT
 
 

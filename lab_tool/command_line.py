@@ -5,12 +5,12 @@ import os
 import signal
 import sys
 
+from engine.driver.errors import INTERRUPTED, WRONG_USE, LabError
+from engine.driver.names import hint
+from engine.driver.output import say, say_interrupted, say_problem, set_verbose
 from lab_tool import arguments as command_arguments
-from lab_tool.backends import put_nvcc_on_path
-from lab_tool.build_folders import put_own_tools_on_path
-from lab_tool.errors import INTERRUPTED, WRONG_USE, LabError
-from lab_tool.names import hint
-from lab_tool.output import say, say_interrupted, say_problem, set_verbose
+from lab_tool.builds.backends import put_nvcc_on_path
+from lab_tool.builds.build_folders import put_own_tools_on_path
 from lab_tool.verbs import VERBS, load
 
 OVERVIEW = """\

@@ -1,29 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Files of the user's on the command line: what was typed, and whether it can be meant."""
 
-import os
-import re
-
+from engine.driver.errors import WRONG_USE, LabError
 from lab_tool.arguments import is_source
-from lab_tool.errors import WRONG_USE, LabError
 
 
 def is_file(arguments):
     """Whether files of the user's are meant, and no chapter."""
     return is_source(arguments.target)
-
-
-def check_file(arguments):
-    """Refuses what is not there, before anything is set up for it."""
-    for source in sources_of(arguments):
-        if not os.path.isfile(source):
-            raise LabError(f"there is no file {source}.", WRONG_USE)
-    for folder in arguments.include:
-        if not os.path.isdir(folder):
-            raise LabError(f"--include {folder}: there is no such folder.", WRONG_USE)
-    for definition in arguments.define:
-        if not re.match(r"[A-Za-z_]\w*(=|\(|\Z)", definition):
-            raise LabError(f"-D {definition}: a macro's name is expected, as in -DN=4.", WRONG_USE)
 
 
 def refuse_with_chapter(arguments):
@@ -37,18 +21,3 @@ def refuse_with_chapter(arguments):
         raise LabError(
             f"{arguments.more_files[0]}: a file of your own does not go with a chapter.", WRONG_USE
         )
-
-
-def sources_of(arguments):
-    return [arguments.target, *arguments.more_files]
-
-
-def words_of(arguments):
-    """The files and their options, as they are typed."""
-    includes = [word for folder in arguments.include for word in ("--include", folder)]
-    return [*sources_of(arguments), *includes, *(f"-D{name}" for name in arguments.define)]
-
-
-def options_of_program(arguments):
-    """The options that go to the program itself, as they are typed."""
-    return ["--", *arguments.program_options] if arguments.program_options else []

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Runs of lab, and of programs under the race checker, that several tests make."""
+"""Runs of lab that several tests make."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
-import tempfile
 
 from this_build import BUILD, ROOT
 
@@ -55,27 +53,3 @@ def _ended(process):
     except subprocess.TimeoutExpired:
         process.kill()  # else the `with` block would wait for it
         raise
-
-
-def checked_run(program, case, seed, **environment):
-    """Exit code, what was printed, and the report of one case of a racecheck program."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "report.json")
-        variables = {
-            **os.environ,
-            "LAB_RACECHECK_SEED": str(seed),
-            "LAB_RACECHECK_REPORT": path,
-            **environment,
-        }
-        variables.pop("LAB_TEST_LOG", None)
-        result = subprocess.run(
-            [program, case],
-            env=variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        with open(path, encoding="utf-8") as file:
-            return result.returncode, result.stdout, json.load(file)

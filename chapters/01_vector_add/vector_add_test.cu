@@ -18,13 +18,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/large_data.cuh"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -88,7 +88,7 @@ std::optional<std::string> wrong_sum(kernel which, std::size_t n, unsigned block
 
   const misaligned_input<T> device_a(a, offset.a);
   const misaligned_input<T> device_b(b, offset.b);
-  lab::poisoned_output<T> c(n, offset.c);
+  testing::poisoned_output<T> c(n, offset.c);
   for (int run = 0; run < 2; ++run) {
     c.poison();
     launch(which, device_a.data(), device_b.data(), c.data(), n, blocks, threads);
@@ -110,8 +110,8 @@ TEMPLATE_TEST_CASE("every kernel adds vectors of awkward lengths", "", float, do
                                  4096, 4097, 50'003);
   CAPTURE(seed, n);
   for (const kernel which : kernels_of<TestType>()) {
-    for (const unsigned threads : lab::all_or_few({1, 33, 256, 1024}, {33, 256})) {
-      for (const unsigned blocks : lab::all_or_few({1, 3, 64}, {3})) {
+    for (const unsigned threads : testing::all_or_few({1, 33, 256, 1024}, {33, 256})) {
+      for (const unsigned blocks : testing::all_or_few({1, 3, 64}, {3})) {
         CAPTURE(which, threads, blocks);
         REQUIRE(wrong_sum<TestType>(which, n, blocks, threads, seed) == std::nullopt);
       }
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("every kernel adds vectors of awkward lengths", "", float, do
 
 TEST_CASE("every kernel adds more elements than its grid has threads, several times over") {
   const std::uint64_t seed = GENERATE(std::uint64_t{2}, std::uint64_t{Catch::getSeed()});
-  const std::size_t n = lab::brief_tests() ? 50'007 : (1 << 20) + 7;
+  const std::size_t n = testing::brief_tests() ? 50'007 : (1 << 20) + 7;
   CAPTURE(seed, n);
   for (const kernel which : kernels_of<float>()) {
     CAPTURE(which);
@@ -231,7 +231,7 @@ TEMPLATE_TEST_CASE("every kernel adds more than 2^32 elements", "", std::int8_t,
   CAPTURE(seed);
   const lab::device_buffer<element> a = lab::large_vector<element>(3, 60, seed);
   const lab::device_buffer<element> b = lab::large_vector<element>(4, 60, ~seed);
-  lab::poisoned_output<element> c(n);
+  testing::poisoned_output<element> c(n);
   // Of the floats, which take four times as long, only the kernel that adds nothing else.
   const std::vector<kernel> kernels = std::is_same_v<element, float>
                                           ? std::vector<kernel>{kernel::one_element}

@@ -20,13 +20,13 @@
 #include <vector>
 
 #include "02_shared_memory_dot_product/fast_dot_product.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/large_data.cuh"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -55,7 +55,7 @@ template <method how, class T, class Operation>
 std::vector<T> reduced(const std::vector<T>& values, unsigned threads, Operation operation) {
   const auto blocks = static_cast<unsigned>(values.size() / threads);
   const lab::device_buffer<T> input(values);
-  lab::poisoned_output<T> results(blocks);
+  testing::poisoned_output<T> results(blocks);
   std::vector<T> first_run;
   for (int run = 0; run < 2; ++run) {
     results.poison();
@@ -71,7 +71,7 @@ std::vector<T> reduced(const std::vector<T>& values, unsigned threads, Operation
 
 template <method how>
 void check_sums_of_every_block_size(std::uint64_t seed) {
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     CAPTURE(threads);
     // So large that no value can make up for another that is missing or comes twice.
     const auto values =
@@ -85,7 +85,7 @@ void check_sums_of_every_block_size(std::uint64_t seed) {
 
 template <method how>
 void check_extrema_of_every_block_size() {
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     CAPTURE(threads);
     // The extremum sits at the first, the middle and the last thread: where it is overlooked, a
     // block's result is 0.
@@ -143,8 +143,8 @@ void check_memory_written_again() {
       negated[threads + i] = -2 * values[i];
     }
     const lab::device_buffer<int> input(values);
-    lab::poisoned_output<int> results(2);
-    lab::poisoned_output<int> found(2 * threads);
+    testing::poisoned_output<int> results(2);
+    testing::poisoned_output<int> found(2 * threads);
     reduce_and_write_again<how><<<1, threads>>>(input.data(), results.data(), found.data());
     CUDA_CHECK(cudaGetLastError());
     REQUIRE(results.to_host() == std::vector<int>{sum, 2 * sum});
@@ -210,7 +210,7 @@ std::size_t owner(dot_variant variant, std::size_t i, unsigned blocks, unsigned 
 template <class T>
 std::vector<T> partial_sums(dot_variant variant, const T* a, const T* b, std::size_t n,
                             unsigned blocks, unsigned threads) {
-  lab::poisoned_output<T> partials(blocks);
+  testing::poisoned_output<T> partials(blocks);
   std::vector<T> first_run;
   for (int run = 0; run < 2; ++run) {
     partials.poison();
@@ -307,7 +307,7 @@ TEST_CASE("shared memory may be used again at once") {
     std::iota(values.begin(), values.end(), 1);
     const int sum = std::accumulate(values.begin(), values.end(), 0);
     const lab::device_buffer<int> input(values);
-    lab::poisoned_output<int> results(3);
+    testing::poisoned_output<int> results(3);
     reduce_three_times<method::tree><<<1, threads>>>(input.data(), results.data());
     CUDA_CHECK(cudaGetLastError());
     REQUIRE(results.to_host() == std::vector<int>{sum, 2 * sum, 3 * sum});
@@ -377,7 +377,7 @@ TEST_CASE("the lesson's kernel is right for every block size from 1 to 1024") {
   const auto a = lab::small_integers<std::int64_t>(2003, 1 << 25, seed);
   const auto b = lab::small_integers<std::int64_t>(2003, 1 << 25, ~seed);
   const std::int64_t expected = lab::exact_dot<std::int64_t>(a, b);
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     CAPTURE(threads);
     REQUIRE(lesson_dot(a, b, 2, threads) == expected);
   }
@@ -402,7 +402,7 @@ TEST_CASE("every variant is right for every block size from 1 to 1024") {
   const auto a = lab::small_integers<std::int64_t>(2003, 1 << 25, seed);
   const auto b = lab::small_integers<std::int64_t>(2003, 1 << 25, ~seed);
   const std::int64_t expected = lab::exact_dot<std::int64_t>(a, b);
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     for (const dot_variant variant : all_variants) {
       CAPTURE(threads, variant);
       REQUIRE(dot_on_device(variant, a, b, 2, threads) == expected);
@@ -423,8 +423,8 @@ TEMPLATE_TEST_CASE("every variant is exact on whole numbers of awkward counts", 
   const auto b = lab::small_integers<TestType>(n, magnitude, ~seed);
   const TestType expected = exact_result(a, b);
   for (const dot_variant variant : all_variants) {
-    for (const unsigned threads : lab::all_or_few({96, 256}, {96})) {
-      for (const unsigned blocks : lab::all_or_few({1, 3, 70}, {3})) {
+    for (const unsigned threads : testing::all_or_few({96, 256}, {96})) {
+      for (const unsigned blocks : testing::all_or_few({1, 3, 70}, {3})) {
         CAPTURE(variant, threads, blocks);
         REQUIRE(dot_on_device(variant, a, b, blocks, threads) == expected);
       }
@@ -463,7 +463,7 @@ TEST_CASE("each block of the lesson's kernel leaves its own share") {
   }
   const lab::device_buffer<std::int64_t> device_a(a);
   const lab::device_buffer<std::int64_t> ones(std::vector<std::int64_t>(a.size(), 1));
-  lab::poisoned_output<std::int64_t> partials(blocks);
+  testing::poisoned_output<std::int64_t> partials(blocks);
   for (int run = 0; run < 2; ++run) {
     partials.poison();
     course::dot<<<blocks, threads, threads * sizeof(std::int64_t)>>>(device_a.data(), ones.data(),
@@ -502,8 +502,8 @@ TEMPLATE_TEST_CASE("sums with rounding stay within the proven bound", "", float,
       GENERATE(std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{Catch::getSeed()});
   const auto kind = GENERATE(data::spread, data::cancelling, data::positive);
   CAPTURE(seed, kind);
-  const std::size_t n = lab::brief_tests() ? 50'001 : 200'001;
-  const unsigned blocks = lab::brief_tests() ? 6 : 24;
+  const std::size_t n = testing::brief_tests() ? 50'001 : 200'001;
+  const unsigned blocks = testing::brief_tests() ? 6 : 24;
   constexpr unsigned threads = 192;
   auto [a, b] = lab::cancelling_vectors<TestType>(n, seed);
   if (kind != data::cancelling) {

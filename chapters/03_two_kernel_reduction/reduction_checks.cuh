@@ -20,12 +20,12 @@
 #include <vector>
 
 #include "03_two_kernel_reduction/fast_two_kernel_reduction.cuh"
-#include "lab/brief_tests.hpp"
+#include "testing/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/large_data.cuh"
-#include "lab/poisoned_output.cuh"
+#include "testing/poisoned_output.cuh"
 #include "lab/reference.hpp"
 
 namespace course::checks {
@@ -34,8 +34,8 @@ namespace course::checks {
 // touch nothing but the result and the `blocks` partials.
 template <class T, class Launch>
 T result_of_three(unsigned blocks, Launch launch) {
-  lab::poisoned_output<T> partials(blocks);
-  lab::poisoned_output<T> result(1);
+  testing::poisoned_output<T> partials(blocks);
+  testing::poisoned_output<T> result(1);
   T first{};
   for (int run = 0; run < 3; ++run) {
     partials.poison();
@@ -115,8 +115,8 @@ void awkward_counts_are_exact(Reduction& reduction) {
     const lab::device_buffer<T> device_b(b);
     const T smallest = n == 0 ? minimum::identity<T>() : *std::min_element(a.begin(), a.end());
     const T largest = n == 0 ? maximum::identity<T>() : *std::max_element(a.begin(), a.end());
-    for (const unsigned threads : lab::all_or_few({96, 256}, {96})) {
-      for (const unsigned blocks : lab::all_or_few({1, 3, 70}, {3})) {
+    for (const unsigned threads : testing::all_or_few({96, 256}, {96})) {
+      for (const unsigned blocks : testing::all_or_few({1, 3, 70}, {3})) {
         CAPTURE(n, threads, blocks);
         REQUIRE(reduced(reduction, device_a.data(), n, plus{}, blocks, threads) == exact_sum(a));
         REQUIRE(reduced(reduction, device_a.data(), n, minimum{}, blocks, threads) == smallest);
@@ -136,7 +136,7 @@ void every_block_size_is_exact(Reduction& reduction) {
   const auto values = lab::small_integers<std::int64_t>(9'001, std::int64_t{1} << 48, seed);
   const lab::device_buffer<std::int64_t> input(values);
   const std::int64_t expected = lab::exact_sum<std::int64_t>(values);
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     CAPTURE(threads);
     REQUIRE(reduced(reduction, input.data(), values.size(), plus{}, 3, threads) == expected);
   }
@@ -150,7 +150,7 @@ void many_blocks_are_exact(Reduction& reduction) {
   const auto values = lab::small_integers<std::int64_t>(300'007, std::int64_t{1} << 43, seed);
   const lab::device_buffer<std::int64_t> input(values);
   const std::int64_t expected = lab::exact_sum<std::int64_t>(values);
-  for (const unsigned blocks : lab::all_or_few({1'000, 10'007, 65'537}, {1'000})) {
+  for (const unsigned blocks : testing::all_or_few({1'000, 10'007, 65'537}, {1'000})) {
     CAPTURE(blocks);
     REQUIRE(reduced(reduction, input.data(), values.size(), plus{}, blocks, 32) == expected);
   }
@@ -231,8 +231,8 @@ template <class Reduction>
 void any_trivially_copyable_type_is_exact(Reduction& reduction) {
   const std::uint64_t seed = Catch::getSeed();
   CAPTURE(seed);
-  for (const std::size_t n : {0, 1, 1000, lab::brief_tests() ? 5'003 : 20'011}) {
-    for (const unsigned blocks : {1U, 7U, lab::brief_tests() ? 30U : 300U}) {
+  for (const std::size_t n : {0, 1, 1000, testing::brief_tests() ? 5'003 : 20'011}) {
+    for (const unsigned blocks : {1U, 7U, testing::brief_tests() ? 30U : 300U}) {
       CAPTURE(n, blocks);
       const std::vector<summary> values = summaries(n, seed);
       summary expected = combine_summaries::identity<summary>();
@@ -248,14 +248,14 @@ void any_trivially_copyable_type_is_exact(Reduction& reduction) {
 
 template <class T, class Reduction>
 void rounding_stays_within_the_bound(Reduction& reduction) {
-  const std::size_t n = lab::brief_tests() ? 50'001 : 200'001;
+  const std::size_t n = testing::brief_tests() ? 50'001 : 200'001;
   for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{Catch::getSeed()}}) {
     const std::vector<T> spread = lab::spread_numbers<T>(n, seed);
     const auto [a, b] = lab::cancelling_vectors<T>(n, seed);
     const lab::device_buffer<T> device_spread(spread);
     const lab::device_buffer<T> device_a(a);
     const lab::device_buffer<T> device_b(b);
-    for (const unsigned blocks : lab::all_or_few({1, 24, 1000}, {24})) {
+    for (const unsigned blocks : testing::all_or_few({1, 24, 1000}, {24})) {
       CAPTURE(seed, blocks);
       constexpr unsigned threads = 192;
       const T sum = reduced(reduction, device_spread.data(), n, plus{}, blocks, threads);
@@ -294,7 +294,7 @@ void the_bound_notices_a_lost_share(Reduction& reduction) {
 template <class Reduction>
 void more_than_two_to_the_31_terms_are_exact(Reduction& reduction) {
   constexpr std::size_t n = (std::size_t{1} << 31) + 4'099;
-  if (lab::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
+  if (testing::brief_tests()) SKIP("LAB_BRIEF_TESTS is set");
   if (lab::available_memory().device < 2 * n) SKIP("4 GB of memory are needed");
   lab::device_buffer<std::int8_t> values(n);
   values.fill_bytes(0);

@@ -14,13 +14,13 @@
 
 #include "03_two_kernel_reduction/fast_two_kernel_reduction.cuh"
 #include "03_two_kernel_reduction/reduction_checks.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/large_data.cuh"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -70,7 +70,7 @@ TEST_CASE("the lesson's kernels are exact on awkward counts, blocks and grids") 
     // So large that no value can make up for another that is missing or comes twice.
     const auto values = lab::small_integers<std::int64_t>(n, std::int64_t{1} << 46, seed);
     for (const unsigned threads : {1U, 33U, 256U, 1024U}) {
-      for (const unsigned blocks : lab::all_or_few({1, 3, 300}, {1, 3})) {
+      for (const unsigned blocks : testing::all_or_few({1, 3, 300}, {1, 3})) {
         CAPTURE(seed, n, threads, blocks);
         REQUIRE(lesson_sum(values, blocks, threads) == lab::exact_sum<std::int64_t>(values));
       }
@@ -175,10 +175,10 @@ TEST_CASE("the second kernel's input is the first one's output, in any stream") 
   constexpr unsigned blocks = 97;
   const std::vector<std::int64_t> values(n, 3);
   const lab::device_buffer<std::int64_t> input(values);
-  lab::poisoned_output<std::int64_t> partials(blocks);
-  lab::poisoned_output<std::int64_t> result(1);
+  testing::poisoned_output<std::int64_t> partials(blocks);
+  testing::poisoned_output<std::int64_t> result(1);
   CUDA_CHECK(cudaDeviceSynchronize());
-  for (int launch = 0; launch < (lab::brief_tests() ? 4 : 20); ++launch) {
+  for (int launch = 0; launch < (testing::brief_tests() ? 4 : 20); ++launch) {
     course::two_kernel_reduction(input.data(), n, course::plus{}, partials.data(), result.data(),
                                  blocks, 128, stream);
   }

@@ -16,12 +16,12 @@
 #include "03_two_kernel_reduction/reduction_checks.cuh"
 #include "04_last_block_guard/fast_last_block_guard.cuh"
 #include "04_last_block_guard/guards.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
 #include "lab/trace.cuh"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -84,7 +84,8 @@ int last_blocks(const std::vector<int>& answers, unsigned blocks) {
 template <class Guard>
 int last_blocks_of_launch(dim3 blocks, dim3 threads, arrival_counter& counter) {
   const unsigned block_count = blocks.x * blocks.y * blocks.z;
-  lab::poisoned_output<int> answers(std::size_t{block_count} * threads.x * threads.y * threads.z);
+  testing::poisoned_output<int> answers(std::size_t{block_count} * threads.x * threads.y *
+                                        threads.z);
   prepare<Guard>(counter);
   record_answers<Guard><<<blocks, threads>>>(counter.data(), answers.data());
   CUDA_CHECK(cudaGetLastError());
@@ -112,11 +113,11 @@ __global__ void every_thread_writes(unsigned* words, unsigned* counter, unsigned
 template <class Guard>
 void check_every_thread_writes() {
   arrival_counter counter;
-  for (const unsigned blocks : lab::all_or_few({1, 2, 33, 300}, {2, 33})) {
-    for (const unsigned threads : lab::all_or_few({1, 32, 100, 256, 1024}, {100})) {
+  for (const unsigned blocks : testing::all_or_few({1, 2, 33, 300}, {2, 33})) {
+    for (const unsigned threads : testing::all_or_few({1, 32, 100, 256, 1024}, {100})) {
       CAPTURE(blocks, threads);
-      lab::poisoned_output<unsigned> words(std::size_t{blocks} * threads);
-      lab::poisoned_output<unsigned> seen(std::size_t{blocks} * threads);
+      testing::poisoned_output<unsigned> words(std::size_t{blocks} * threads);
+      testing::poisoned_output<unsigned> seen(std::size_t{blocks} * threads);
       for (unsigned launch = 0; launch < 2; ++launch) {
         words.poison();
         seen.poison();
@@ -176,9 +177,9 @@ void check_merge(dim3 blocks, dim3 threads) {
   const unsigned block_count = blocks.x * blocks.y * blocks.z;
   CAPTURE(blocks.x, blocks.y, blocks.z, threads.x, threads.y, threads.z);
   arrival_counter counter;
-  lab::poisoned_output<T> partials(block_count);
-  lab::poisoned_output<T> merged(block_count);
-  lab::poisoned_output<unsigned long long> count(1);
+  testing::poisoned_output<T> partials(block_count);
+  testing::poisoned_output<T> merged(block_count);
+  testing::poisoned_output<unsigned long long> count(1);
   for (unsigned launch = 0; launch < 2; ++launch) {
     partials.poison();
     merged.poison();
@@ -240,11 +241,11 @@ TEST_CASE("sum_in_one_kernel adds up every value, in launch after launch") {
   const std::uint64_t seed = Catch::getSeed();
   arrival_counter counter;
   for (const std::size_t n : {0, 1, 31, 32, 33, 255, 256, 257, 4097, 50'003}) {
-    if (lab::brief_tests() && n > 5'000) continue;
+    if (testing::brief_tests() && n > 5'000) continue;
     // So large that no value can make up for another that is missing or comes twice.
     const auto values = lab::small_integers<std::int64_t>(n, std::int64_t{1} << 46, seed);
-    for (const unsigned threads : lab::all_or_few({1, 33, 96, 256, 1024}, {33, 96})) {
-      for (const unsigned blocks : lab::all_or_few({1, 3, 300}, {5})) {
+    for (const unsigned threads : testing::all_or_few({1, 33, 96, 256, 1024}, {33, 96})) {
+      for (const unsigned blocks : testing::all_or_few({1, 3, 300}, {5})) {
         CAPTURE(seed, n, threads, blocks);
         REQUIRE(sum_of(values, counter, blocks, threads) == lab::exact_sum<std::int64_t>(values));
       }
@@ -269,8 +270,8 @@ TEST_CASE("sum_in_one_kernel merges what each block has left, once") {
 TEMPLATE_TEST_CASE("exactly one block is the last, and all its threads know", "",
                    acquire_release_guard, repaired_guard, shared_flag_guard, syncthreads_or_guard) {
   arrival_counter counter;
-  for (const unsigned blocks : lab::all_or_few({1, 2, 31, 1000, 10'007}, {1, 31})) {
-    for (const unsigned threads : lab::all_or_few({1, 31, 32, 33, 100, 1024}, {33})) {
+  for (const unsigned blocks : testing::all_or_few({1, 2, 31, 1000, 10'007}, {1, 31})) {
+    for (const unsigned threads : testing::all_or_few({1, 31, 32, 33, 100, 1024}, {33})) {
       if (std::size_t{blocks} * threads > 2'000'000) continue;
       CAPTURE(blocks, threads);
       for (int launch = 0; launch < 3; ++launch) {
@@ -297,7 +298,7 @@ TEST_CASE("the last block is found in grids and blocks of one, two and three dim
 template <class Guard>
 int last_blocks_without_reset(unsigned blocks) {
   arrival_counter counter;
-  lab::poisoned_output<int> answers(blocks * 64);
+  testing::poisoned_output<int> answers(blocks * 64);
   for (int launch = 0; launch < 2; ++launch) {
     answers.poison();
     record_answers<Guard><<<blocks, 64>>>(counter.data(), answers.data());
@@ -328,7 +329,8 @@ TEMPLATE_TEST_CASE("the last block's threads read what every thread of every blo
 
 TEMPLATE_TEST_CASE("the skeleton merges partial results of any trivially copyable type", "", int,
                    double, checks::summary) {
-  for (const dim3 blocks : {dim3(1), dim3(2), dim3(33), dim3(lab::brief_tests() ? 100 : 1000)}) {
+  for (const dim3 blocks :
+       {dim3(1), dim3(2), dim3(33), dim3(testing::brief_tests() ? 100 : 1000)}) {
     for (const dim3 threads : {dim3(1), dim3(96)}) {
       check_merge<acquire_release_guard, TestType>(blocks, threads);
       check_merge<shared_flag_guard, TestType>(blocks, threads);
@@ -347,8 +349,8 @@ TEST_CASE("a block may arrive any number of times") {
   for (const unsigned rounds : {1U, 2U, 9U}) {
     CAPTURE(rounds);
     arrival_counter counter;
-    lab::poisoned_output<unsigned> words(blocks * rounds);
-    lab::poisoned_output<unsigned> seen(1);
+    testing::poisoned_output<unsigned> words(blocks * rounds);
+    testing::poisoned_output<unsigned> seen(1);
     lab::device_buffer<unsigned> times_last(std::vector<unsigned>{0});
     for (unsigned launch = 1; launch <= 2; ++launch) {
       words.poison();
@@ -366,13 +368,13 @@ TEST_CASE("a block may arrive any number of times") {
 }
 
 TEST_CASE("a thousand launches in a row need one counter and no reset") {
-  const unsigned launches = lab::brief_tests() ? 20 : 1000;
+  const unsigned launches = testing::brief_tests() ? 20 : 1000;
   constexpr unsigned blocks = 40;
   constexpr std::size_t n = 10'000;
   const std::vector<std::int64_t> ones(n, 1);
   const lab::device_buffer<std::int64_t> input(ones);
   lab::device_buffer<std::int64_t> partials(blocks);
-  lab::poisoned_output<std::int64_t> results(launches);
+  testing::poisoned_output<std::int64_t> results(launches);
   arrival_counter counter;
   for (unsigned launch = 0; launch < launches; ++launch) {
     course::last_block_reduction(input.data(), n - launch, course::plus{}, partials.data(), counter,
@@ -389,14 +391,14 @@ TEST_CASE("a thousand launches in a row need one counter and no reset") {
 TEST_CASE("two streams at once need a counter each") {
   constexpr unsigned blocks = 60;
   constexpr std::size_t n = 50'000;
-  const unsigned launches = lab::brief_tests() ? 4 : 25;
+  const unsigned launches = testing::brief_tests() ? 4 : 25;
   struct job {
     explicit job(unsigned launches) : results(launches) {}
     cudaStream_t stream = nullptr;
     arrival_counter counter;
     lab::device_buffer<std::int64_t> input;
     lab::device_buffer<std::int64_t> partials{blocks};
-    lab::poisoned_output<std::int64_t> results;
+    testing::poisoned_output<std::int64_t> results;
   };
   job jobs[2] = {job(launches), job(launches)};
   for (int i = 0; i < 2; ++i) {
@@ -439,11 +441,11 @@ TEST_CASE("a counter is set to 0 in the order of its stream") {
   constexpr unsigned blocks = 20;
   constexpr unsigned threads = 64;
   constexpr unsigned launches = 3;
-  const std::uint64_t delay_ns = lab::brief_tests() ? 100'000 : 1'000'000;
+  const std::uint64_t delay_ns = testing::brief_tests() ? 100'000 : 1'000'000;
   // A stream that does not wait for the default one.
   cudaStream_t stream = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  lab::poisoned_output<int> answers(launches * blocks * threads);
+  testing::poisoned_output<int> answers(launches * blocks * threads);
   CUDA_CHECK(cudaDeviceSynchronize());
   arrival_counter counter(stream);
   for (unsigned launch = 0; launch < launches; ++launch) {
@@ -505,9 +507,9 @@ TEMPLATE_TEST_CASE("the last block rounds within the proven bound", "", float, d
 }
 
 TEST_CASE("the last block rounds as the second kernel does, bit by bit") {
-  const std::size_t n = lab::brief_tests() ? 12'347 : 123'457;
+  const std::size_t n = testing::brief_tests() ? 12'347 : 123'457;
   const lab::device_buffer<float> input(lab::spread_numbers<float>(n, 7));
-  for (const unsigned blocks : {1U, 5U, lab::brief_tests() ? 40U : 700U}) {
+  for (const unsigned blocks : {1U, 5U, testing::brief_tests() ? 40U : 700U}) {
     CAPTURE(blocks);
     lab::device_buffer<float> partials(blocks);
     lab::device_buffer<float> result(1);

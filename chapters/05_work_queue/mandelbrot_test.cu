@@ -22,11 +22,11 @@
 #include "05_work_queue/process_items.cuh"
 #include "05_work_queue/render_tiles.cuh"
 #include "05_work_queue/tile_program.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -72,7 +72,7 @@ template <class HandOut, class Prepare>
 std::optional<std::string> wrong_picture(const course::picture& of, const HandOut& hand_out,
                                          unsigned blocks, unsigned threads, Prepare prepare) {
   const std::vector<std::uint32_t> expected = course::reference_counts(of);
-  lab::poisoned_output<std::uint32_t> counts(of.pixel_count());
+  testing::poisoned_output<std::uint32_t> counts(of.pixel_count());
   for (int run = 0; run < 2; ++run) {
     counts.poison();
     prepare();
@@ -132,7 +132,7 @@ TEST_CASE("counts are those of the reference, to the last bit, on the host and o
     }
   };
   add_spread(2'000, 0, 3.999);
-  add_spread(lab::brief_tests() ? 500 : 5'000, -0.75, 1.25);
+  add_spread(testing::brief_tests() ? 500 : 5'000, -0.75, 1.25);
   constexpr fixed edge = course::to_fixed(4) - 1;
   for (const fixed x : {-edge, fixed{-1}, fixed{0}, fixed{1}, edge}) {
     for (const fixed y : {-edge, fixed{-1}, fixed{0}, fixed{1}, edge}) {
@@ -248,7 +248,7 @@ TEST_CASE("render_from_queue makes the picture of the reference, in launch after
     const course::picture of = course::picture_of(course::views[0], size, tile, 300);
     const std::vector<std::uint32_t> expected = course::reference_counts(of);
     course::work_queue_memory<tile_index> tiles(course::tiles_by_row(of));
-    lab::poisoned_output<std::uint32_t> counts(of.pixel_count());
+    testing::poisoned_output<std::uint32_t> counts(of.pixel_count());
     for (int launch = 0; launch < 2; ++launch) {
       counts.poison();
       course::render_on_device(of, tiles, counts.data(), blocks, threads);

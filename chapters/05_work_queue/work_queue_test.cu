@@ -18,12 +18,12 @@
 #include "05_work_queue/hand_out.cuh"
 #include "05_work_queue/process_items.cuh"
 #include "05_work_queue/work_queue_memory.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
-#include "lab/poisoned_output.cuh"
 #include "lab/trace.cuh"
 #include "lab/work_trace.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -134,7 +134,7 @@ template <class Work = count_claims>
 std::optional<std::string> wrong_claims(way which, std::size_t count, unsigned blocks,
                                         unsigned threads, int launches = 2) {
   items_on_device items(count);
-  lab::poisoned_output<std::uint32_t> claims(count);
+  testing::poisoned_output<std::uint32_t> claims(count);
   for (int run = 0; run < launches; ++run) {
     if (count > 0) CUDA_CHECK(cudaMemset(claims.data(), 0, count * sizeof(std::uint32_t)));
     launch(which, items, Work{claims.data()}, blocks, threads);
@@ -157,13 +157,13 @@ CATCH_REGISTER_ENUM(way, way::contiguous_ranges, way::grid_stride, way::one_bloc
                     way::by_queue_ahead, way::by_queue_each_warp)
 
 TEST_CASE("each item is claimed once, whatever the number of items and blocks") {
-  const std::size_t most = lab::brief_tests() ? 500 : 2500;
+  const std::size_t most = testing::brief_tests() ? 500 : 2500;
   const std::size_t count = GENERATE_COPY(as<std::size_t>{}, 0, 1, 2, 5, 31, 100, most);
   CAPTURE(count);
   for (const way which : all_ways) {
-    for (const unsigned blocks : lab::brief_tests()
-                                     ? std::vector<unsigned>{1, 3, 70}
-                                     : lab::all_or_few({1, 2, 3, 64, 1000, 10'000}, {1, 3, 200})) {
+    for (const unsigned blocks :
+         testing::brief_tests() ? std::vector<unsigned>{1, 3, 70}
+                                : testing::all_or_few({1, 2, 3, 64, 1000, 10'000}, {1, 3, 200})) {
       CAPTURE(which, blocks);
       REQUIRE(wrong_claims(which, count, blocks, 32) == std::nullopt);
     }
@@ -171,7 +171,7 @@ TEST_CASE("each item is claimed once, whatever the number of items and blocks") 
 }
 
 TEST_CASE("each item is claimed once by all threads of blocks of every size") {
-  for (const unsigned threads : lab::every_block_size()) {
+  for (const unsigned threads : testing::every_block_size()) {
     for (const way which : all_ways) {
       CAPTURE(which, threads);
       REQUIRE(wrong_claims(which, 40, 6, threads) == std::nullopt);
@@ -180,9 +180,9 @@ TEST_CASE("each item is claimed once by all threads of blocks of every size") {
 }
 
 TEST_CASE("each of millions of items is claimed once") {
-  const std::size_t count = lab::brief_tests()    ? 5'000
-                            : lab::few_launches() ? 1'000'000
-                                                  : 10'000'000;
+  const std::size_t count = testing::brief_tests()    ? 5'000
+                            : testing::few_launches() ? 1'000'000
+                                                      : 10'000'000;
   for (const way which : all_ways) {
     CAPTURE(which);
     REQUIRE(wrong_claims<count_leaders>(which, count, 500, 32, 1) == std::nullopt);
@@ -240,7 +240,7 @@ TEST_CASE("two fetches in a row need no barrier between them") {
   constexpr unsigned rounds = 20;
   constexpr unsigned count = 2 * blocks * rounds;
   course::work_queue_memory<numbered> memory(numbered_items(count));
-  lab::poisoned_output<uint2> pairs(blocks * rounds * threads);
+  testing::poisoned_output<uint2> pairs(blocks * rounds * threads);
   fetch_pairs<<<blocks, threads>>>(memory.queue(), pairs.data(), rounds);
   CUDA_CHECK(cudaGetLastError());
   const std::vector<uint2> got = pairs.to_host();
@@ -291,8 +291,8 @@ __global__ void append_numbers(course::work_queue<numbered> queue, std::uint32_t
 
 TEST_CASE("a queue that another kernel fills has each item once") {
   // Enough for the appends of different blocks to meet.
-  const unsigned blocks = lab::brief_tests() ? 20 : 400;
-  const std::uint32_t each = lab::brief_tests() ? 2 : 10;
+  const unsigned blocks = testing::brief_tests() ? 20 : 400;
+  const std::uint32_t each = testing::brief_tests() ? 2 : 10;
   constexpr unsigned threads = 64;
   const unsigned count = 2 * blocks * threads * each;
   items_on_device items(count);
@@ -341,7 +341,7 @@ __global__ void fetch_late(course::work_queue<numbered> queue, std::uint64_t del
 
 TEST_CASE("a queue is reset and cleared in the order of the stream") {
   constexpr unsigned room = 100;
-  const std::uint64_t delay_ns = lab::brief_tests() ? 100'000 : 1'000'000;
+  const std::uint64_t delay_ns = testing::brief_tests() ? 100'000 : 1'000'000;
   // A stream that does not wait for the default one.
   cudaStream_t stream = nullptr;
   CUDA_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));

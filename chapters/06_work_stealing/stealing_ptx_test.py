@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from lab_tool.backends import put_nvcc_on_path
+from lab_tool.builds.backends import put_nvcc_on_path
 from this_build import ROOT
 
 CANCEL = "clusterlaunchcontrol.try_cancel"
@@ -23,7 +23,11 @@ class Ptx(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             output = pathlib.Path(folder, "out.ptx")
             command = ["nvcc", "-std=c++20", "-O3", "-ptx", f"-arch=compute_{architecture}"]
-            command += [f"-I{ROOT / 'common'}", f"-I{ROOT / 'chapters'}", "-o", output]
+            command += [
+                *(f"-I{ROOT / house}" for house in ("common", "chapters", "engine")),
+                "-o",
+                output,
+            ]
             subprocess.run([*command, ROOT / "chapters" / source], check=True, timeout=300)
             text = output.read_text(encoding="utf-8")
         # A kernel in an unnamed namespace is not visible.

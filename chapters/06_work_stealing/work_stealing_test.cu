@@ -23,12 +23,12 @@
 #include "05_work_queue/render_tiles.cuh"
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "06_work_stealing/fast_work_stealing.cuh"
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
-#include "lab/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -45,7 +45,7 @@ std::optional<std::string> wrong_vec_add(std::size_t n, unsigned threads, std::u
   const lab::device_buffer<int> device_b(b);
   lab::device_buffer<int> c(expected);
   const unsigned blocks = course::covering_blocks(n, threads);
-  lab::poisoned_output<unsigned> added_by_block(blocks);
+  testing::poisoned_output<unsigned> added_by_block(blocks);
   for (int run = 0; run < 2; ++run) {
     CUDA_CHECK(cudaMemset(added_by_block.data(), 0, blocks * sizeof(unsigned)));
     course::vec_add_on_device(device_a.data(), device_b.data(), c.data(), n, added_by_block.data(),
@@ -69,7 +69,7 @@ std::optional<std::string> wrong_vec_add(std::size_t n, unsigned threads, std::u
 
 TEST_CASE("vec_add adds each element once, and each launched block counts what it added") {
   const std::uint64_t seed = Catch::getSeed();
-  const std::size_t most = lab::brief_tests() ? 5'000 : 100'003;
+  const std::size_t most = testing::brief_tests() ? 5'000 : 100'003;
   const std::size_t n = GENERATE_COPY(as<std::size_t>{}, 1, 31, 32, 33, 255, 256, 257, most);
   const unsigned threads = GENERATE(32, 256, 1000, 1024);
   CAPTURE(seed, n, threads);
@@ -98,7 +98,7 @@ TEST_CASE("a grid of rank 1, 2 or 3 has enough blocks, and few too many") {
 TEMPLATE_TEST_CASE("chapter 01's sum, with blocks that take over others", "", float, double,
                    std::int8_t, std::int64_t) {
   const std::uint64_t seed = Catch::getSeed();
-  const std::size_t most = lab::brief_tests() ? 5'003 : 50'003;
+  const std::size_t most = testing::brief_tests() ? 5'003 : 50'003;
   const std::size_t n = GENERATE_COPY(as<std::size_t>{}, 0, 1, 3, 15, 16, 17, 255, 1023, most);
   CAPTURE(seed, n);
   const std::vector<TestType> a = lab::small_integers<TestType>(n, 60, seed);
@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("chapter 01's sum, with blocks that take over others", "", fl
       device_b.copy_from(b, offset);
       const TestType* const x = device_a.data() + offset;
       const TestType* const y = device_b.data() + offset;
-      lab::poisoned_output<TestType> c(n, offset_of_c);
+      testing::poisoned_output<TestType> c(n, offset_of_c);
       for (const unsigned threads : {1U, 33U, 256U}) {
         CAPTURE(offset, offset_of_c, threads);
         const auto check = [&](const auto& launch) {
@@ -178,16 +178,16 @@ void check_each_once(std::size_t count, unsigned blocks, unsigned threads) {
 }  // namespace
 
 TEST_CASE("each item is done once, whatever the number of items and blocks") {
-  for (const unsigned count : lab::all_or_few({0, 1, 2, 31, 1000, 10'000}, {0, 1, 100})) {
+  for (const unsigned count : testing::all_or_few({0, 1, 2, 31, 1000, 10'000}, {0, 1, 100})) {
     check_each_once(count, std::max(count, 1U), 32);
     check_each_once(count, count + 50, 64);
   }
-  check_each_once(lab::brief_tests() ? 10'000 : 10'000'000,
-                  lab::brief_tests() ? 10'000 : 10'000'000, 32);
+  check_each_once(testing::brief_tests() ? 10'000 : 10'000'000,
+                  testing::brief_tests() ? 10'000 : 10'000'000, 32);
 }
 
 TEST_CASE("each item is done once by blocks of every size") {
-  for (const unsigned threads : lab::every_block_size()) check_each_once(50, 50, threads);
+  for (const unsigned threads : testing::every_block_size()) check_each_once(50, 50, threads);
 }
 
 TEST_CASE("blocks that run take over blocks that have not started") {
@@ -206,7 +206,7 @@ void check_picture(const course::picture& of, const HandOut& hand_out, unsigned 
   for (const std::uint32_t count : expected) {
     ++expected_histogram[std::min(count, course::histogram_bins - 1)];
   }
-  lab::poisoned_output<std::uint32_t> counts(of.pixel_count());
+  testing::poisoned_output<std::uint32_t> counts(of.pixel_count());
   lab::device_buffer<unsigned long long> histogram(course::histogram_bins);
   histogram.fill_bytes(0);
   const course::render_tiles render = {.of = of, .counts = counts.data()};
@@ -248,7 +248,7 @@ TEST_CASE("the last tile's block finds all tiles' totals, in launch after launch
   lab::device_buffer<unsigned long long> total(1);
   course::arrival_counter counter;
   for (const unsigned threads : {32U, 33U, 256U}) {
-    for (int run = 0; run < (lab::brief_tests() ? 2 : 20); ++run) {
+    for (int run = 0; run < (testing::brief_tests() ? 2 : 20); ++run) {
       CAPTURE(threads, run);
       totals.fill_bytes(0xff);
       total.fill_bytes(0xff);

@@ -25,8 +25,8 @@ import recorded_run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from lab_tool import drawing  # noqa: E402
-from lab_tool.paths import write_whole  # noqa: E402
+from engine.driver import drawing  # noqa: E402
+from engine.driver.paths import write_whole  # noqa: E402
 
 MOST_LINES = 4
 CPU_BLOCK = 256  # Of the CPU backend's rows those of this block size are drawn.

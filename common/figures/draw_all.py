@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("", "common/benchmark", "commo
 
 import draw_run  # noqa: E402
 import recorded_run  # noqa: E402
-from lab_tool.paths import write_whole  # noqa: E402
+from engine.driver.paths import write_whole  # noqa: E402
 
 # A new chapter starts with a figure of its own.
 TEMPLATES = "lab_tool/templates/chapter/figures/*.py"

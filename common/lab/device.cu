@@ -17,8 +17,6 @@ namespace lab {
 
 namespace {
 
-__global__ void do_nothing() {}
-
 // Bytes that the host can give to new programs without swapping (Linux's MemAvailable); the largest
 // number where the system does not say, so that the check never refuses without a reason.
 std::uint64_t available_host_memory() {
@@ -46,45 +44,6 @@ void require(std::uint64_t needed, std::uint64_t free, const char* kind) {
 }
 
 }  // namespace
-
-std::optional<std::string> why_no_device() {
-  int count = 0;
-  cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaSuccess && count == 0) return "the CUDA runtime finds no device";
-  if (status == cudaSuccess) {
-    do_nothing<<<1, 1>>>();
-    status = cudaGetLastError();
-    if (status == cudaSuccess) status = cudaDeviceSynchronize();
-  }
-  if (status == cudaSuccess) return std::nullopt;
-  (void)cudaGetLastError();
-  const std::string words =
-      std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
-  if (status == cudaErrorNoKernelImageForDevice) {
-    return "this program was not compiled for the GPU that is here: " + words;
-  }
-  return "no usable CUDA device: " + words;
-}
-
-bool device_is_lost() { return cudaDeviceSynchronize() != cudaSuccess; }
-
-device_description describe_device() {
-  int device = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  cudaDeviceProp properties{};
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  return {.name = properties.name,
-          .multiprocessors = properties.multiProcessorCount,
-          .compute_capability_major = properties.major,
-          .compute_capability_minor = properties.minor,
-          .shares_host_memory = properties.integrated != 0};
-}
-
-bool device_cancels_blocks() {
-  cudaFuncAttributes attributes{};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, do_nothing));
-  return attributes.ptxVersion >= 100;  // what is compiled for that runs on no older device
-}
 
 free_memory available_memory() {
   std::size_t device_free = 0;

@@ -19,8 +19,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from lab_tool import drawing  # noqa: E402
-from lab_tool.paths import write_whole  # noqa: E402
+from engine.driver import drawing  # noqa: E402
+from engine.driver.paths import write_whole  # noqa: E402
 
 # Of more multiprocessors than MOST_SHOWN a panel has FEW: those that end first and last, and others
 # between.

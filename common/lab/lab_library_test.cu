@@ -30,13 +30,13 @@
 #include "lab/image.hpp"
 #include "lab/json_text.hpp"
 #include "lab/options.hpp"
-#include "lab/poisoned_output.cuh"
 #include "lab/program_results.hpp"
 #include "lab/reference.hpp"
 #include "lab/result_file.hpp"
 #include "lab/timing.cuh"
 #include "lab/trace.cuh"
 #include "lab/work_trace.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace {
 
@@ -129,7 +129,7 @@ TEST_CASE("a device buffer refuses what cannot be") {
 
 TEST_CASE("a poisoned output notices writes outside it") {
   for (const std::size_t offset : {0, 1, 3}) {
-    lab::poisoned_output<int> output(100, offset);
+    testing::poisoned_output<int> output(100, offset);
     CHECK(output.overrun() == std::nullopt);
     write_one<<<1, 1>>>(output.data());
     write_one<<<1, 1>>>(output.data() + 99);

@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "lab/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
+#include "testing/brief_tests.hpp"
 
 namespace lab {
 
@@ -29,7 +29,7 @@ inline std::optional<std::string> why_no_large_data(std::uint64_t bytes) {
   const auto gigabytes = [](std::uint64_t count) {
     return std::to_string(count / 1'000'000'000) + " GB";
   };
-  if (brief_tests()) return "LAB_BRIEF_TESTS is set";
+  if (testing::brief_tests()) return "LAB_BRIEF_TESTS is set";
   if (describe_device().shares_host_memory) {
     return gigabytes(bytes) + " of device memory would be the host's own";
   }

@@ -10,8 +10,8 @@ import os
 import pathlib
 import re
 
+from grader.exercises.work_folder import STARTER, starter
 from lab_tool.chapters import all_chapters
-from lab_tool.exercises.work_folder import STARTER, starter
 from lab_tool.export.documents import document_of_copy
 from lab_tool.paths import ROOT
 
@@ -25,14 +25,14 @@ WHOLE_FILES = (
     "meson.build",
     "meson.options",
 )
-FOLDERS = (".vscode", "lab_tool", "common", "chapters", "docs")
-# What Meson starts a Python test with.
-OF_TESTS = ("run_python_test.py", "case_log.py", "this_build.py", "lab_runs.py")
+FOLDERS = (".vscode", "chapters", "common", "docs", "engine", "grader", "lab_tool")
+# What the tests of chapters start lab with.
+OF_TESTS = ("lab_runs.py",)
 SUFFIXES = {"", ".build", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".json", ".md", ".py", ".svg"}
 # Folders, wherever they are, and files by the beginning of their path.
 LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "mutants", "predictions", "templates", "tests"}
 LEFT_OUT = (
-    "common/cpu_backend/benchmark/",
+    "common/benchmark/cpu_backend/",
     "common/figures/",
     "common/include/",
     "docs/conf.py",
@@ -41,11 +41,12 @@ LEFT_OUT = (
     "docs/site/",
     "docs/teaching",
     "docs/use-with-",
-    "lab_tool/course_check.py",
-    "lab_tool/exercises/trials.py",
+    "engine/memory_model/",
+    "engine/racecheck/silence/",
+    "lab_tool/authoring/course_check.py",
+    "lab_tool/authoring/new_",
+    "lab_tool/authoring/trials.py",
     "lab_tool/export/",
-    "lab_tool/new_",
-    "lab_tool/prediction",
     "lab_tool/site/",
     "lab_tool/verbs/check_course.py",
     "lab_tool/verbs/export.py",
@@ -53,8 +54,19 @@ LEFT_OUT = (
     "lab_tool/verbs/predict.py",
     "lab_tool/verbs/site.py",
 )
-OF_GRADING = ("lab_tool/grading/", "lab_tool/verbs/grade.py")
-KEPT_FOLDERS = ("common/benchmark/tests", "common/exercises", "lab_tool/exercises")
+OF_GRADING = (
+    "grader/judging/compiling.py",
+    "grader/judging/judge.py",
+    "grader/judging/judgements.py",
+    "grader/judging/plausibility.py",
+    "grader/judging/race_judging.py",
+    "grader/reports/",
+    "grader/sandbox/",
+    "grader/submissions/",
+    "lab_tool/grading/",
+    "lab_tool/verbs/grade.py",
+)
+KEPT_FOLDERS = ("common/benchmark/tests", "grader/exercises")
 OF_EXERCISE = ("README.md", "cases.py", "driver.cpp", "exercise.json")
 
 SUBFOLDER = re.compile(r"^\s*subdir\('([^']+)'\)\n", re.MULTILINE)

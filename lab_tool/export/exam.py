@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """An exam sheet and its answers, out of the chapters' predictions."""
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import listed
 from lab_tool.chapters import all_chapters
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.names import listed
-from lab_tool.predictions import LETTERS, all_predictions, chosen_prediction
+from lab_tool.predictions.predictions import LETTERS, all_predictions, chosen_prediction
 
 SHEET, ANSWERS = "exam.md", "exam_answers.md"
 LICENCE = "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the solutions' kernels do, found before a grader goes out without them."""
 
-from lab_tool.exercises.judging import workshops
-from lab_tool.grading.grading_run import Tools, benches_of
-from lab_tool.grading.recorded_work import FILE, written_work
-from lab_tool.grading.run_folder import RunFolder
-from lab_tool.grading.sandbox import strongest_sandbox
+from grader.judging.home_checks import workshops
+from grader.sandbox.sandbox import strongest_sandbox
+from grader.submissions.grading_run import Tools, benches_of
+from grader.submissions.recorded_work import FILE, written_work
+from grader.submissions.run_folder import RunFolder
 from lab_tool.paths import ROOT
 
 

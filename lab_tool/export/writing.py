@@ -7,7 +7,7 @@ import pathlib
 import tarfile
 import zipfile
 
-from lab_tool.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, LabError
 from lab_tool.paths import ROOT
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the earliest that a zip can say

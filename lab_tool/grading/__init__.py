@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Grading: many submissions, each judged out of reach of what it might do."""
+"""Grading with this course: what the grader has to be told about it."""

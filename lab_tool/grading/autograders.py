@@ -13,19 +13,20 @@ import subprocess
 import sys
 import tempfile
 
-from lab_tool.errors import LabError
-from lab_tool.exercises.catalogue import chosen_exercises
-from lab_tool.grading.class_of_one import STUDENT, files_of_handin, write_class_of_one
-from lab_tool.grading.conversions import (
+from engine.driver.errors import LabError
+from engine.driver.output import say, say_problem
+from engine.driver.paths import write_whole
+from grader.exercises.catalogue import chosen_exercises
+from grader.judging.judgements import INTERNAL
+from grader.reports.conversions import (
     feedback_lines,
     for_autolab,
     for_classroom50,
     for_gradescope,
 )
-from lab_tool.grading.handed_files import files_of_folder
-from lab_tool.grading.judgements import INTERNAL
-from lab_tool.output import say, say_problem
-from lab_tool.paths import ROOT, write_whole
+from grader.submissions.class_of_one import STUDENT, files_of_handin, write_class_of_one
+from grader.submissions.handed_files import files_of_folder
+from lab_tool.paths import ROOT
 
 EXERCISES = ROOT.parent / "exercises.txt"
 

@@ -6,16 +6,17 @@ import json
 import pathlib
 import sys
 
-from lab_tool.backends import put_nvcc_on_path
-from lab_tool.build_folders import put_own_tools_on_path, settings_of
-from lab_tool.errors import LabError
-from lab_tool.exercises.catalogue import all_exercises
-from lab_tool.exercises.judging import workshops
-from lab_tool.grading.grading_run import Tools, benches_of, judge_unit
-from lab_tool.grading.run_folder import RunFolder, Unit, seed_in
-from lab_tool.grading.sandbox import strongest_sandbox
-from lab_tool.output import say, say_problem
-from lab_tool.paths import write_whole
+from engine.driver.build_folder import settings_of
+from engine.driver.errors import LabError
+from engine.driver.output import say, say_problem
+from engine.driver.paths import write_whole
+from grader.exercises.catalogue import all_exercises
+from grader.judging.home_checks import workshops
+from grader.sandbox.sandbox import strongest_sandbox
+from grader.submissions.grading_run import Tools, benches_of, judge_unit
+from grader.submissions.run_folder import RunFolder, Unit, seed_in
+from lab_tool.builds.backends import put_nvcc_on_path
+from lab_tool.builds.build_folders import put_own_tools_on_path
 
 
 def judge_batch(file):

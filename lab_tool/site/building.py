@@ -6,11 +6,12 @@ import pathlib
 import shutil
 import tempfile
 
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.failed_installation import cause_of
-from lab_tool.output import Progress, is_verbose, remark_lines
-from lab_tool.paths import ROOT, shown
-from lab_tool.processes import run_step, watch
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import Progress, is_verbose, remark_lines
+from engine.driver.paths import shown
+from engine.driver.processes import run_step, watch
+from lab_tool.paths import ROOT
+from lab_tool.setup.failed_installation import cause_of
 from lab_tool.site.packages import python_with_packages
 
 MARK = "searchindex.js"  # in each site that Sphinx has built

@@ -7,13 +7,14 @@ import re
 import shutil
 import sys
 
-from lab_tool.errors import LabError
-from lab_tool.failed_installation import cause_of
-from lab_tool.output import Progress, is_verbose, remark, remark_lines, say_command
-from lab_tool.paths import ROOT, VENV, shown
-from lab_tool.processes import output_of, watch
-from lab_tool.versions import dotted, numbers
-from lab_tool.virtual_environment import VENV_PYTHON, commands_for
+from engine.driver.errors import LabError
+from engine.driver.output import Progress, is_verbose, remark, remark_lines, say_command
+from engine.driver.paths import shown
+from engine.driver.processes import output_of, watch
+from lab_tool.paths import ROOT, VENV
+from lab_tool.setup.failed_installation import cause_of
+from lab_tool.setup.versions import dotted, numbers
+from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
 
 REQUIREMENTS = ROOT / "docs/site/requirements.txt"
 OLDEST_PYTHON = (3, 11)  # of Sphinx 9.0

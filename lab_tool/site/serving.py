@@ -4,8 +4,8 @@
 import functools
 import http.server
 
-from lab_tool.errors import LabError
-from lab_tool.output import say
+from engine.driver.errors import LabError
+from engine.driver.output import say
 
 ADDRESS = "127.0.0.1"  # no other machine is served
 

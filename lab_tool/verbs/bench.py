@@ -6,28 +6,29 @@ import pathlib
 import shlex
 import tempfile
 
+from engine.driver.build_folder import settings_of
+from engine.driver.building import build
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.output import remark, say, say_next
+from engine.driver.paths import require_writable, shown, write_whole
+from grader.exercises.catalogue import all_exercises
+from grader.judging.programs import workshop
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from lab_tool.backends import choose_backend
-from lab_tool.build_folders import configured, settings_of
-from lab_tool.building import build
+from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
+from lab_tool.builds.backends import choose_backend
+from lab_tool.builds.build_folders import configured
+from lab_tool.builds.programs import run_finished_program
+from lab_tool.builds.recorded_runs import circumstances, recorded
 from lab_tool.chapters import chosen_chapters
-from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
-from lab_tool.exercises.catalogue import all_exercises
-from lab_tool.exercises.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
-from lab_tool.exercises.programs import workshop
-from lab_tool.output import remark, say, say_next
-from lab_tool.paths import require_writable, shown, write_whole
-from lab_tool.programs import run_finished_program
-from lab_tool.recorded_runs import circumstances, recorded
 
 # The program that measures, of each backend.
 BENCHMARKS = {
     "cuda": "common/benchmark/chapter_benchmark",
-    "cpu": "common/cpu_backend/benchmark/cpu_backend_benchmark",
+    "cpu": "common/benchmark/cpu_backend/cpu_backend_benchmark",
 }
 # What they measure is printed, and not part of the recorded run.
-ALL_CORES_BENCHMARK = "common/cpu_backend/benchmark/all_cores_benchmark"
-RACECHECK_BENCHMARK = "common/racecheck/racecheck_benchmark"
+ALL_CORES_BENCHMARK = "common/benchmark/cpu_backend/all_cores_benchmark"
+RACECHECK_BENCHMARK = "engine/racecheck/racecheck_benchmark"
 
 
 def add_options(parser):

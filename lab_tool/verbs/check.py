@@ -4,14 +4,14 @@
 import json
 import pathlib
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import Progress, say, say_next
+from engine.driver.paths import require_writable, shown, write_whole
+from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.work_folder import NOT_BEGUN, add_work, work_folder
+from grader.judging.home_checks import checked, workshops
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
-from lab_tool.exercises.judging import checked, workshops
-from lab_tool.exercises.screen import head_line, refusal_lines, say_verdict
-from lab_tool.exercises.work_folder import NOT_BEGUN, add_work, work_folder
-from lab_tool.output import Progress, say, say_next
-from lab_tool.paths import require_writable, shown, write_whole
+from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
 
 
 def add_options(parser):

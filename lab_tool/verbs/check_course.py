@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """./lab check-course: what the chapters lack, and whether an exercise judges as it must."""
 
+from engine.driver.output import say, say_next
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.programs import workshop
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from lab_tool.build_folders import configured
+from lab_tool.authoring.course_check import missing_from_course
+from lab_tool.authoring.trials import deviation, trials_of, verdict_on
+from lab_tool.builds.build_folders import configured
 from lab_tool.chapters import all_chapters
-from lab_tool.course_check import missing_from_course
-from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.programs import workshop
-from lab_tool.exercises.trials import deviation, trials_of, verdict_on
-from lab_tool.output import say, say_next
 
 
 def add_options(parser):

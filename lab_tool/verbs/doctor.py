@@ -7,15 +7,15 @@ import platform
 import shutil
 import sys
 
+from engine.driver.output import say
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
-from lab_tool.backends import choose_backend, nvcc_version, visible_gpus
-from lab_tool.build_folders import LEAST_FREE_SPACE, free_space
-from lab_tool.operating_system import operating_system
-from lab_tool.output import say
+from lab_tool.builds.backends import choose_backend, nvcc_version, visible_gpus
+from lab_tool.builds.build_folders import LEAST_FREE_SPACE, free_space
 from lab_tool.paths import ROOT
-from lab_tool.probe import look_around
-from lab_tool.requirements import OPTIONAL, REQUIREMENTS, minimum_of, missing_from, needed_by
-from lab_tool.versions import dotted
+from lab_tool.setup.operating_system import operating_system
+from lab_tool.setup.probe import look_around
+from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS, minimum_of, missing_from, needed_by
+from lab_tool.setup.versions import dotted
 
 
 def add_options(parser):

@@ -3,14 +3,14 @@
 
 import pathlib
 
+from engine.driver.output import say, say_next
+from engine.driver.paths import require_writable
+from grader.exercises.case_files import written_cases
+from grader.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders
+from grader.exercises.work_folder import DONE, add_work, work_folder
+from grader.judging.results import cases_of
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
-from lab_tool.exercises.case_files import written_cases
-from lab_tool.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders
-from lab_tool.exercises.results import cases_of
-from lab_tool.exercises.screen import exercise_rows, progress_line
-from lab_tool.exercises.work_folder import DONE, add_work, work_folder
-from lab_tool.output import say, say_next
-from lab_tool.paths import require_writable
+from lab_tool.learning.screen import exercise_rows, progress_line
 
 
 def add_options(parser):

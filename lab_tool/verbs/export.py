@@ -4,17 +4,17 @@
 import importlib.util
 import shlex
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import hint
+from engine.driver.output import say, say_next
+from engine.driver.paths import shown
+from grader.exercises.catalogue import chosen_exercises
+from grader.exercises.work_folder import has_solution
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.exercises.catalogue import chosen_exercises
-from lab_tool.exercises.work_folder import has_solution
 from lab_tool.export.graders import GRADERS
 from lab_tool.export.repository import repository_files
 from lab_tool.export.solution_work import recorded_files
 from lab_tool.export.writing import new_folder, write_folder
-from lab_tool.names import hint
-from lab_tool.output import say, say_next
-from lab_tool.paths import shown
 
 SYSTEMS = ("plain", *GRADERS)
 TITLE = "Exercises in CUDA C++"
@@ -97,7 +97,7 @@ def write_exam(arguments):
                 f"--{option} is for an export of exercises, and not for an exam; leave it out.",
                 WRONG_USE,
             )
-    if not importlib.util.find_spec("lab_tool.predictions"):
+    if not importlib.util.find_spec("lab_tool.predictions.predictions"):
         raise LabError("--exam: this copy of the course has no predictions.", WRONG_USE)
     from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
 

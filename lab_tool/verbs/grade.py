@@ -7,24 +7,25 @@ import json
 import os
 import pathlib
 
+from engine.driver.build_folder import settings_of
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import counted, remark, say, say_next
+from engine.driver.paths import shown, write_whole
+from grader.exercises.catalogue import all_exercises, chosen_exercises
+from grader.exercises.work_folder import has_solution
+from grader.judging.home_checks import workshops
+from grader.judging.judgements import INTERNAL
+from grader.reports.feedback import write_feedback
+from grader.reports.marks import marks_of, write_marks
+from grader.reports.summary import write_summary
+from grader.reports.tables import write_csv, write_junit
+from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
+from grader.submissions.grading_run import Tools, judge_here
+from grader.submissions.roster import read_roster
+from grader.submissions.run_folder import opened_run
+from grader.submissions.submissions import submissions_of
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
-from lab_tool.build_folders import settings_of
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.exercises.catalogue import all_exercises, chosen_exercises
-from lab_tool.exercises.judging import workshops
-from lab_tool.exercises.work_folder import has_solution
-from lab_tool.grading.feedback import write_feedback
-from lab_tool.grading.grading_run import Tools, judge_here
-from lab_tool.grading.judgements import INTERNAL
-from lab_tool.grading.marks import marks_of, write_marks
-from lab_tool.grading.roster import read_roster
-from lab_tool.grading.run_folder import opened_run
-from lab_tool.grading.sandbox import NONE, place_open_to_all, strongest_sandbox
-from lab_tool.grading.submissions import submissions_of
-from lab_tool.grading.summary import write_summary
-from lab_tool.grading.tables import write_csv, write_junit
-from lab_tool.output import counted, remark, say, say_next
-from lab_tool.paths import ROOT, shown, write_whole
+from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")
 
@@ -144,7 +145,7 @@ def execute(arguments, tools, run, units):
     """Judges the Units; returns {a unit's name: Judgement} of those that the grader failed on."""
     try:
         if arguments.executor == "slurm":
-            from lab_tool.grading.slurm import judge_on_cluster
+            from grader.submissions.slurm import judge_on_cluster
 
             return judge_on_cluster(arguments, run, units)
         return judge_here(tools, run, units, arguments.jobs)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """./lab hint: one hint more for an exercise each time."""
 
+from engine.driver.output import say, say_next
+from grader.exercises.catalogue import chosen_exercise
+from grader.exercises.hints import NO_HINTS, hint_lines, hints_of
+from grader.exercises.work_folder import add_work, work_folder
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
-from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.hints import NO_HINTS, hint_lines, hints_of
-from lab_tool.exercises.work_folder import add_work, work_folder
-from lab_tool.output import say, say_next
 
 
 def add_options(parser):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """./lab learn: exercise by exercise, checked on each save."""
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import say, say_next
+from engine.driver.paths import shown
+from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.work_folder import DONE, add_work, work_folder
+from grader.judging.home_checks import checked, workshops
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
-from lab_tool.exercises.judging import checked, workshops
-from lab_tool.exercises.learning import Lesson
-from lab_tool.exercises.terminal import is_terminal
-from lab_tool.exercises.work_folder import DONE, add_work, work_folder
-from lab_tool.output import say, say_next
-from lab_tool.paths import shown
+from lab_tool.learning.learning import Lesson
+from lab_tool.learning.terminal import is_terminal
 
 
 def add_options(parser):

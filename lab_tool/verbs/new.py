@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """./lab new: a new chapter or exercise, which builds and passes its tests."""
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import hint
+from engine.driver.output import say, say_next
+from engine.driver.paths import shown
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.names import hint
-from lab_tool.new_chapter import make_chapter
-from lab_tool.new_exercise import make_exercise
-from lab_tool.output import say, say_next
-from lab_tool.paths import shown
+from lab_tool.authoring.new_chapter import make_chapter
+from lab_tool.authoring.new_exercise import make_exercise
 
 KINDS = ["chapter", "exercise"]
 

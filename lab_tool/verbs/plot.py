@@ -5,12 +5,13 @@ import os
 import pathlib
 import sys
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import say_next
+from engine.driver.paths import shown
+from engine.driver.processes import run_quietly
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.output import say_next
-from lab_tool.paths import ROOT, shown
-from lab_tool.processes import run_quietly
-from lab_tool.recorded_runs import is_recorded_run
+from lab_tool.builds.recorded_runs import is_recorded_run
+from lab_tool.paths import ROOT
 
 RUN_DRAWER = ROOT / "common/benchmark/draw_run.py"
 

@@ -4,20 +4,26 @@
 import shlex
 import sys
 
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import is_terminal, say, say_next
+from engine.driver.paths import shown
+from engine.driver.race_picture import write_picture
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.output import is_terminal, say, say_next
-from lab_tool.paths import ROOT, shown
-from lab_tool.prediction_runs import CONTRADICTED, findings_of
-from lab_tool.prediction_text import (
+from lab_tool.paths import ROOT
+from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of
+from lab_tool.predictions.prediction_text import (
     HOW_TO_ANSWER,
     judgement_of,
     letters_of,
     question_of,
     summary_of,
 )
-from lab_tool.predictions import LETTERS, all_predictions, chosen_prediction, next_prediction
-from lab_tool.race_picture import write_picture
+from lab_tool.predictions.predictions import (
+    LETTERS,
+    all_predictions,
+    chosen_prediction,
+    next_prediction,
+)
 
 PROMPT = "Free of races are (letters, none, ? or q): "
 

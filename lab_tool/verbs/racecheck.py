@@ -5,6 +5,13 @@ import json
 import pathlib
 import shlex
 
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.output import is_verbose, say, say_command, say_next
+from engine.driver.paths import require_writable, shown, write_whole
+from engine.driver.race_picture import races_of, write_picture
+from engine.driver.racecheck_runs import answer, schedules_text, standard_input
+from engine.driver.schedules import scheduled_runs
+from engine.driver.user_files import options_of_program, words_of
 from lab_tool.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
@@ -15,15 +22,9 @@ from lab_tool.arguments import (
     add_verbose,
     whole_number,
 )
+from lab_tool.builds.observed_programs import observed_programs
 from lab_tool.chapters import chosen_chapters, next_chapter
-from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
-from lab_tool.observed_programs import observed_programs
-from lab_tool.output import is_verbose, say, say_command, say_next
-from lab_tool.own_files import is_file, options_of_program, words_of
-from lab_tool.paths import require_writable, shown, write_whole
-from lab_tool.race_picture import races_of, write_picture
-from lab_tool.racecheck_runs import answer, schedules_text, standard_input
-from lab_tool.schedules import scheduled_runs
+from lab_tool.own_files import is_file
 
 DEFAULT_SEEDS = 20
 DEFAULT_SECONDS = 600

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """./lab reset: an exercise's file as it was at first; the old one is kept."""
 
+from engine.driver.output import say, say_next
+from engine.driver.paths import shown
+from grader.exercises.catalogue import chosen_exercise
+from grader.exercises.work_folder import add_work, work_folder
 from lab_tool.arguments import WRONG_USE_MEANING, Verb
-from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.work_folder import add_work, work_folder
-from lab_tool.output import say, say_next
-from lab_tool.paths import shown
 
 
 def add_options(parser):

@@ -4,6 +4,11 @@
 import os
 import shlex
 
+from engine.driver.building import build
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.output import remark, say_next
+from engine.driver.recipe import build_file
+from engine.driver.user_files import check_file, options_of_program, words_of
 from lab_tool.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
@@ -15,21 +20,11 @@ from lab_tool.arguments import (
     add_verbose,
     whole_number,
 )
-from lab_tool.build_folders import configured
-from lab_tool.building import build
+from lab_tool.builds.build_folders import configured
+from lab_tool.builds.observed_programs import observed_programs
+from lab_tool.builds.programs import exit_code_of_all, run_finished_program
 from lab_tool.chapters import chosen_chapters
-from lab_tool.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
-from lab_tool.observed_programs import observed_programs
-from lab_tool.output import remark, say_next
-from lab_tool.own_files import (
-    check_file,
-    is_file,
-    options_of_program,
-    refuse_with_chapter,
-    words_of,
-)
-from lab_tool.programs import exit_code_of_all, run_finished_program
-from lab_tool.single_file import build_file
+from lab_tool.own_files import is_file, refuse_with_chapter
 
 
 def add_options(parser):

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """./lab setup: installs, configures, and builds what exercises are checked with."""
 
+from engine.driver.building import build
+from engine.driver.output import say, say_next
+from engine.driver.paths import shown
+from grader.exercises.catalogue import all_exercises
+from grader.judging.programs import workshop
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_verbose
-from lab_tool.build_folders import configured
-from lab_tool.building import build
-from lab_tool.editor_database import write_database
-from lab_tool.exercises.catalogue import all_exercises
-from lab_tool.exercises.programs import workshop
-from lab_tool.output import say, say_next
-from lab_tool.paths import shown
-from lab_tool.versions import dotted
+from lab_tool.builds.build_folders import configured
+from lab_tool.builds.editor_database import write_database
+from lab_tool.setup.versions import dotted
 
 
 def add_options(parser):

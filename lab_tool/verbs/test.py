@@ -4,17 +4,18 @@
 import os
 import re
 
+from engine.driver.build_folder import introspection, word_for
+from engine.driver.building import build
+from engine.driver.errors import NOTHING_COULD_RUN, LabError
+from engine.driver.output import Progress, is_verbose, remark, say, say_command, say_next
+from engine.driver.paths import shown
+from engine.driver.processes import watch
 from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from lab_tool.build_folders import configured, introspection, word_for
-from lab_tool.building import build
-from lab_tool.errors import NOTHING_COULD_RUN, LabError
-from lab_tool.failed_tests import report_of
-from lab_tool.output import Progress, is_verbose, remark, say, say_command, say_next
-from lab_tool.paths import shown
-from lab_tool.processes import watch
-from lab_tool.python_packages import PYTEST, python_with_installed
-from lab_tool.test_results import Outcome, TestLogs, counted
-from lab_tool.test_selection import binary_name, script_of, select, targets_of
+from lab_tool.builds.build_folders import configured
+from lab_tool.setup.python_packages import PYTEST, python_with_installed
+from lab_tool.testing.failed_tests import report_of
+from lab_tool.testing.test_results import Outcome, TestLogs, counted
+from lab_tool.testing.test_selection import binary_name, script_of, select, targets_of
 
 # Meson's own variables before the command of a failed test, and its remark about a log.
 OF_MESON = re.compile(r"^>>> (?:\w+=\S* )*|^Listing only the last \d+ lines from a long log\.$")

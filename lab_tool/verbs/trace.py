@@ -7,6 +7,12 @@ import pathlib
 import shlex
 import sys
 
+from engine.driver.build_folder import settings_of
+from engine.driver.building import build
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import remark, say_next
+from engine.driver.paths import require_writable, shown
+from engine.driver.processes import output_of, run_quietly
 from lab_tool.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
@@ -15,15 +21,11 @@ from lab_tool.arguments import (
     add_build,
     add_verbose,
 )
-from lab_tool.build_folders import configured, settings_of
-from lab_tool.building import build
+from lab_tool.builds.build_folders import configured
+from lab_tool.builds.programs import run_finished_program
+from lab_tool.builds.recorded_runs import circumstances, device_in_words
 from lab_tool.chapters import chosen_chapters
-from lab_tool.errors import WRONG_USE, LabError
-from lab_tool.output import remark, say_next
-from lab_tool.paths import ROOT, require_writable, shown
-from lab_tool.processes import output_of, run_quietly
-from lab_tool.programs import run_finished_program
-from lab_tool.recorded_runs import circumstances, device_in_words
+from lab_tool.paths import ROOT
 
 DRAWER = ROOT / "common/lab/draw_schedules.py"
 

@@ -10,7 +10,7 @@ import unittest
 PROGRAM = """
 import pathlib, sys, time
 from unittest import mock
-from lab_tool import schedules
+from engine.driver import schedules
 
 left = int(sys.argv[1])
 

@@ -11,10 +11,10 @@ import tempfile
 import unittest
 
 import draw_all
+from engine.driver.errors import LabError
+from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
+from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.chapters import all_chapters
-from lab_tool.course_check import HEADINGS, missing_from_course, words_of_core
-from lab_tool.errors import LabError
-from lab_tool.new_chapter import make_chapter
 from this_build import BUILD, ROOT
 
 SPDX = "SPDX-License-Identifier: CC-BY-SA-4.0"

@@ -16,13 +16,13 @@ import time
 import unittest
 from unittest import mock
 
+from engine.driver import output
+from engine.driver.build_folder import settings_of
+from engine.driver.building import NinjaLog
+from engine.driver.compiler_messages import readable, with_plain_launches, without_own_warnings
+from engine.driver.names import nearest
+from engine.driver.output import Progress
 from lab_runs import interrupt, started
-from lab_tool import output
-from lab_tool.build_folders import settings_of
-from lab_tool.building import NinjaLog
-from lab_tool.compiler_messages import readable, with_plain_launches, without_own_warnings
-from lab_tool.names import nearest
-from lab_tool.output import Progress
 from this_build import BUILD, ROOT
 
 COMMAND = [sys.executable, str(ROOT / "lab")]
@@ -298,7 +298,7 @@ int main() {
 }
 """
 
-LAUNCH = f"{ROOT}/common/cpu_backend/execution/launch.hpp"
+LAUNCH = f"{ROOT}/engine/cpu_backend/execution/launch.hpp"
 # As g++ says it, with the columns of what a launch becomes.
 MISFIT = f"""\
 own.cu: In function 'int main()':
@@ -307,7 +307,7 @@ main()::<lambda(auto:33& ...)>, main()::<lambda(auto:34)>, \
 void (*)(float*, int)>) (double*&, int)'
     4 |   kernel<<<1, 1>>>(mine, 3);
       |   ~~~~~~~~~~~~~~~~                                                   ^
-In file included from {ROOT}/common/cpu_backend/include/cuda_runtime.h:20,
+In file included from {ROOT}/engine/cpu_backend/include/cuda_runtime.h:20,
                  from <command-line>:
 {LAUNCH}:168:8: note: candidate: 'void cpu_backend::configured_launch<\
 Call, Pick, void (*)(Parameters ...)>::operator()(Parameters ...) const [\
@@ -333,11 +333,11 @@ own.cu: In function 'int main()':
 own.cu:4:7: warning: unused variable 'unused' [-Wunused-variable]
     4 |   int unused;
       |       ^~~~~~
-In file included from {ROOT}/common/cpu_backend/include/cuda_runtime.h:10,
+In file included from {ROOT}/engine/cpu_backend/include/cuda_runtime.h:10,
                  from <command-line>:
 In function 'Argument cpu_backend::kernel_argument(Argument) [with Argument = numbers]',
     inlined from 'int main()' at own.cu:7:31:
-{ROOT}/common/cpu_backend/execution/launch.hpp:52:12: warning: 'mine.more' is used uninitialized
+{ROOT}/engine/cpu_backend/execution/launch.hpp:52:12: warning: 'mine.more' is used uninitialized
    52 |     return argument;
       |            ^~~~~~~~
 own.cu: In function 'int main()':

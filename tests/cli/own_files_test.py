@@ -11,7 +11,7 @@ import unittest
 
 from this_build import BUILD, ROOT
 
-PROGRAMS = ROOT / "common/cpu_backend/tests/programs"
+PROGRAMS = ROOT / "engine/cpu_backend/tests/programs"
 NO_DEVICE = 77
 
 # What each program prints.

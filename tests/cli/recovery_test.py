@@ -12,10 +12,11 @@ import time
 import unittest
 from unittest import mock
 
+from engine.driver.errors import LabError
 from lab_runs import interrupt, started
-from lab_tool import build_repair, virtual_environment
-from lab_tool.errors import LabError
-from lab_tool.operating_system import makes_virtual_environments
+from lab_tool.builds import build_repair
+from lab_tool.setup import virtual_environment
+from lab_tool.setup.operating_system import makes_virtual_environments
 from this_build import BUILD, ROOT
 
 MESON = (1, 7, 0)
@@ -123,6 +124,8 @@ class Checkout(Scratch):
         "lab_tool",
         "chapters",
         "common",
+        "engine",
+        "grader",
         "tests",
         "meson.build",
         "meson.options",

@@ -7,11 +7,11 @@ import tempfile
 import unittest
 from unittest import mock
 
-from lab_tool import python_packages, virtual_environment
-from lab_tool.errors import LabError
-from lab_tool.failed_tests import MOST_LINES, report_of
-from lab_tool.python_packages import PYTEST, PythonPackage, installation
-from lab_tool.test_selection import binary_name, select, targets_of
+from engine.driver.errors import LabError
+from lab_tool.setup import python_packages, virtual_environment
+from lab_tool.setup.python_packages import PYTEST, PythonPackage, installation
+from lab_tool.testing.failed_tests import MOST_LINES, report_of
+from lab_tool.testing.test_selection import binary_name, select, targets_of
 from lab_tool.verbs.test import OF_MESON
 
 

@@ -10,19 +10,18 @@ import tempfile
 import unittest
 from unittest import mock
 
-from lab_tool import (
+from engine.driver.errors import LabError
+from lab_tool.builds import backends, build_folders
+from lab_tool.chapters import all_chapters
+from lab_tool.setup import (
     apt,
-    backends,
-    build_folders,
     installing,
     operating_system,
     requirements,
     virtual_environment,
     wraps,
 )
-from lab_tool.chapters import all_chapters
-from lab_tool.errors import LabError
-from lab_tool.test_results import counted
+from lab_tool.testing.test_results import counted
 from lab_tool.verbs import doctor
 from this_build import ROOT
 

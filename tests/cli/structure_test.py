@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The shape of lab_tool: short modules, no import cycle, verbs that describe themselves."""
+"""The shape of what is in Python: no import cycle, no package needed, verbs that describe themselves."""
 
 import ast
 import re
@@ -12,11 +12,12 @@ from lab_tool.command_line import overview
 from lab_tool.verbs import VERBS, load
 from this_build import ROOT
 
-MOST_LINES = 250
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
-    for path in ROOT.glob("lab_tool/**/*.py")
-    if "templates" not in path.parts  # those become modules elsewhere
+    for house in ("engine/driver", "grader", "lab_tool")
+    for path in ROOT.glob(f"{house}/**/*.py")
+    # Templates become modules elsewhere, and a test may use what tests are given.
+    if not {"templates", "tests"} & set(path.parts)
 }
 
 
@@ -25,7 +26,7 @@ def text_of(path):
 
 
 def imports_of(path):
-    """The modules of lab_tool that the file imports, anywhere in it."""
+    """The modules of ours that the file imports, anywhere in it."""
     found = set()
     for node in ast.walk(ast.parse(text_of(path))):
         if isinstance(node, ast.Import):
@@ -55,15 +56,10 @@ def cycle_in(arrows):
 
 
 class Modules(unittest.TestCase):
-    def test_no_module_is_long(self):
-        self.assertGreater(len(MODULES), 20)
-        for module, path in MODULES.items():
-            with self.subTest(module=module):
-                self.assertLessEqual(len(text_of(path).splitlines()), MOST_LINES)
-
     def test_no_import_cycle(self):
         arrows = {
-            module: imports_of(path) - {module, "lab_tool"} for module, path in MODULES.items()
+            module: imports_of(path) - {module, "engine.driver", "grader", "lab_tool"}
+            for module, path in MODULES.items()
         }
         self.assertEqual(cycle_in(arrows), [])
 
@@ -81,7 +77,9 @@ class Modules(unittest.TestCase):
                     names = [node.module]
                 for name in names:
                     top = name.split(".")[0]
-                    known = top == "lab_tool" or top in sys.stdlib_module_names
+                    known = (
+                        top in ("engine", "grader", "lab_tool") or top in sys.stdlib_module_names
+                    )
                     self.assertTrue(known, f"{module} imports {name}")
 
 

@@ -12,10 +12,10 @@ import re
 import shlex
 import unittest
 
+from grader.exercises.catalogue import chosen_exercise
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.command_line import parsed
-from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.predictions import all_predictions, chosen_prediction
+from lab_tool.predictions.predictions import all_predictions, chosen_prediction
 from this_build import BUILD, ROOT
 
 DOCUMENTS = [
@@ -217,12 +217,12 @@ class DocumentsTest(unittest.TestCase):
             self.assertTrue(shown_by, f"this row names no test: {row}")
             for file, name in shown_by:
                 test_case = re.compile(r'TEST_CASE\(\s*"' + re.escape(name) + '"')
-                self.assertRegex(text_of(ROOT / "common/cpu_backend/tests" / file), test_case)
+                self.assertRegex(text_of(ROOT / "engine/cpu_backend/tests" / file), test_case)
 
     def test_verdicts_of_the_memory_model(self):
         """Each verdict of docs/memory-model.md names, up to the next one, a test that exists."""
         prose = prose_of(ROOT / "docs/memory-model.md").partition("\n## ")[2]
-        tests = "".join(map(text_of, ROOT.glob("tests/memory_model/*_test.py")))
+        tests = "".join(map(text_of, ROOT.glob("engine/memory_model/*_test.py")))
         defined = re.findall(r"def (test_\w+)\(self", tests)
         named = re.findall(r"`(test_\w+)`", prose)
         self.assertGreater(len(named), 20)

@@ -10,9 +10,9 @@ import subprocess
 
 import pytest
 
-from lab_tool.build_folders import BuildFolder
-from lab_tool.editor_database import DATABASE, cuda_files, write_database
-from lab_tool.paths import write_whole
+from engine.driver.build_folder import BuildFolder
+from engine.driver.paths import write_whole
+from lab_tool.builds.editor_database import DATABASE, cuda_files, write_database
 from this_build import BUILD, ROOT
 
 CLANGD = shutil.which("clangd")

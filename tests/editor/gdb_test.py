@@ -12,7 +12,7 @@ import pytest
 from this_build import ROOT
 
 GDB = shutil.which("gdb")
-CUDA_THREADS = ROOT / "common/cpu_backend/debugger/cuda_threads.py"
+CUDA_THREADS = ROOT / "engine/cpu_backend/debugger/cuda_threads.py"
 SOURCE = ROOT / "chapters/01_vector_add/vector_add.cuh"
 PROGRAM = [os.environ["DEBUGGED_PROGRAM"], "--elements", "1000", "--repeat", "1"]
 

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
-from lab_tool.predictions import LETTERS, all_predictions
+from lab_tool.predictions.predictions import LETTERS, all_predictions
 from this_build import ROOT
 
 

@@ -15,11 +15,11 @@ import unittest
 import zipfile
 from unittest import mock
 
+from engine.driver.errors import LabError
+from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.markers import solution_lines
+from grader.exercises.work_folder import starter
 from lab_tool.arguments import parse
-from lab_tool.errors import LabError
-from lab_tool.exercises.catalogue import all_exercises, chosen_exercise
-from lab_tool.exercises.markers import solution_lines
-from lab_tool.exercises.work_folder import starter
 from lab_tool.export.writing import write_folder
 from lab_tool.verbs import export as export_verb
 from lab_tool.verbs.export import VERB
@@ -68,7 +68,7 @@ def members(content):
 def public_lines():
     """Lines of the course's own lessons, headers and tools: they teach, and are no secret."""
     found = set()
-    for top in ("chapters", "common", "docs"):
+    for top in ("chapters", "common", "docs", "engine", "grader"):
         for path in (ROOT / top).rglob("*"):
             inner = path.relative_to(ROOT).parts[2:]
             if path.suffix in (".cu", ".cuh", ".hpp", ".cpp", ".md") and not (

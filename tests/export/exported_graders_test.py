@@ -15,8 +15,8 @@ import tempfile
 import unittest
 import zipfile
 
-from lab_tool.exercises.catalogue import chosen_exercise
-from lab_tool.exercises.trials import mutants_of, patched, solution
+from grader.exercises.catalogue import chosen_exercise
+from lab_tool.authoring.trials import mutants_of, patched, solution
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -136,7 +136,7 @@ class ExportedGraders(unittest.TestCase):
         made = run(*lab, "setup", "--backend", "cpu", "--no-build", folder=copy)
         self.assertEqual(made.returncode, 0, made.stderr)
         # All that a check builds can be built: nothing that it is made of is missing.
-        needed = [EXERCISE.driver, "common/exercises/libexercise_runner.a"]
+        needed = [EXERCISE.driver, "grader/runner/libexercise_runner.a"]
         made = run("ninja", "-n", "-C", copy / "build-cpu", *needed, folder=copy)
         self.assertEqual(made.returncode, 0, made.stdout)
         built = self.root / "source/course/build-cpu"  # of the same sources

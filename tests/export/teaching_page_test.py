@@ -5,8 +5,8 @@ import json
 import re
 import unittest
 
+from grader.exercises.catalogue import all_exercises
 from lab_tool.chapters import Chapter, all_chapters
-from lab_tool.exercises.catalogue import all_exercises
 from this_build import ROOT
 
 TEXT = (ROOT / "docs/teaching.md").read_text(encoding="utf-8")

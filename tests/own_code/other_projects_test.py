@@ -10,8 +10,8 @@ import tempfile
 import unittest
 
 from lab_tool.paths import VENV
-from lab_tool.probe import first_tool
-from lab_tool.requirements import minimum_of
+from lab_tool.setup.probe import first_tool
+from lab_tool.setup.requirements import minimum_of
 from own_code import SETTINGS, needs_cpu_backend, needs_nvcc, run
 from this_build import BUILD, ROOT
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from typing import NamedTuple
 
-from lab_tool.backends import put_nvcc_on_path
+from lab_tool.builds.backends import put_nvcc_on_path
 from this_build import BUILD, ROOT
 
 put_nvcc_on_path()

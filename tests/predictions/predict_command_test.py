@@ -13,11 +13,12 @@ import tempfile
 import unittest
 from unittest import mock
 
-from lab_tool import command_line, predictions
+from engine.driver.errors import LabError
+from lab_tool import command_line
 from lab_tool.chapters import Chapter
-from lab_tool.errors import LabError
-from lab_tool.prediction_text import letters_of
-from lab_tool.predictions import all_predictions, chosen_prediction, predictions_of
+from lab_tool.predictions import predictions
+from lab_tool.predictions.prediction_text import letters_of
+from lab_tool.predictions.predictions import all_predictions, chosen_prediction, predictions_of
 from this_build import BUILD, ROOT
 
 COMMAND = [sys.executable, str(ROOT / "lab"), "predict", "--build", str(BUILD)]

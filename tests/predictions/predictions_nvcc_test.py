@@ -8,8 +8,8 @@ import tempfile
 
 import pytest
 
-from lab_tool.backends import put_nvcc_on_path
-from lab_tool.predictions import all_predictions
+from lab_tool.builds.backends import put_nvcc_on_path
+from lab_tool.predictions.predictions import all_predictions
 from this_build import ROOT
 
 put_nvcc_on_path()
@@ -23,7 +23,7 @@ PREDICTIONS = all_predictions()
 def test_it_compiles(prediction):
     with tempfile.TemporaryDirectory() as folder:
         command = ["nvcc", "-std=c++20", "-arch=sm_90", *WARNINGS]
-        command += [f"-I{ROOT / 'common'}", f"-I{ROOT / 'chapters'}"]
+        command += [*(f"-I{ROOT / house}" for house in ("common", "chapters", "engine"))]
         command += ["-c", prediction.source, "-o", pathlib.Path(folder, "x.o")]
         result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr

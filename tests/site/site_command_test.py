@@ -10,9 +10,9 @@ import tempfile
 import unittest
 from unittest import mock
 
-from lab_tool import failed_installation
-from lab_tool.errors import LabError
-from lab_tool.operating_system import makes_virtual_environments
+from engine.driver.errors import LabError
+from lab_tool.setup import failed_installation
+from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.site import building, packages, serving
 from this_build import ROOT
 

@@ -17,10 +17,10 @@ import tempfile
 import threading
 import unittest
 
+from engine.driver.processes import output_of
 from lab_tool.paths import VENV
-from lab_tool.processes import output_of
+from lab_tool.setup.virtual_environment import VENV_PYTHON
 from lab_tool.site.packages import ASK, REQUIREMENTS, pinned
-from lab_tool.virtual_environment import VENV_PYTHON
 from this_build import ROOT
 
 PREFIX = "/a course/site/"  # of the server's paths, as on Pages; with a space on purpose

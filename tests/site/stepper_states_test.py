@@ -4,8 +4,8 @@
 import sys
 import unittest
 
-from memory_model import clocks
-from memory_model.interleavings import interleavings
+from engine.memory_model import clocks
+from engine.memory_model.interleavings import interleavings
 from this_build import ROOT
 
 sys.path.insert(0, str(ROOT / "docs/site"))

@@ -11,9 +11,9 @@ import unittest
 import unittest.mock
 
 import recorded_run
-from lab_tool import processes
-from lab_tool.backends import BackendChoice
-from lab_tool.build_folders import BuildFolder
+from engine.driver import processes
+from engine.driver.build_folder import BuildFolder
+from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
 from lab_tool.verbs import bench
 from this_build import BUILD

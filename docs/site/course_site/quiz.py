@@ -13,7 +13,7 @@ from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
 
 try:
-    from lab_tool.predictions import predictions_of
+    from lab_tool.predictions.predictions import predictions_of
 except ImportError:  # a course without predictions
 
     def predictions_of(chapter):

@@ -10,7 +10,7 @@
 
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
-#include "lab/poisoned_output.cuh"
+#include "testing/poisoned_output.cuh"
 #include "lab/reference.hpp"
 
 TEST_CASE("every element is doubled, at awkward lengths, and twice") {
@@ -22,7 +22,7 @@ TEST_CASE("every element is doubled, at awkward lengths, and twice") {
   for (std::size_t i = 0; i < n; ++i) expected[i] = 2 * values[i];
 
   const lab::device_buffer<int> in(values);
-  lab::poisoned_output<int> out(n);
+  testing::poisoned_output<int> out(n);
   for (int run = 0; run < 2; ++run) {
     out.poison();
     course::launch_chapter_program(in.data(), out.data(), n, threads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void exercise_name(const int* values, std::size_t count, int* doubled, unsigned blocks,
                    unsigned threads);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import POISON, Case, given, returned
+from grader.exercises.cases import POISON, Case, given, returned
 
 # (pixels, blocks, threads)
 SHAPES = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void brighten(const unsigned char* pixels, unsigned char* brightened, std::size_t n,
               unsigned amount, unsigned blocks, unsigned threads);

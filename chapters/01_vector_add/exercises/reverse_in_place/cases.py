@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, updated
+from grader.exercises.cases import Case, updated
 
 SIZES = [1, 2, 3, 31, 32, 33, 255, 256, 257, 511, 513, 1025, 2051, 10_001, 20_000]
 RACES = (3, 256, 2051)  # the last has 1,025 pairs: more than one block, whatever its size

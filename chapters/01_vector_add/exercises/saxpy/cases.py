@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, given, updated
+from grader.exercises.cases import Case, given, updated
 
 # Small whole numbers: their products and sums are exact, and a fused multiply-add gives the same.
 FACTORS = [*range(-1000, 0), *range(1, 1001)]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void saxpy(float alpha, const float* x, float* y, std::size_t n);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, given, returned
+from grader.exercises.cases import Case, given, returned
 
 LOWEST = -(2**31)
 # (blocks, threads, values that the last block lacks)

@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void dot_two_barriers(const std::int64_t* a, const std::int64_t* b, std::size_t n,
                       std::int64_t* partials, unsigned blocks, unsigned threads);

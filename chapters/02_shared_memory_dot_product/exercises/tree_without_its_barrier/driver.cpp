@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void totals_of_blocks(const int* values, std::size_t n, int* totals, unsigned blocks,
                       unsigned threads);

@@ -2,7 +2,7 @@
 import fractions
 import math
 
-from lab_tool.exercises.cases import Case, given, returned, scratch
+from grader.exercises.cases import Case, given, returned, scratch
 
 U = 2.0**-53
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 struct moments {
   double count;

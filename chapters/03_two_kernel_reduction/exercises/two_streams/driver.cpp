@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void sum_in_two_streams(const int* values, std::size_t count, long long* partials, long long* sum,
                         unsigned blocks, unsigned threads);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, given, kept, returned, updated
+from grader.exercises.cases import Case, given, kept, returned, updated
 
 
 def several(count, what):

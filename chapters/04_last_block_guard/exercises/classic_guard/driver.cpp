@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void sum_columns(const int* matrix, unsigned rows, long long* partials, unsigned* counter,
                  long long* sums, unsigned blocks, unsigned columns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void fullest_bin(const unsigned char* values, std::size_t count, unsigned* bins, unsigned* arrived,
                  unsigned* fullest, unsigned blocks, unsigned threads);

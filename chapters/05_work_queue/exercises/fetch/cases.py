@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, given, kept, updated
+from grader.exercises.cases import Case, given, kept, updated
 
 # Rows, the longest row, blocks, threads.
 SIZES = [

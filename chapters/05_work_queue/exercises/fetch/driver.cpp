@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void scale_rows(int* values, const unsigned* begin, const int* factors, unsigned rows,
                 unsigned* next, unsigned blocks, unsigned threads);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, kept, updated
+from grader.exercises.cases import Case, kept, updated
 
 # Tiles, blocks, threads.
 SIZES = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void fetched_twice(int* pixels, unsigned tiles, unsigned* next, unsigned blocks, unsigned threads);
 

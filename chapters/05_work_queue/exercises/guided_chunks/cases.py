@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import POISON, Case, kept, returned, updated
+from grader.exercises.cases import POISON, Case, kept, returned, updated
 
 # Items, blocks, threads.
 SIZES = [

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void guided_chunks(int* values, unsigned* first_of, unsigned items, unsigned* next, unsigned blocks,
                    unsigned threads);

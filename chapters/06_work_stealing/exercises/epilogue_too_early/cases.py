@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from lab_tool.exercises.cases import Case, given, returned, updated
+from grader.exercises.cases import Case, given, returned, updated
 
 # Elements, threads. The last ones have far more tiles than any CPU has places for blocks.
 SIZES = [

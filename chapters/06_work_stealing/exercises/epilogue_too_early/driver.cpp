@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void epilogue_too_early(const int* a, int* c, std::size_t n, unsigned long long* total,
                         unsigned threads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <cstddef>
 
-#include "exercises/runner.hpp"
+#include "runner/runner.hpp"
 
 void vec_add_with_a_table(const int* a, const unsigned char* kind, const int* table, int* c,
                           std::size_t n, unsigned threads);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The idea of the chapter in one figure."""
 
-from lab_tool.drawing import Figure
+from engine.driver.drawing import Figure
 
 
 def figure():

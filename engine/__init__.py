@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""CUDA without a GPU, and its race checker."""

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/execution/source_line.hpp"
+
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace cpu_backend {
+namespace {
+
+std::string quoted(const std::string& path) {
+  std::string text = "'";
+  for (const char each : path) text += each == '\'' ? std::string("'\\''") : std::string(1, each);
+  return text + "'";
+}
+
+// What a command prints on stdout.
+std::string output_of(const std::string& command) {
+  std::string text;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (!pipe) return text;
+  char buffer[4096];
+  while (const std::size_t got = std::fread(buffer, 1, sizeof buffer, pipe))
+    text.append(buffer, got);
+  pclose(pipe);
+  return text;
+}
+
+// The compiler's names are relative to the build folder, which is a parent of the program's own.
+std::filesystem::path located(const std::string& file) {
+  std::error_code failed;
+  const std::filesystem::path named = file;
+  if (named.is_absolute()) return named;
+  const std::filesystem::path program = program_path();
+  for (auto folder = program.parent_path(); folder.has_relative_path();
+       folder = folder.parent_path()) {
+    if (std::filesystem::exists(folder / named, failed)) return folder / named;
+  }
+  return named;
+}
+
+// As the reader knows it: relative to the current directory where the file is below it.
+std::string shown(const std::filesystem::path& file) {
+  std::error_code failed;
+  const auto full = std::filesystem::weakly_canonical(file, failed);
+  if (failed) return file.string();
+  const auto below = full.lexically_relative(std::filesystem::current_path(failed)).string();
+  return failed || below.empty() || below.starts_with("..") ? full.string() : below;
+}
+
+std::string text_of_line(const std::filesystem::path& file, unsigned line) {
+  // Never destroyed: the race checker reports after main().
+  static auto& files = *new std::map<std::filesystem::path, std::vector<std::string>>;
+  auto [entry, is_new] = files.try_emplace(file);
+  if (is_new) {
+    std::ifstream in(file);
+    for (std::string text; std::getline(in, text);) entry->second.push_back(text);
+  }
+  if (line == 0 || line > entry->second.size()) return "";
+  const std::string& text = entry->second[line - 1];
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+// clang sometimes names the preprocessed source; that one says in its first line what it was made
+// from: # 1 "reduce.cu"
+std::string preprocessed_from(const std::filesystem::path& file) {
+  const std::string first = text_of_line(file, 1);
+  const auto open = first.find('"');
+  if (!first.starts_with("# ") || open == std::string::npos) return "";
+  return first.substr(open + 1, first.find('"', open + 1) - open - 1);
+}
+
+std::string& missing_lines() {
+  static std::string& sentence = *new std::string;
+  return sentence;
+}
+
+std::string why_nobody_knows_lines() {
+  std::error_code failed;
+  if (!std::filesystem::exists(program_path(), failed)) {
+    return "/proc is not mounted, and the program's own file is not at " + program_path();
+  }
+  if (output_of("addr2line --version 2>/dev/null").empty()) {
+    return "addr2line, of the package binutils, could not be run";
+  }
+  return "addr2line says nothing about " + program_path();
+}
+
+}  // namespace
+
+const std::string& why_lines_are_missing() { return missing_lines(); }
+
+// Where /proc is not mounted, as in a bare chroot, the path with which the program was started.
+std::string program_path() {
+  std::error_code failed;
+  const std::string path = std::filesystem::read_symlink("/proc/self/exe", failed).string();
+  if (!failed) return path;
+  const auto* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return started ? std::filesystem::absolute(started, failed).string() : "";
+}
+
+source_line make_source_line(const std::string& file, unsigned line) {
+  std::filesystem::path here = located(file);
+  if (const std::string source = preprocessed_from(here); !source.empty()) here = located(source);
+  source_line made;
+  made.file = shown(here);
+  made.line = line;
+  made.text = text_of_line(here, line);
+  return made;
+}
+
+// (Of the backend's and the checker's own files only tests and benchmarks are CUDA C++. What clang
+// says of them may name what translate.py made of them, in a target's folder NAME.p.)
+bool belongs_to_student(const std::string& file) {
+  const bool is_cuda =
+      file.ends_with(".cu") || file.ends_with(".cuh") || file.find(".p/") != std::string::npos;
+  return !file.starts_with("/usr/") && !file.starts_with("??") &&
+         (is_cuda || (file.find("/cpu_backend/") == std::string::npos &&
+                      file.find("/engine/racecheck/") == std::string::npos));
+}
+
+std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint64_t>& offsets) {
+  std::map<std::uint64_t, inlined_calls> found;
+  constexpr std::size_t at_once = 500;
+  for (std::size_t first = 0; first < offsets.size(); first += at_once) {
+    std::string command = "addr2line -a -i -e " + quoted(program_path());
+    for (std::size_t i = first; i < std::min(offsets.size(), first + at_once); ++i) {
+      char address[32];
+      std::snprintf(address, sizeof address, " 0x%llx",
+                    static_cast<unsigned long long>(offsets[i]));
+      command += address;
+    }
+    const std::string text = output_of(command + " 2>/dev/null");
+    inlined_calls* now = nullptr;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      const std::string line = text.substr(begin, end - begin);
+      begin = end + 1;
+      if (line.starts_with("0x")) {
+        now = &found[std::strtoull(line.c_str(), nullptr, 16)];
+      } else if (const auto colon = line.rfind(':'); now && colon != std::string::npos) {
+        now->emplace_back(line.substr(0, colon),
+                          std::strtoul(line.c_str() + colon + 1, nullptr, 10));
+      }
+    }
+  }
+  if (!offsets.empty() && found.empty()) missing_lines() = why_nobody_knows_lines();
+  return found;
+}
+
+}  // namespace cpu_backend

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Runs programs that may print much and may not end: so much is kept, so long is waited."""
+
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from typing import NamedTuple, Optional
+
+from engine.driver.errors import LabError
+from engine.driver.output import is_terminal, remark, seconds_text
+
+AT_ONCE = 1 << 16  # bytes of output that are read
+SECONDS_OF_PATIENCE = 5  # after which a run that goes on is spoken of
+
+
+class BoundedRun(NamedTuple):
+    code: Optional[int]  # None if the program was killed after its time
+    output: str  # the end of it
+    left_out: int  # bytes before that
+
+
+class RunningPrograms:
+    """The programs that several threads run at the moment, which one call ends, now and for good."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.running = set()
+        self.is_over = False
+
+    def start(self, command, **options):
+        """Starts a program; raises Ended if all were ended before."""
+        with self.lock:
+            if self.is_over:
+                raise Ended
+            try:
+                process = subprocess.Popen(command, **options)
+            except OSError as error:
+                raise LabError(f"{command[0]} could not be started: {error.strerror}.") from error
+            self.running.add(process)
+            return process
+
+    def forget(self, process):
+        with self.lock:
+            self.running.discard(process)
+
+    def end(self):
+        """Kills those that run, and lets no other start."""
+        with self.lock:
+            self.is_over = True
+            for process in self.running:
+                process.kill()
+
+
+class Ended(Exception):
+    """A program was to start after all of them had been ended."""
+
+
+def run_bounded(command, environment, seconds, most_output, given=b"", programs=None):
+    """Runs a program out of sight, with the input that was given, as one of `programs`.
+
+    Keeps the last `most_output` bytes of what it prints.
+    """
+    programs = programs or RunningPrograms()
+    with tempfile.TemporaryFile() as standard_input:
+        standard_input.write(given)
+        standard_input.seek(0)
+        process = programs.start(
+            command,
+            env=environment,
+            stdin=standard_input,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    is_killed = threading.Event()
+
+    def kill():
+        is_killed.set()
+        process.kill()
+
+    timer = threading.Timer(seconds, kill)
+    timer.daemon = True
+    timer.start()
+    kept, total = b"", 0
+    with process:
+        try:
+            while True:
+                part = process.stdout.read1(AT_ONCE)
+                if not part:
+                    break
+                total += len(part)
+                kept = (kept + part)[-most_output:]
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
+            programs.forget(process)
+    text = kept.decode(errors="replace")
+    return BoundedRun(None if is_killed.is_set() else code, text, total - len(kept))
+
+
+class RunningSeeds:
+    """The schedules of one program that run now, and since when; each may take `seconds`."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.since = {}
+        self.has_remarked = False
+        self.lock = threading.Lock()
+
+    def run(self, check, seed):
+        """check(seed), which counts as running for as long as it takes."""
+        with self.lock:
+            self.since[seed] = time.monotonic()
+        try:
+            return check(seed)
+        finally:
+            with self.lock:
+                del self.since[seed]
+
+    def note(self):
+        """Of the schedule that has run longest, if that is long: part of a line of progress."""
+        with self.lock:
+            if not self.since:
+                return ""
+            seed, start = min(self.since.items(), key=lambda item: item[1])
+        elapsed = time.monotonic() - start
+        if elapsed < SECONDS_OF_PATIENCE:
+            return ""
+        left = seconds_text(max(0, self.seconds - elapsed))
+        if not self.has_remarked and not is_terminal(sys.stderr):
+            self.has_remarked = True
+            remark(
+                f"Waiting for seed {seed}, which has run for {seconds_text(elapsed)}; "
+                f"it is stopped in {left} at the latest (--timeout)."
+            )
+        return f"waiting for seed {seed}, {left} more at most, "

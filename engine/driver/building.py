@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Builds targets with Ninja: one line of progress, and if it fails, what the compiler said."""
+
+import contextlib
+import fcntl
+import os
+import re
+import time
+
+from engine.driver.build_folder import word_for
+from engine.driver.errors import LabError
+from engine.driver.output import Progress, is_verbose, remark, remark_lines
+from engine.driver.paths import shown
+from engine.driver.processes import run_step, watch
+
+SILENT_SECONDS = 5  # a build with nothing to do ends sooner
+
+
+def build(place, targets, what):
+    """Brings these targets of a BuildFolder up to date; `what` says in words what is built."""
+    with alone_in(place.folder):
+        _build(place, targets, what)
+
+
+@contextlib.contextmanager
+def alone_in(folder):
+    """Waits until no other lab builds in this folder: two Ninjas at once would write the same files."""
+    with open(folder / ".lab_builds", "ab") as lock:
+        silent_until = time.monotonic() + SILENT_SECONDS
+        while not _taken(lock):
+            if time.monotonic() > silent_until:
+                remark(f"Another lab is building in {shown(folder)}: waiting for it.")
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                break
+            time.sleep(0.05)
+        yield
+
+
+def _taken(lock):
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        pass
+    return True
+
+
+def _build(place, targets, what):
+    command = [word_for(place.tools["Ninja"]), "-C", shown(place.folder), *targets]
+    if is_verbose():
+        code = run_step(command)
+    else:
+        environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
+        with Progress(f"Building {what}") as progress:
+            log = NinjaLog(progress)
+            code = watch(command, log.read, environment)
+            progress.stays = code == 0
+        if code != 0:
+            remark_lines(log.messages())
+    if code != 0:
+        raise LabError("the build failed; the compiler's own messages are above.")
+
+
+class NinjaLog:
+    """Reads what Ninja prints while it builds."""
+
+    def __init__(self, progress):
+        self.progress = progress
+        self.failures = []  # of the failed steps, one line after the other
+        self.others = []  # what no failed step printed, such as Meson's when it configures anew
+        self.step_has_failed = False
+        self.command_follows = False
+
+    def read(self, line):
+        status = re.match(r"\[(\d+)/(\d+)\] ", line)
+        if status:
+            self.step_has_failed = False
+            self.progress.step(int(status[1]), int(status[2]))
+        elif line.startswith("FAILED: "):
+            self.step_has_failed = self.command_follows = True
+        elif line.startswith("ninja: "):
+            self.step_has_failed = False
+            if line.startswith("ninja: error: "):
+                self.others.append(line)
+        elif self.command_follows:
+            self.command_follows = False
+        elif self.step_has_failed:
+            self.failures.append(line)
+        else:
+            self.others.append(line)
+
+    def messages(self):
+        """What explains a failed build, the first failed step first."""
+        if self.failures:
+            return self.failures
+        first = next((at for at, line in enumerate(self.others) if "ERROR" in line), 0)
+        return self.others[first:]

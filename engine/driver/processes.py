@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Starting other programs: quietly, step by step, or in the user's sight."""
+
+import signal
+import subprocess
+import sys
+
+from engine.driver.errors import LabError
+from engine.driver.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
+
+
+def signal_name(number):
+    """SIGSEGV, or `signal 40` where the system has no name for it."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def output_of(command, text=""):
+    """What the command prints on stdout, or None if it isn't there or fails."""
+    try:
+        result = subprocess.run(
+            command,
+            input=text,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            check=False,
+        )
+    except OSError:
+        return None
+    return result.stdout if result.returncode == 0 else None
+
+
+def run_program(command):
+    """Runs a program whose output is what the user asked for; returns its exit code."""
+    if is_verbose():
+        say_command(command)
+    return _run(command, None)
+
+
+def run_step(command):
+    """Runs a step of lab's own work; what it prints goes to stderr. Returns its exit code."""
+    if is_verbose():
+        say_command(command)
+    return _run(command, _own_output())
+
+
+def run_quietly(command, what, shows_output=False):
+    """Runs a step out of sight; `what` it is in words, for the line of progress.
+
+    Its output is shown afterwards if it has failed, or if that is asked for.
+    """
+    if is_verbose():
+        return run_step(command)
+    return _run_out_of_sight(command, what, shows_output)
+
+
+def run_installation(command):
+    """A command that changes the machine, a line for the shell: the user always sees it first.
+
+    What it prints is shown only if it fails, or under --verbose.
+    """
+    say_command(command)
+    return (
+        _run(command, _own_output()) if is_verbose() else _run_out_of_sight(command, "Installing")
+    )
+
+
+def watch(command, read_line, environment=None):
+    """Runs a step of lab's own work out of sight, and hands each line that it prints to read_line.
+
+    Returns its exit code. Whatever goes wrong here, an interruption above all, ends the command
+    before it goes on to the caller.
+    """
+    process = _start(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        text=True,
+        errors="replace",
+        shell=isinstance(command, str),
+    )
+    with process:
+        try:
+            for line in process.stdout:
+                read_line(line.rstrip("\n"))
+            code = process.wait()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    return code
+
+
+def _run_out_of_sight(command, what, shows_output=False):
+    printed = []
+    with Progress(what, stays=False):
+        code = watch(command, printed.append)
+    if code != 0 or shows_output:
+        remark_lines(printed[-MOST_LINES:])
+    return code
+
+
+def _own_output():
+    """A descriptor of stderr, for what a step prints on stdout."""
+    try:
+        return sys.stderr.fileno()
+    except (OSError, ValueError):  # stderr is no file, as under a test
+        return subprocess.DEVNULL
+
+
+def _run(command, output):
+    process = _start(command, stdout=output, shell=isinstance(command, str))
+    with process:
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            process.wait()  # it was interrupted as well, and may have something to put in order
+            raise
+    if code == -signal.SIGINT:
+        raise KeyboardInterrupt
+    return code
+
+
+def _start(command, **options):
+    try:
+        return subprocess.Popen(command, **options)
+    except OSError as error:
+        raise LabError(f"{command[0]} could not be started: {error.strerror}.") from error

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""Runs a racecheck program with many schedules, and makes one answer out of what they found."""
+
+import json
+import os
+import sys
+import tempfile
+import textwrap
+from typing import NamedTuple, Optional
+
+from engine.driver.bounded_runs import run_bounded
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE
+from engine.driver.launch_counts import lines_of_counts
+from engine.driver.output import say
+from engine.driver.paths import shown
+from engine.driver.processes import signal_name
+
+MOST_OUTPUT = 4000  # characters of a failed run
+SECONDS_TO_REPORT = 15  # that a program whose time is over gets to say what it has found
+MOST_LINES = 4  # pairs of them that are named besides the one that is shown
+WARP_BARRIER, BLOCK_BARRIER = "missing __syncwarp()", "missing __syncthreads()"
+
+
+class CheckedRun(NamedTuple):
+    seed: int
+    code: Optional[int]  # None if the program was stopped
+    report: Optional[dict]  # what the checker wrote, if it did
+    output: str  # the end of it
+    left_out: int = 0  # bytes before that
+
+
+def standard_input():
+    """What each run reads as its standard input; a terminal is left alone, with many runs."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    try:
+        return sys.stdin.buffer.read()
+    except (OSError, ValueError):  # closed, or no file, as under a test
+        return b""
+
+
+def check_once(
+    program, options, seed, timeout, lenient, given=b"", programs=None, counts=False, settings=None
+):
+    """Runs a racecheck program, one of `programs`, with one seed's schedule and the input given.
+
+    With `counts` its report has what each launch did, in numbers, as well; `settings` go into the
+    program's environment.
+    """
+    with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
+        path = os.path.join(folder, "report.json")
+        environment = dict(os.environ)
+        environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
+        environment["LAB_RACECHECK_SEED"] = str(seed)
+        environment["LAB_RACECHECK_REPORT"] = path
+        environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
+        environment["LAB_RACECHECK_SECONDS"] = str(timeout)
+        environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
+        environment.update(settings or {})
+        patience = timeout + SECONDS_TO_REPORT
+        command = [str(program), *options]
+        run = run_bounded(command, environment, patience, 4 * MOST_OUTPUT, given, programs)
+        try:
+            with open(path, encoding="utf-8") as file:
+                report = json.load(file)
+        except (OSError, ValueError):
+            report = None
+        return CheckedRun(seed, run.code, report, run.output, run.left_out)
+
+
+def merged_findings(runs):
+    """One finding for each diagnosis of an element, of the first seed that shows it.
+
+    It names one pair of lines; the others, where they are several, are its "other_lines".
+    """
+    merged = {}
+    for run in runs:
+        for finding in run.report["findings"] if run.report else ():
+            key = finding["kind"], tuple(_lines_of(finding)), _diagnosis_of(finding)
+            known = merged.setdefault(key, {**finding, "seed": run.seed, "seen_at": [], "count": 0})
+            if WARP_BARRIER in known["diagnosis"] and BLOCK_BARRIER in finding["diagnosis"]:
+                known.update({**finding, "seed": run.seed, "count": known["count"]})
+            known["seen_at"].append(run.seed)
+            known["count"] += finding["count"]
+    by_element = {}
+    for finding in _without_lesser(list(merged.values())):
+        key = finding["kind"], finding["memory"], finding["object"], _diagnosis_of(finding)
+        known = by_element.setdefault(key, finding)
+        if known is not finding:
+            known.setdefault("other_lines", []).append(_lines_of(finding))
+            known["seen_at"] += finding["seen_at"]
+            known["count"] += finding["count"]
+    for finding in by_element.values():
+        finding["seeds"] = len(set(finding.pop("seen_at")))
+    return sorted(by_element.values(), key=lambda finding: finding["severity"] == "strict")
+
+
+def _without_lesser(findings):
+    """Those that lack only a part of what another one lacks at the same lines go into its "lesser":
+    what mends the other one mends them as well."""
+    kept = []
+    for finding in sorted(findings, key=lambda finding: -len(finding["diagnosis"])):
+        larger = next((known for known in kept if _is_part_of(finding, known)), None)
+        if larger is None:
+            kept.append(finding)
+            continue
+        lesser = {"diagnosis": finding["diagnosis"], "count": finding["count"]}
+        larger.setdefault("lesser", []).append(lesser)
+        larger["seen_at"] += finding["seen_at"]
+        larger["count"] += finding["count"]
+    return [finding for finding in findings if any(finding is known for known in kept)]
+
+
+def _is_part_of(finding, known):
+    def of_two_blocks(item):
+        return item["first"]["block"] != item["second"]["block"]
+
+    return (
+        finding["kind"] == known["kind"] == "race"
+        and set(finding["diagnosis"]) < set(known["diagnosis"])
+        and _lines_of(finding) == _lines_of(known)
+        and of_two_blocks(finding) == of_two_blocks(known)
+        and known["severity"] in ("error", finding["severity"])
+    )
+
+
+def _lines_of(finding):
+    parties = (finding.get("first"), finding["second"])
+    return sorted(f"{party['file']}:{party['line']}" for party in parties if party)
+
+
+def _diagnosis_of(finding):
+    """Its names; a barrier of the warp would not do where one of the block is missing, too."""
+    names = finding["diagnosis"]
+    return tuple(BLOCK_BARRIER if name == WARP_BARRIER else name for name in names)
+
+
+def problem_of(run, timeout):
+    """What went wrong with one run besides its findings, as a sentence; None for nothing."""
+    stopped = f"the program was stopped after {timeout:g} s (--timeout)"
+    if run.report and run.report.get("ended_by_time"):
+        return f"{stopped}; what it had found by then is in this report"
+    if run.code is None:
+        return f"{stopped}, and did not say what it had found"
+    if run.code < 0:
+        return f"the program was ended by {signal_name(-run.code)}"
+    if run.report is None:
+        return f"the program ended with {run.code} and without a report"
+    if run.report["ended_in_kernel"]:
+        return "a kernel ended the program by exit()"
+    if run.report["failed_launches"]:
+        return "a kernel did not come to its end"
+    if run.code != 0 and not run.report["findings"]:
+        return f"the program ended with {run.code}"
+    return None
+
+
+def answer(program, seeds, runs, timeout, lenient):
+    """Says what the runs of one program have found, and returns it as a dictionary."""
+    for run in runs:
+        if run.code in (WRONG_USE, NOTHING_COULD_RUN):
+            say(run.output.strip())
+            return {"code": run.code}
+
+    findings = merged_findings(runs)
+    problems = [(run, problem_of(run, timeout)) for run in runs]
+    problems = [(run, sentence) for run, sentence in problems if sentence]
+    accesses = sum(run.report["accesses"] for run in runs if run.report)
+    forgotten = sum(run.report["forgotten_reads"] for run in runs if run.report)
+    _say_findings(findings, len(seeds))
+    for run, sentence in problems[:1]:
+        say(f"\nseed {run.seed}: {sentence}; {len(problems)} of {schedules_text(len(seeds))} so")
+        _say_output(run)
+    failed = f"; {len(problems)} of {schedules_text(len(seeds))} failed" if problems else ""
+    checked = f"{accesses:,} accesses checked in {schedules_text(len(seeds))}"
+    say(f"\n{checked}, {len(findings)} found{failed}")
+    reasons = {run.report.get("why_lines_are_missing") for run in runs if run.report}
+    for why in sorted(filter(None, reasons)):
+        say(f"Accesses are reported without their lines: {why}.")
+    if accesses == 0 and not problems:
+        say("Not one access of a kernel was seen, so nothing was checked. Was its launch refused?")
+        _say_output(runs[0])
+    if forgotten:
+        say(
+            f"There was no room to remember {forgotten:,} reads; "
+            "a later write that races with one of them was not reported."
+        )
+    counted = next((run for run in runs if run.report and "launch_counts" in run.report), None)
+    if counted:
+        say(f"\nCounted at seed {counted.seed}:")
+        for line in lines_of_counts(counted.report):
+            say(line)
+    serious = [item for item in findings if not (lenient and item["severity"] == "strict")]
+    counts = {"launch_counts": counted.report["launch_counts"]} if counted else {}
+    return {
+        "program": shown(program),
+        "seeds": [seeds[0], len(seeds)],
+        "accesses": accesses,
+        "forgotten_reads": forgotten,
+        "findings": findings,
+        **counts,
+        "problems": [{"seed": run.seed, "problem": sentence} for run, sentence in problems],
+        "code": 1 if serious or problems or accesses == 0 else 0,
+    }
+
+
+def schedules_text(number):
+    return "1 schedule" if number == 1 else f"{number} schedules"
+
+
+def _say_output(run):
+    kept = run.output.strip()[-MOST_OUTPUT:]
+    left_out = run.left_out + len(run.output.encode()) - len(kept.encode())
+    if left_out > MOST_OUTPUT:
+        say(f"  (The program printed {left_out:,} bytes more before this.)")
+    say(textwrap.indent(kept, "  "))
+
+
+def _say_findings(findings, seeds):
+    for item in findings:
+        others = item.get("other_lines", ())
+        where = "of this element" if others else "at these lines"
+        more = f"; {item['count'] - 1} more {where}" if item["count"] > 1 else ""
+        say(f"\n{item['text'].rstrip()}")
+        for lesser in item.get("lesser", ()):
+            say(f"  {lesser['count']} of these lack less: {', '.join(lesser['diagnosis'])}")
+        if others:
+            pairs = "1 more pair" if len(others) == 1 else f"{len(others)} more pairs"
+            named = "; ".join(" and ".join(pair) for pair in others[:MOST_LINES])
+            rest = "; ..." if len(others) > MOST_LINES else ""
+            say(f"  and so at {pairs} of lines of this element: {named}{rest}")
+        say(f"  seed {item['seed']}, and in {item['seeds']} of {schedules_text(seeds)}{more}")

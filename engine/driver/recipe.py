@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: MIT
+"""The recipe of a .cu, or of several: compiles them, if anything they are made from changed."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import sys
+from typing import NamedTuple
+
+from engine.driver.build_folder import introspection, lines_of, settings_of
+from engine.driver.building import alone_in, build
+from engine.driver.compiler_messages import readable
+from engine.driver.errors import LabError
+from engine.driver.output import Progress, has_colour, is_verbose, remark_lines
+from engine.driver.paths import shown
+from engine.driver.processes import run_step, watch
+from engine.driver.user_files import sources_of
+
+
+class Form(NamedTuple):
+    """What a single file is compiled and linked with: under these names in the settings."""
+
+    prefix: str
+    translate_options: list[str]
+    libraries: list[str]
+
+
+WITHOUT_MAIN = re.compile(r"undefined reference to [`']main'")
+ORDINARY = Form("", [], ["program_libraries", "runtime_library"])
+RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
+
+
+class DidNotCompile(LabError):
+    """The compiler has refused the user's files; `lines` is what it said."""
+
+    def __init__(self, message, lines):
+        super().__init__(message)
+        self.lines = lines
+
+
+def build_file(place, arguments, form=ORDINARY):
+    """Brings the program of the user's files up to date, and returns its path."""
+    settings = settings_with_libraries(place, form)
+    recipe = Recipe(
+        place, settings, sources_of(arguments), form, arguments.include, arguments.define
+    )
+    if not recipe.is_current():
+        try:
+            with Progress(f"Building {recipe.program.name}") as progress:
+                printed = recipe.compile(progress.step)
+        except DidNotCompile as problem:
+            remark_lines(problem.lines)
+            raise
+        remark_lines(printed)
+    return recipe.program
+
+
+class Recipe:
+    """How the program of some files is made: from `sources`, and with `objects` linked to it.
+
+    What is made lies in a folder of its own in `files`, the build folder's unless it is given.
+    """
+
+    def __init__(
+        self, place, settings, sources, form, includes=(), defines=(), objects=(), files=None
+    ):
+        self.sources = sources
+        self.includes = includes
+        self.defines = [f"-D{name}" for name in defines]
+        self.form = form
+        self.settings = settings
+        self.libraries = [*objects, *_libraries(self.settings, form)]
+        self.header = self._word("precompiled_header")
+        self.library_arguments = _library_link_arguments(place.folder)
+
+        paths = [list(map(os.path.abspath, names)) for names in (self.sources, self.includes)]
+        text = json.dumps([paths, self.defines, form, self.libraries, self.settings])
+        stem = pathlib.Path(self.sources[0]).stem
+        name = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        self.work = (files or place.folder / "files") / name
+        self.program = self.work / stem
+        self.record = self.work / "inputs.json"
+        self.depfiles = [self.work / f"{i}.d" for i in range(len(self.sources))]
+
+    def is_current(self):
+        try:
+            inputs = json.loads(self.record.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return False
+        return self.program.is_file() and all(_state(path) == was for path, was in inputs.items())
+
+    def compile(self, has_done=lambda done, total: None):
+        """Makes the program, unless another lab has just made it, and returns the compiler's warnings.
+
+        Raises DidNotCompile.
+        """
+        self.work.mkdir(parents=True, exist_ok=True)
+        with alone_in(self.work):
+            return [] if self.is_current() else self._compile(has_done)
+
+    def _compile(self, has_done):
+        self.record.unlink(missing_ok=True)
+        # Before they are read: who saves one meanwhile has not compiled what is there then.
+        given = {os.path.abspath(path): _state(path) for path in self.sources}
+        steps = self._steps()
+        printed = []
+        for number, step in enumerate(steps):
+            code = run_step(step) if is_verbose() else watch(step, printed.append)
+            if code != 0:
+                raise self._failure(readable(printed))
+            has_done(number + 1, len(steps))
+        used = [*self.libraries]
+        for depfile in self.depfiles:
+            used += _prerequisites(depfile)
+        if self.header:
+            used.append(self.header + ".gch")
+        states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
+        self.record.write_text(json.dumps(states), encoding="utf-8")
+        return readable(printed)
+
+    def _failure(self, lines):
+        which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
+        if any(WITHOUT_MAIN.search(line) for line in lines):
+            return DidNotCompile(f"{which}: there is no main() to run.", lines)
+        return DidNotCompile(f"{which} did not compile; the messages are above.", lines)
+
+    def _steps(self):
+        """The commands that make the program, one after the other."""
+        compiler = lines_of(self.settings, "compiler")
+        arguments = self._words("compile_arguments")
+        libraries = [*self.libraries, *self._words("link_arguments"), *self.library_arguments]
+        if has_colour(sys.stderr) and self.settings["backend"] == "cpu":
+            arguments.append("-fdiagnostics-color=always")
+        objects = [shown(self.work / f"{i}.o") for i in range(len(self.sources))]
+        steps = []
+        for number, source in enumerate(self.sources):
+            if self.settings["backend"] != "cpu":
+                steps.append(
+                    [*compiler, *arguments, *self._given(), "-MD", "-MF",
+                     shown(self.depfiles[number]), "-c", source, "-o", objects[number]]
+                )  # fmt: skip
+            elif source.endswith(".cu"):
+                steps += self._steps_of_cuda(number, compiler, arguments, objects[number])
+            else:
+                steps.append(self._step_of_cpp(number, compiler, arguments, objects[number]))
+        # Linked apart, because what instruments the accesses must not be told to the linker.
+        linked = arguments if self.settings["backend"] != "cpu" else []
+        steps.append([*compiler, *linked, *objects, "-o", shown(self.program), *libraries])
+        return steps
+
+    def _steps_of_cuda(self, number, compiler, arguments, compiled):
+        preprocess = self._words("preprocessor_arguments")
+        if self.header:  # the compiler takes it only with the arguments that it was made with
+            preprocess = ["-fpch-preprocess", "-include", self.header, *preprocess, *arguments]
+        translated = shown(self.work / f"{number}.cpp")
+        options = [*self.form.translate_options]
+        if len(self.sources) > 1 and not self._shares_device_code():
+            options.append("--own-device-code")
+        return [
+            [sys.executable, shown(self.settings["translate"]), "--compiler", shlex.join(compiler),
+             "--output", translated, "--depfile", shown(self.depfiles[number]), *options,
+             self.sources[number], "--", *preprocess, *self._given()],
+            [*compiler, *arguments, "-c", translated, "-o", compiled],
+        ]  # fmt: skip
+
+    def _step_of_cpp(self, number, compiler, arguments, compiled):
+        """A file without kernels is compiled as it is, by what a .cu has and a .cpp has not."""
+        preprocess, arguments = self._words("preprocessor_arguments"), list(arguments)
+        ours = ("-D__CUDA", "-D__NVCC")
+        preprocess = [word for word in preprocess if not word.startswith(ours)]
+        place = preprocess.index("-include")
+        del preprocess[place : place + 2]
+        place = arguments.index("-x")
+        del arguments[place : place + 2]
+        return [*compiler, *preprocess, *arguments, *self._given(), "-MD", "-MF",
+                shown(self.depfiles[number]), "-c", self.sources[number], "-o", compiled]  # fmt: skip
+
+    def _given(self):
+        return [*(f"-I{folder}" for folder in self.includes), *self.defines]
+
+    def _shares_device_code(self):
+        """Whether a file names device code of another one, which nvcc takes with -rdc=true."""
+        shared = re.compile(rb"\bextern\s+(?:\"C\"\s*)?__(?:device|constant|managed)__")
+        return any(shared.search(pathlib.Path(name).read_bytes()) for name in self.sources)
+
+    def _words(self, name):
+        return lines_of(self.settings, self.form.prefix + name)
+
+    def _word(self, name):
+        return self.settings.get(self.form.prefix + name, "")
+
+
+def _libraries(settings, form):
+    return [item for name in form.libraries for item in lines_of(settings, name)]
+
+
+def settings_with_libraries(place, *forms, targets=()):
+    """The settings of today's meson.build, with all up to date that programs are made from.
+
+    `targets` are built with them.
+    """
+    settings = settings_of(place.folder)
+    while True:
+        inputs = [*targets]
+        for form in forms:
+            inputs += _libraries(settings, form)
+            if settings.get(form.prefix + "precompiled_header"):
+                inputs.append(settings[form.prefix + "precompiled_header"] + ".gch")
+        folder = place.folder.resolve()
+        names = [os.path.relpath(folder / path, folder) for path in dict.fromkeys(inputs)]
+        build(place, names, "the course's libraries")
+        # Ninja runs Meson again if a meson.build has changed, and it may name other libraries.
+        before, settings = settings, settings_of(place.folder)
+        if settings == before:
+            return settings
+
+
+def _library_link_arguments(folder):
+    """What Meson found out about linking the libraries that the course's own ones need."""
+    return [
+        word
+        for item in introspection(folder, "dependencies")
+        if item["name"] in ("boost", "libpng")
+        for word in item["link_args"]
+    ]
+
+
+def _state(path):
+    """Changes when the file's content does; None if there is no file.
+
+    A precompiled header is large, and Ninja alone writes it: its time of writing will do.
+    """
+    try:
+        if path.endswith(".gch"):
+            return os.stat(path).st_mtime_ns
+        return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _prerequisites(depfile):
+    """The files that a compiler's dependency file names."""
+    text = depfile.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1]
+    return [word.replace("\\ ", " ") for word in re.findall(r"(?:\\ |\S)+", text)]

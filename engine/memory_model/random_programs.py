@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Small programs from a seed: two to four threads in two blocks, data, a flag, fences, barriers."""
+
+from engine.memory_model.program import Kind, MemoryOrder, Program, ThreadScope
+
+# Above these, an enumeration takes seconds. A program that exceeds one is not used.
+LARGEST_OPERATION_COUNT = 14
+LARGEST_FENCE_COUNT = 5
+LARGEST_READ_COUNT = 5
+
+
+def random_program(generator):
+    """A program that is small enough to enumerate, made by this random.Random."""
+    while True:
+        made = _random_program(generator)
+        operations = made.operations
+        if (
+            len(operations) <= LARGEST_OPERATION_COUNT
+            and sum(one.order is MemoryOrder.seq_cst for one in operations) <= LARGEST_FENCE_COUNT
+            and sum(one.reads for one in operations) <= LARGEST_READ_COUNT
+        ):
+            return made
+
+
+def _random_program(generator):
+    made = Program("random program")
+    blocks = [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
+    with_barriers = generator.random() < 0.5
+    for number, block in enumerate(blocks):
+        thread = made.thread(f"P{number}", block)
+        length = generator.randint(2, 5)
+        barrier_at = None
+        if with_barriers and blocks.count(block) > 1:
+            barrier_at = generator.randrange(length + 1)
+        for position in range(length + 1):
+            if position == barrier_at:
+                thread.barrier()
+            if position < length:
+                _random_operation(generator, thread)
+    return made
+
+
+def _random_operation(generator, thread):
+    """Mostly what synchronises; the flag is accessed weakly at times, the data always."""
+    scope = generator.choice((ThreadScope.device, ThreadScope.device, ThreadScope.block))
+    what = generator.choices(
+        ("fence", Kind.read_modify_write, "read flag", "write flag", "write data", "read data"),
+        weights=(30, 20, 8, 8, 17, 17),
+    )[0]
+    weak, relaxed = MemoryOrder.weak, MemoryOrder.relaxed
+    acquire, release, acq_rel = MemoryOrder.acquire, MemoryOrder.release, MemoryOrder.acq_rel
+    if what == "fence":
+        orders = (
+            acq_rel,
+            acq_rel,
+            MemoryOrder.seq_cst,
+            MemoryOrder.seq_cst,
+            MemoryOrder.seq_cst,
+        )
+        thread.fence(generator.choice(orders), scope)
+    elif what is Kind.read_modify_write:
+        order = generator.choice((relaxed, relaxed, acquire, release, acq_rel))
+        thread.read_modify_write("flag", order, scope)
+    elif what == "read flag":
+        thread.read("flag", generator.choice((relaxed, acquire, weak)), scope)
+    elif what == "write flag":
+        thread.write("flag", generator.choice((relaxed, release, weak)), scope)
+    elif what == "write data":
+        thread.write("data")
+    else:
+        thread.read("data")

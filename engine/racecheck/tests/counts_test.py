@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: MIT
+"""What racecheck counts of a launch: accesses, barriers, fences, shared memory."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from checked_runs import checked_run
+from this_build import ROOT
+
+PROGRAM = os.environ["COUNTS_PROGRAM"]
+SOURCE = "engine/racecheck/tests/counts.cu"
+SEEDS = (0, 1, 2, 7, 19)
+
+ELEMENTS, BLOCKS, THREADS = 1000, 8, 128
+MANY = BLOCKS * THREADS
+
+# Of each thread, of which there are the total, the most per block and the most per thread.
+OF_THREADS = (
+    "global_loads", "global_stores", "global_atomics",
+    "shared_loads", "shared_stores", "shared_atomics", "fences",
+)  # fmt: skip
+# Of each block: the total and the most per block.
+OF_BLOCKS = (
+    "global_bytes_loaded", "global_bytes_stored",
+    "block_barriers", "warp_barriers", "grid_barriers",
+)  # fmt: skip
+
+
+def each(count=1):
+    """As many by every thread of a launch of BLOCKS blocks of THREADS threads."""
+    return count * MANY, count * THREADS, count
+
+
+def by_blocks(count):
+    """As many by every one of BLOCKS blocks."""
+    return count * BLOCKS, count
+
+
+# Case: the kernel's name, and what is counted of it. What is not named must be 0.
+COUNTED = {
+    # 2 loads and 1 store per element. The last block has 24 threads without an element.
+    "add": ("add", {
+        "global_loads": (2 * ELEMENTS, 2 * THREADS, 2),
+        "global_stores": (ELEMENTS, THREADS, 1),
+        "global_bytes_loaded": (8 * ELEMENTS, 8 * THREADS),
+        "global_bytes_stored": (4 * ELEMENTS, 4 * THREADS),
+    }),
+    # 2 blocks of 64 threads: 7 rounds of 128 elements, and a last one of 104. The first block has
+    # 64 elements in each.
+    "grid_stride": ("add_grid_stride", {
+        "global_loads": (2 * ELEMENTS, 2 * 512, 2 * 8),
+        "global_stores": (ELEMENTS, 512, 8),
+        "global_bytes_loaded": (8 * ELEMENTS, 8 * 512),
+        "global_bytes_stored": (4 * ELEMENTS, 4 * 512),
+    }),
+    # 127 additions, each of two loads and a store; thread 0 takes part in all 7 rounds.
+    "tree": ("halving_tree<128u>", {
+        "global_loads": each(),
+        "global_stores": (BLOCKS, 1, 1),
+        "shared_loads": (BLOCKS * (2 * 127 + 1), 2 * 127 + 1, 2 * 7 + 1),
+        "shared_stores": (BLOCKS * (THREADS + 127), THREADS + 127, 1 + 7),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4),
+        "block_barriers": by_blocks(1 + 7),
+        "static_shared_bytes": 4 * THREADS,
+    }),
+    "shared": ("reverse_twice", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "shared_loads": each(2),
+        "shared_stores": each(2),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+        "block_barriers": by_blocks(2),
+        "static_shared_bytes": 4 * THREADS,
+        "dynamic_shared_bytes": 4 * THREADS,
+    }),
+    # 16 bytes that are copied are one load and one store.
+    "copy_vectors": ("copy_vectors", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(16 * THREADS),
+        "global_bytes_stored": by_blocks(16 * THREADS),
+    }),
+    "copy_records": ("copy_records", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(32 * THREADS),
+        "global_bytes_stored": by_blocks(32 * THREADS),
+    }),
+    "memcpy": ("copy_by_function", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(32 * THREADS),
+        "global_bytes_stored": by_blocks(32 * THREADS),
+    }),
+    "atomics": ("count_values", {
+        "global_loads": each(),
+        "global_atomics": (4 * BLOCKS, 4, 1),
+        "shared_loads": (4 * BLOCKS, 4, 1),
+        "shared_stores": (4 * BLOCKS, 4, 1),
+        "shared_atomics": each(),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "block_barriers": by_blocks(2),
+        "static_shared_bytes": 16,
+    }),
+    # A store, a load, an addition, a compare-and-swap that fails, a maximum with its fence.
+    "atomic_ref": ("use_atomic_ref", {"global_atomics": each(5), "fences": each()}),
+    "fences": ("use_fences", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "fences": each(3),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+    }),
+    # 127 threads load once and one 10 times; in block 3 that is 10 times as much.
+    "unequal": ("unequal", {
+        "global_loads": (7 * 137 + 1370, 1370, 100),
+        "global_stores": each(),
+        "global_bytes_loaded": (4 * (7 * 137 + 1370), 4 * 1370),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+        "block_barriers": (1, 1),
+        "warp_barriers": by_blocks(THREADS // 32),
+    }),
+    # What a thread does to its own array is not counted.
+    "local_array": ("local_array", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+    }),
+    # __constant__ and __device__ variables.
+    "variables": ("use_variables", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+    }),
+    "grid_barrier": ("meet_in_grid", {
+        "global_loads": each(),
+        "global_stores": each(2),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(8 * THREADS),
+        "block_barriers": by_blocks(1),
+        "grid_barriers": by_blocks(1),
+    }),
+    "warps": ("warp_sum", {
+        "global_loads": each(),
+        "global_stores": (MANY // 32, THREADS // 32, 1),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS // 32),
+        "warp_barriers": by_blocks(THREADS // 32),
+    }),
+}  # fmt: skip
+
+
+def run(case, seed=0, **environment):
+    return checked_run(PROGRAM, case, seed, LAB_RACECHECK_COUNTS="1", **environment)
+
+
+def numbers_of(launch):
+    """What was counted of a launch, in the form of the table above, without what is 0."""
+    found = {}
+    for key in OF_THREADS:
+        counts = launch[key]
+        found[key] = counts["total"], counts["most_per_block"], counts["most_per_thread"]
+    for key in OF_BLOCKS:
+        found[key] = launch[key]["total"], launch[key]["most_per_block"]
+    for key in ("static_shared_bytes", "dynamic_shared_bytes"):
+        found[key] = launch[key]
+    return {key: value for key, value in found.items() if value not in (0, (0, 0), (0, 0, 0))}
+
+
+class Counts(unittest.TestCase):
+    def counts_of(self, case, seed=0, **environment):
+        """The only launch of a case, which must come to its end without a finding."""
+        code, output, report = run(case, seed, **environment)
+        self.assertEqual(code, 0, output)
+        self.assertEqual(report.get("findings", []), [], output)
+        self.assertEqual(len(report["launch_counts"]), 1)
+        launch = report["launch_counts"][0]
+        self.assertTrue(launch["completed"])
+        return launch
+
+    def test_each_kernel_is_counted_exactly_in_every_schedule(self):
+        for case, (kernel, expected) in COUNTED.items():
+            for seed in SEEDS:
+                with self.subTest(case=case, seed=seed):
+                    launch = self.counts_of(case, seed)
+                    self.assertEqual(launch["kernel"], kernel)
+                    self.assertEqual(numbers_of(launch), expected)
+
+    def test_old_values_change_no_number(self):
+        for case, (_, expected) in COUNTED.items():
+            for variables in ({"LAB_WEAK": "1"}, {"LAB_WEAK_SEED": "3"}):
+                with self.subTest(case=case, variables=variables):
+                    self.assertEqual(numbers_of(self.counts_of(case, **variables)), expected)
+
+    def test_a_weak_run_says_that_it_looked_for_no_races(self):
+        self.assertNotIn("findings", run("add", LAB_WEAK="1")[2])
+
+    def test_the_bytes_of_a_vector_do_not_depend_on_the_compiler(self):
+        # The compiler may hand over its four members one by one, or two at a time.
+        launch = self.counts_of("scale_vectors")
+        self.assertEqual(launch["global_bytes_loaded"]["total"], 16 * MANY)
+        self.assertEqual(launch["global_bytes_stored"]["total"], 16 * MANY)
+        self.assertIn(launch["global_loads"]["most_per_thread"], (1, 2, 4))
+        self.assertIn(launch["global_stores"]["most_per_thread"], (1, 2, 4))
+
+    def test_a_launch_has_its_place_and_its_size(self):
+        launches = run("two_launches")[2]["launch_counts"]
+        self.assertEqual([launch["kernel"] for launch in launches], ["add", "do_nothing"])
+        self.assertEqual(launches[1]["blocks"], [2, 3, 1])
+        self.assertEqual(launches[1]["threads"], [4, 5, 6])
+        self.assertEqual(launches[1]["blocks_begun"], 6)
+        self.assertTrue(launches[1]["file"].endswith(SOURCE), launches[1]["file"])
+        text = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
+        self.assertIn("do_nothing<<<dim3(2, 3)", text[launches[1]["line"] - 1])
+        self.assertEqual(numbers_of(launches[1]), {})
+
+    def test_a_launch_that_fails_says_so(self):
+        code, _, report = run("fails")
+        self.assertEqual(code, 1)
+        [launch] = report["launch_counts"]
+        self.assertFalse(launch["completed"])
+        self.assertEqual(launch["global_loads"]["total"], 1)
+
+    def test_a_launch_that_is_stopped_has_what_it_did_until_then(self):
+        code, _, report = run("never_ends", LAB_RACECHECK_SECONDS="1")
+        self.assertEqual(code, 124)
+        done, stopped = report["launch_counts"]
+        self.assertTrue(done["completed"])
+        self.assertFalse(stopped["completed"])
+        self.assertEqual(stopped["kernel"], "never_end")
+        self.assertEqual(stopped["global_atomics"]["most_per_thread"], 1)
+        self.assertEqual(stopped["block_barriers"]["most_per_block"], 1)
+
+    def test_after_a_thousand_launches_only_their_number_goes_on(self):
+        report = run("many_launches")[2]
+        self.assertEqual(report["launches"], 1201)
+        self.assertEqual(len(report["launch_counts"]), 1000)
+        self.assertEqual(numbers_of(report["launch_counts"][0]), COUNTED["add"][1])
+
+    def test_nothing_is_counted_if_nobody_asks(self):
+        for variables in ({}, {"LAB_RACECHECK_COUNTS": "0"}):
+            with self.subTest(variables=variables):
+                self.assertNotIn("launch_counts", checked_run(PROGRAM, "add", 0, **variables)[2])
+
+    def test_counts_without_a_file_for_them_are_refused(self):
+        environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1"}
+        environment.pop("LAB_RACECHECK_REPORT", None)
+        result = subprocess.run(
+            [PROGRAM, "add"], env=environment, capture_output=True, text=True, check=False
+        )
+        self.assertEqual(result.returncode, 2)
+        self.assertEqual(
+            result.stderr,
+            "LAB_RACECHECK_COUNTS needs LAB_RACECHECK_REPORT, the file for the counts.\n",
+        )
+
+    def test_a_file_that_can_not_be_written_is_a_failure_in_a_weak_run_as_well(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "no such folder", "report.json")
+            environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1", "LAB_RACECHECK_REPORT": path}
+            for weak in ("0", "1"):
+                with self.subTest(weak=weak):
+                    result = subprocess.run(
+                        [PROGRAM, "add"],
+                        env={**environment, "LAB_WEAK": weak},
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    )
+                    self.assertEqual(result.returncode, 1)
+                    self.assertIn(f"racecheck: {path} can't be written", result.stderr)
+
+
+TABLE_OF_TREE = """
+                                  total   most per block  most per thread
+  global loads                    1,024              128                1
+  global stores                       8                1                1
+  shared loads                    2,040              255               15
+  shared stores                   2,040              255                8
+  global bytes loaded             4,096              512
+  global bytes stored                32                4
+  block barriers                     64                8
+  shared memory per block: 512 bytes static, 0 bytes dynamic
+"""
+
+
+class CountsOfLab(unittest.TestCase):
+    def output_of(self, case, *words, code=0):
+        result = subprocess.run(
+            [sys.executable, ROOT / "lab", "racecheck", "--program", PROGRAM, *words, "--", case],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_it_prints_a_table_for_the_first_seed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "counts.json")
+            output = self.output_of("tree", "--counts", "--seeds", "2", "--json", path)
+            with open(path, encoding="utf-8") as file:
+                [result] = json.load(file)
+        self.assertIn("\nCounted at seed 0:\n\nhalving_tree<128u><<<8, 128>>> at ", output)
+        self.assertTrue(output.endswith(TABLE_OF_TREE), output)
+        self.assertEqual(numbers_of(result["launch_counts"][0]), COUNTED["tree"][1])
+
+    def test_launches_that_did_the_same_have_one_table(self):
+        output = self.output_of("many_launches", "--counts", "--seed", "3")
+        self.assertIn("\nCounted at seed 3:\n", output)
+        self.assertRegex(output, r"\ndo_nothing<<<1, 1>>> at \S+counts\.cu:\d+, 999 times\n")
+        self.assertIn("  no access to memory that threads share, no fence, no barrier\n", output)
+        self.assertIn("201 launches after the first 1,000 were not counted.\n", output)
+
+    def test_a_launch_that_fails_is_told_so(self):
+        output = self.output_of("fails", "--counts", "--seed", "0", code=1)
+        self.assertIn("  It did not come to its end; blocks that had begun: 1\n", output)
+
+    def test_it_prints_none_if_nobody_asks(self):
+        self.assertNotIn("Counted", self.output_of("tree", "--seeds", "1"))

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: MIT
+"""racecheck finds every mistake of mistakes.cu, says what is missing, and passes every twin."""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import unittest
+
+from checked_runs import checked_run
+from this_build import ROOT
+
+SOURCE = ROOT / "engine/racecheck/tests/mistakes.cu"
+PROGRAM = os.environ["MISTAKES_PROGRAM"]
+SEEDS_OF_MISTAKES = range(6)
+SEEDS_OF_TWINS = range(100)
+
+# Case: the marks of the two lines, whether two blocks take part, and what is missing.
+RACES = {
+    "reduction_without_barrier": ("sums written", "sums read", False, ["missing __syncthreads()"]),
+    "reduction_without_last_barrier": (
+        "sums added", "sums read", False, ["missing __syncthreads()"],
+    ),
+    "lock_step_warp": (
+        "lane written", "lane read", False,
+        ["missing __syncwarp()", "volatile is no synchronisation"],
+    ),
+    "shuffle_as_barrier": ("value written", "value read", False, ["missing __syncwarp()"]),
+    "guard_without_fences": (
+        "published", "observed", True, ["missing release", "missing acquire"],
+    ),
+    "guard_block_fences": ("published", "observed", True, ["scope too narrow"]),
+    "guard_block_ticket": ("narrow ticket", "narrow ticket", True, ["scope too narrow"]),
+    "guard_without_barrier": (
+        "published", "observed", True, ["missing barrier before the atomic"],
+    ),
+    "guard_without_observers_fence": ("published", "observed", True, ["missing acquire"]),
+    "guard_classic_single_writer": (
+        "published", "observed alone", True, ["missing acquire"],
+    ),
+    "guard_classic": (
+        "published", "observed", True, ["missing barrier before the atomic", "missing acquire"],
+    ),
+    "guard_early_acq_rel_fences": (
+        "published", "observed", True, ["missing barrier before the atomic"],
+    ),
+    "modern_guard_relaxed": (
+        "modern published", "modern observed", True, ["missing release", "missing acquire"],
+    ),
+    "modern_guard_release_only": (
+        "modern published", "modern observed", True, ["missing acquire"],
+    ),
+    "modern_guard_block_scope": (
+        "modern published", "modern observed", True, ["scope too narrow"],
+    ),
+    "modern_guard_without_barrier": (
+        "modern published", "modern observed", True, ["missing barrier before the atomic"],
+    ),
+    "plain_read_of_counter": (
+        "counter read", "counter added", True, ["plain mixed with atomic"],
+    ),
+    "plain_reset_of_counter": (
+        "counter reset", "counter added", True, ["plain mixed with atomic"],
+    ),
+    "fetch_twice": ("item written", "item read", False, ["missing __syncthreads()"]),
+    "fetch_without_barrier": ("item written", "item read", False, ["missing __syncthreads()"]),
+    "steal_at_block_scope": ("owner takes", "thief takes", True, ["scope too narrow"]),
+    "lock_without_release": ("under lock", "under lock", True, ["missing release"]),
+    "lock_without_acquire": ("under lock", "under lock", True, ["missing acquire"]),
+    "lock_at_block_scope": ("narrow lock", "narrow unlock", True, ["scope too narrow"]),
+    "lock_on_one_side": ("under lock", "under lock", True, ["missing atomic"]),
+    "returned_before_the_barrier": (
+        "written and gone", "read by those left", False, ["missing __syncthreads()"],
+    ),
+    "between_grid_barriers": (
+        "meanwhile written", "meanwhile read", True, ["no synchronisation"],
+    ),
+    "two_blocks_write": ("two writes", "two writes", True, ["no synchronisation"]),
+    "plain_and_atomic": ("plain", "atomic", True, ["plain mixed with atomic"]),
+}  # fmt: skip
+
+TWINS = [
+    "returned_after_the_barrier",
+    "returned_without_writing",
+    "reduction",
+    "warp_with_syncwarp",
+    "shuffle_and_syncwarp",
+    "syncthreads_or",
+    "syncthreads_and",
+    "syncthreads_count",
+    "mixed_scopes_in_a_block",
+    "guard",
+    "guard_single_writer",
+    "guard_acq_rel_fences",
+    "guard_early_fences",
+    "modern_guard",
+    "counter_read_atomically",
+    "wide_counter",
+    "queue",
+    "plain_write_before_release",
+    "steal_at_device_scope",
+    "lock",
+    "two_blocks_exchange",
+    "all_atomic",
+    "neighbouring_bytes",
+    "neighbouring_atomics",
+    "grid_barrier",
+    "two_launches",
+    "written_shared",
+    "written_device",
+]
+
+# Case: kind, mark.
+OTHER_FINDINGS = {
+    "unwritten_shared": ("unwritten", "unwritten shared"),
+    "unwritten_device": ("unwritten", "unwritten device"),
+    "past_the_end": ("outside", "past the end"),
+    "past_the_end_of_shared": ("outside", "past the end of shared"),
+    "past_the_end_of_dynamic": ("outside", "past the end of dynamic"),
+}
+
+# Case: what the program must say, under every schedule but those named.
+FAILURES = {
+    "waits_for_later_block": ("deadlock: every thread that is left waits", {1}),
+    "half_a_barrier": ("deadlock: every thread that is left waits", set()),
+    "endless": ("no thread has returned or passed a barrier", set()),
+    "exits": ("the kernel called exit()", set()),
+    "throws": ("an exception left the kernel: thrown by a kernel", set()),
+    "host_pointer": ("used a host pointer", set()),
+    "nothing_to_see": ("nothing was checked", set()),
+}
+
+
+def marks():
+    """The line of each mark."""
+    lines = SOURCE.read_text(encoding="utf-8").splitlines()
+    found = [(re.search(r"// mark: (.+)$", line), number) for number, line in enumerate(lines, 1)]
+    return {match[1]: number for match, number in found if match}
+
+
+def run(case, seed):
+    """Exit code, what was printed, and the report."""
+    return checked_run(PROGRAM, case, seed, LAB_TIMEOUT="1" if case == "endless" else "20")
+
+
+def run_all(cases, seeds):
+    """{(case, seed): what run() returns}, a few at a time."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        pending = {(case, seed): pool.submit(run, case, seed) for case in cases for seed in seeds}
+        return {key: value.result() for key, value in pending.items()}
+
+
+class Mistakes(unittest.TestCase):
+    def test_every_case_is_expected_to_do_something(self):
+        listed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True, check=True)
+        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, "waits_by_plain_reads"}
+        self.assertEqual(set(listed.stdout.split()), known)
+
+    def test_every_mistake_is_found_with_lines_threads_and_diagnosis(self):
+        line_of = marks()
+        for (case, seed), (code, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
+            with self.subTest(case=case, seed=seed):
+                first, second, between_blocks, diagnosis = RACES[case]
+                self.assertEqual(code, 1, output)
+                lines = sorted([line_of[first], line_of[second]])
+                races = [item for item in report["findings"] if item["kind"] == "race"]
+                at_lines = [
+                    item
+                    for item in races
+                    if sorted([item["first"]["line"], item["second"]["line"]]) == lines
+                ]
+                if case == "lock_at_block_scope":  # which of the two comes first is the schedule's
+                    at_lines = races
+                self.assertTrue(at_lines, f"no race at lines {lines}: {races}")
+                found = at_lines[0]
+                self.assertEqual(found["diagnosis"], diagnosis)
+                self.assertTrue(found["first"]["file"].endswith("mistakes.cu"))
+                self.assertEqual(
+                    found["first"]["block"] != found["second"]["block"], between_blocks
+                )
+                if not between_blocks:
+                    self.assertNotEqual(found["first"]["thread"], found["second"]["thread"])
+
+    def test_the_report_names_the_element_and_its_threads(self):
+        _, _, report = run("guard_classic", 0)
+        found = report["findings"][0]
+        self.assertEqual(found["first"]["thread"], found["second"]["thread"])
+        element = 128 * found["first"]["block"][0] + found["first"]["thread"][0]
+        self.assertIn(f"element {element} ", found["object"])
+        _, _, report = run("fetch_twice", 0)
+        self.assertEqual(report["findings"][0]["object"], "item (int)")
+        _, _, report = run("past_the_end_of_shared", 0)
+        self.assertRegex(
+            report["findings"][0]["object"],
+            r"^values\[128\] \(int ?\[128\]\) of 512 bytes: 4 bytes past its end$",
+        )
+
+    def test_every_correct_twin_is_silent_at_every_seed(self):
+        for (case, seed), (code, output, report) in run_all(TWINS, SEEDS_OF_TWINS).items():
+            with self.subTest(case=case, seed=seed):
+                self.assertEqual(report["findings"], [])
+                self.assertEqual(code, 0, output)
+                self.assertGreater(report["accesses"], 0)
+
+    def test_unwritten_memory_and_accesses_outside_are_found(self):
+        line_of = marks()
+        for (case, seed), (code, _, report) in run_all(OTHER_FINDINGS, SEEDS_OF_MISTAKES).items():
+            with self.subTest(case=case, seed=seed):
+                kind, mark = OTHER_FINDINGS[case]
+                self.assertEqual(code, 1)
+                found = report["findings"][0]
+                self.assertEqual((found["kind"], found["second"]["line"]), (kind, line_of[mark]))
+
+    def test_a_kernel_that_does_not_end_is_reported(self):
+        for (case, seed), (code, output, _) in run_all(FAILURES, SEEDS_OF_MISTAKES).items():
+            with self.subTest(case=case, seed=seed):
+                message, but = FAILURES[case]
+                self.assertEqual(code, 0 if seed in but else 1, output)
+                if seed not in but:
+                    self.assertIn(message, output)
+
+    def test_a_loop_that_waits_by_volatile_reads_makes_progress(self):
+        for (_, seed), (code, output, report) in run_all(
+            ["waits_by_plain_reads"], range(20)
+        ).items():
+            with self.subTest(seed=seed):
+                self.assertEqual(code, 1, output)
+                self.assertEqual(report["failed_launches"], 0)
+                self.assertEqual(
+                    report["findings"][0]["diagnosis"], ["volatile is no synchronisation"]
+                )
+
+    def test_a_seed_gives_the_same_report_again(self):
+        for seed in (0, 5, 11):
+            reports = [run("lock_at_block_scope", seed)[2] for _ in range(3)]
+            self.assertEqual(reports[0], reports[1])
+            self.assertEqual(reports[0], reports[2])
+        several = {json.dumps(run("lock_at_block_scope", seed)[2]["findings"]) for seed in range(8)}
+        self.assertGreater(len(several), 1, "every seed gave the same schedule")
+
+    def test_a_bad_seed_is_refused(self):
+        environment = {**os.environ, "LAB_RACECHECK_SEED": "many"}
+        result = subprocess.run(
+            [PROGRAM, "guard"], env=environment, capture_output=True, text=True, check=False
+        )
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("must be a whole number", result.stderr)

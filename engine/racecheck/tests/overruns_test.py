@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""racecheck names what runs out of shared memory: variable, index, size, line and thread."""
+
+import os
+import re
+import unittest
+
+from checked_runs import checked_run
+from this_build import ROOT
+
+SOURCE = ROOT / "engine/racecheck/tests/overruns.cu"
+PROGRAM = os.environ["OVERRUNS_PROGRAM"]
+SEEDS = range(4)
+
+# Case: the mark of its line, what the variable is called, its bytes, and which index thread i has.
+OVERRUNS = {
+    "doubled": ("doubled", "s", 256, lambda i: 2 * i),
+    "past_the_end": ("shifted", "s", 256, lambda i: i + 64),
+    "one_past_the_end": ("shifted", "s", 256, lambda i: i + 65),
+    "one_before": ("shifted", "s", 256, lambda i: i - 1),
+    "before": ("shifted", "s", 256, lambda i: i - 64),
+}
+# Case: the mark of its line, and what the object is called.
+OTHERS = {
+    "structure": ("structure", r"^s \(.*pair_of_arrays\) of 128 bytes: \d+ bytes past its end$"),
+    "past_dynamic": (
+        "dynamic", r"^the launch's dynamic shared memory of 256 bytes: \d+ bytes past its end$",
+    ),
+    # The launch's third argument was forgotten.
+    "no_dynamic": (
+        "dynamic", r"^the launch's dynamic shared memory of 0 bytes: \d+ bytes past its end$",
+    ),
+    "before_dynamic": (
+        "dynamic", r"^the launch's dynamic shared memory of 256 bytes: \d+ bytes before its begin$",
+    ),
+}  # fmt: skip
+
+
+def line_of(mark):
+    lines = SOURCE.read_text(encoding="utf-8").splitlines()
+    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"// mark: {mark}"))
+
+
+def run(case, seed):
+    """Exit code, what was printed, and the report."""
+    return checked_run(PROGRAM, case, seed)
+
+
+class Overruns(unittest.TestCase):
+    def outside(self, case, seed):
+        """The one finding of a run that must end regularly, and keep what was printed before."""
+        code, output, report = run(case, seed)
+        self.assertEqual(code, 1, output)
+        self.assertTrue(output.startswith("printed before the launch\n"), output)
+        self.assertEqual({item["kind"] for item in report["findings"]}, {"outside"}, output)
+        return report["findings"][0]
+
+    def test_an_index_out_of_a_variable_is_named_with_its_thread(self):
+        for case, (mark, name, size, index_of) in OVERRUNS.items():
+            for seed in SEEDS:
+                with self.subTest(case=case, seed=seed):
+                    found = self.outside(case, seed)
+                    self.assertEqual(found["second"]["line"], line_of(mark))
+                    self.assertEqual(found["second"]["access"], "written")
+                    index = index_of(found["second"]["thread"][0])
+                    distance = -4 * index if index < 0 else 4 * index + 4 - size
+                    where = "before its begin" if index < 0 else "past its end"
+                    self.assertRegex(
+                        found["object"],
+                        rf"^{name}\[{index}\] \(int ?\[64\]\) of {size} bytes: "
+                        rf"{distance} bytes {where}$",
+                    )
+
+    def test_structures_and_dynamic_shared_memory_are_named(self):
+        for case, (mark, name) in OTHERS.items():
+            for seed in SEEDS:
+                with self.subTest(case=case, seed=seed):
+                    found = self.outside(case, seed)
+                    self.assertEqual(found["second"]["line"], line_of(mark))
+                    self.assertRegex(found["object"], name)
+
+    def test_a_misaligned_access_ends_the_launch_at_its_line(self):
+        _, output, report = run("misaligned", 0)
+        self.assertIn("cudaErrorMisalignedAddress", output)
+        self.assertTrue(
+            re.search(
+                rf"Invalid __global__ read of size 8 bytes at \S*overruns\.cu:{line_of('double')}: "
+                r"misaligned address: 0x[0-9a-f]+ is no multiple of 8; it is byte 4 of an "
+                r"allocation of 256 bytes",
+                output,
+            ),
+            output,
+        )
+        self.assertEqual(report["failed_launches"], 1)
+
+    def test_a_structure_of_doubles_needs_8_bytes_only(self):
+        code, output, report = run("aligned", 0)
+        self.assertIn("cudaSuccess", output)
+        self.assertEqual((code, report["failed_launches"]), (0, 0), output)
+
+    def test_what_fits_is_no_overrun(self):
+        for seed in SEEDS:
+            with self.subTest(seed=seed):
+                code, output, report = run("fits", seed)
+                self.assertEqual((code, report["findings"]), (0, []), output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Runs one file of Python tests with pytest, as Meson asks for it: python -m run_python_test FILE.
+
+Meson's Python may lack pytest: then the one that LAB_TEST_PYTHON names is taken, if it has it. Without
+pytest the test is skipped.
+
+The variables of the environment that end in _PROGRAM name programs that the test starts. In a cross
+build this machine can start them by PROGRAM_WRAPPER alone: then each is replaced by a script.
+"""
+
+import importlib.util
+import os
+import pathlib
+import shlex
+import sys
+
+from engine.driver.processes import output_of
+
+SKIPPED = 77  # the exit code by which Meson knows a test that could not run
+
+
+def startable(program, wrapper):
+    """The path of a script, next to the program, that runs it by the wrapper."""
+    script = pathlib.Path(program + ".sh")
+    text = f'#!/bin/sh\nexec {shlex.join([wrapper, program])} "$@"\n'
+    if not script.exists() or script.read_text(encoding="utf-8") != text:
+        # Tests that run side by side may start the same program.
+        unfinished = pathlib.Path(f"{script}.{os.getpid()}")
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.chmod(0o755)
+        unfinished.replace(script)
+    return str(script)
+
+
+def replace_programs(environment):
+    wrapper = environment.get("PROGRAM_WRAPPER")
+    if wrapper:
+        for name, value in list(environment.items()):
+            if name.endswith("_PROGRAM"):
+                environment[name] = startable(value, wrapper)
+
+
+def python_with_pytest():
+    """A Python that can import pytest; None if none is known."""
+    if importlib.util.find_spec("pytest") is not None:
+        return sys.executable
+    other = os.environ.get("LAB_TEST_PYTHON", "")
+    return other if other and output_of([other, "-c", "import pytest"]) is not None else None
+
+
+def main(words):
+    python = python_with_pytest()
+    if python is None:
+        print("Skipped: pytest is not here.")
+        return SKIPPED
+    replace_programs(os.environ)
+    sys.stdout.flush()
+    os.execv(python, [python, "-m", "pytest", "-p", "case_log", *words])
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

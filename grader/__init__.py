@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Grading: exercises, each judged out of reach of what it might do."""

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""The files between lab and the program that runs a student's function; case_file.hpp has their form."""
+
+import contextlib
+from typing import NamedTuple, Optional
+
+from grader.exercises.cases import Array
+
+
+class Launch(NamedTuple):
+    contents: dict  # {place of the argument: its elements' bytes}
+    changed: list  # places of `given` arrays that were written to
+
+
+class CaseResult:
+    """What one case came to, as far as it came."""
+
+    def __init__(self):
+        self.launches = []
+        self.error = None  # the CUDA runtime's words
+        self.is_done = False
+        self.microseconds: Optional[float] = None
+
+
+def written_cases(cases, function):
+    """The bytes of a file of cases; `function` is the name of the function that they call."""
+    parts = [b"cases 1\n"]
+    for case in cases:
+        parts.append(f"case {case.name}\n".encode())
+        for argument in case.arguments:
+            parts += _argument(argument)
+        parts.append(f"call {case.function or function} {case.launches}\n".encode())
+    return b"".join(parts)
+
+
+def _argument(argument):
+    if not isinstance(argument, Array):
+        return [f"number {argument!r}\n".encode()]
+    kind, type = argument.kind, argument.type
+    line = f"{kind} {type.size} {argument.count} {argument.name}\n".encode()
+    return [line] if argument.content is None else [line, type.packed(argument.content)]
+
+
+def read_results(content):
+    """[CaseResult], for as many cases as were begun.
+
+    It ends where the content is cut off, or is nothing that the runner writes.
+    """
+    results = []
+    with contextlib.suppress(ValueError, IndexError):
+        _read(content, results)
+    return results
+
+
+def _read(content, results):
+    at = 0
+    while True:
+        end = content.find(b"\n", at)
+        if end < 0:
+            return
+        words = content[at:end].decode(errors="replace").split(" ")
+        at = end + 1
+        if words[0] == "case":
+            results.append(CaseResult())
+        elif not results:
+            return
+        elif words[0] == "array":
+            size = int(words[2])
+            if size < 0:
+                raise ValueError  # else a forged file would be read for ever
+            results[-1].launches[-1].contents[int(words[1])] = content[at : at + size]
+            at += size
+        else:
+            _take(results[-1], words)
+
+
+def _take(result, words):
+    if words[0] == "launch":
+        result.launches.append(Launch({}, []))
+    elif words[0] == "changed":
+        result.launches[-1].changed.append(int(words[1]))
+    elif words[0] == "error":
+        result.error = " ".join(words[1:])
+    elif words[0] == "microseconds":
+        result.microseconds = float(words[1])
+    elif words[0] == "done":
+        result.is_done = True

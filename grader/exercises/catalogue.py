@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The exercises that there are, each a folder chapters/NN_.../exercises/NAME."""
+
+import json
+import os
+import pathlib
+from typing import NamedTuple
+
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import hint, listed
+from grader.paths import ROOT
+from lab_tool.chapters import all_chapters
+
+KINDS = ("write", "repair")
+PARTS = ("results", "races", "limits")
+
+
+class Exercise(NamedTuple):
+    """One exercise; `facts` is its exercise.json, which docs/internals/exercises.md describes."""
+
+    folder: pathlib.Path
+    chapter: str  # '04_last_block_guard'
+    facts: dict
+
+    @property
+    def name(self):
+        return self.folder.name
+
+    @property
+    def number(self):
+        """'04.2': of its chapter, and in it."""
+        return f"{self.chapter[:2]}.{self.facts['number']}"
+
+    @property
+    def title(self):
+        return f"{self.number} {self.name}"
+
+    @property
+    def source(self):
+        """The solution, out of which the starter is made."""
+        return self.folder / f"{self.name}.cu"
+
+    @property
+    def file_name(self):
+        """Of the student's file."""
+        return f"{self.chapter[:2]}_{self.name}.cu"
+
+    @property
+    def driver(self):
+        """The library with its driver, as Ninja names it in the build folder."""
+        return f"chapters/lib{driver_target(self.name)}.a"
+
+    @property
+    def points(self):
+        return self.facts["points"]
+
+    @property
+    def limits(self):
+        return self.facts.get("limits", [])
+
+    @property
+    def has_streams(self):
+        """Whether it is judged in several orders of the streams that it creates."""
+        return self.facts.get("streams", False)
+
+    @property
+    def parts(self):
+        """What it is judged by."""
+        return [part for part in PARTS if part in self.points]
+
+
+def driver_target(name):
+    return f"{name}_driver"
+
+
+def exercise_folders(root=ROOT):
+    """Their paths from the root, in no particular order of the exercises of one chapter."""
+    return [
+        file.parent.relative_to(root)
+        for chapter in all_chapters(root)
+        for file in sorted((root / "chapters" / chapter.folder).glob("exercises/*/exercise.json"))
+    ]
+
+
+def all_exercises(root=ROOT):
+    """Every exercise, in the course's order."""
+    found = []
+    for folder in exercise_folders(root):
+        facts = json.loads((root / folder / "exercise.json").read_text(encoding="utf-8"))
+        found.append(Exercise(root / folder, folder.parts[1], facts))
+    return sorted(found, key=lambda exercise: (exercise.chapter, exercise.facts["number"]))
+
+
+def exercise_of_file(path, exercises):
+    """The exercise whose student's file has this name, or None."""
+    name = os.path.basename(path)
+    return next((each for each in exercises if each.file_name == name), None)
+
+
+def chosen_exercise(wanted, root=ROOT):
+    """The exercise that the user means: by '04.2', its name, or the name of their file."""
+    exercises = all_exercises(root)
+    names = {}
+    for each in exercises:
+        chapter, number = each.number.split(".")
+        names[each.number] = names[f"{int(chapter)}.{number}"] = names[each.name] = each
+        names[f"{chapter}_{each.name}"] = each
+    if wanted in names:
+        return names[wanted]
+    if wanted.endswith(".cu"):
+        found = exercise_of_file(wanted, exercises)
+        if found:
+            return found
+        raise LabError(
+            f"{wanted} is no exercise's file: their names are such as {exercises[0].file_name}; "
+            "./lab racecheck FILE.cu takes any file.",
+            WRONG_USE,
+        )
+    of_chapter = [each.number for each in exercises if wanted.zfill(2) == each.number.split(".")[0]]
+    if of_chapter:
+        raise LabError(
+            f"{wanted} is a chapter, and its exercises are {listed(of_chapter)}.", WRONG_USE
+        )
+    spelled = [each.name for each in exercises] + [each.number for each in exercises]
+    otherwise = "./lab exercises lists all of them."
+    raise LabError(f"there is no exercise {wanted}; {hint(wanted, spelled, otherwise)}", WRONG_USE)
+
+
+def chosen_exercises(words):
+    """The exercises of a list with commas, as in '04.1,04.2', or of 'all', in the course's order.
+
+    Raises LabError.
+    """
+    if words == "all":
+        return all_exercises()
+    names = [word.strip() for word in words.split(",")]
+    if not all(names):
+        raise LabError(f"--exercises {words}: there is nothing between two commas.", WRONG_USE)
+    numbers = [chosen_exercise(name).number for name in names]
+    doubled = sorted({number for number in numbers if numbers.count(number) > 1})
+    if doubled:
+        raise LabError(f"--exercises {words}: {doubled[0]} is there twice.", WRONG_USE)
+    return [each for each in all_exercises() if each.number in numbers]

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""The student's own files: work/04_fullest_bin.cu and the like.
+
+What was found out about a file is remembered next to it, in work/.checked, together with the file's
+content: a file that has changed since then has not been checked.
+"""
+
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import tempfile
+import time
+from typing import NamedTuple
+
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.paths import shown, write_whole
+from grader.exercises.markers import starter_of
+from grader.paths import ROOT
+
+DEFAULT = ROOT / "work"
+
+STARTER = "starter.cu"  # in the exercise's folder of a copy without solutions
+
+NOT_BEGUN, BEGUN, CHECKED, DONE = "not begun", "begun", "checked", "done"
+
+
+class WorkFolder(NamedTuple):
+    """The folder with a student's files. Nothing of theirs is ever overwritten."""
+
+    folder: pathlib.Path
+    option: str = ""  # --work FOLDER, as somebody would type it; nothing for the usual folder
+
+    def command(self, *words):
+        """A command of lab's about this folder: './lab hint 04.2 --work mine'."""
+        return " ".join(["./lab", *words, *([self.option] if self.option else [])])
+
+    def file_of(self, exercise):
+        return self.folder / exercise.file_name
+
+    def begin(self, exercise):
+        """Writes the starter if there is no file yet; returns whether it did."""
+        path = self.file_of(exercise)
+        if path.exists():
+            return False
+        self._make_folder()
+        _write_new(path, starter(exercise))
+        return True
+
+    def reset(self, exercise):
+        """Puts the starter in place of the file; returns the path under which the old one is kept.
+
+        None if there was no file. At no moment is the student's text in no file.
+        """
+        path = self.file_of(exercise)
+        if not path.exists():
+            self.begin(exercise)
+            return None
+        backup = _backup(path)
+        write_whole(path, starter(exercise))
+        return backup
+
+    def state(self, exercise):
+        """One of NOT_BEGUN, BEGUN, CHECKED and DONE."""
+        path = self.file_of(exercise)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return NOT_BEGUN
+        note = self._note(exercise)
+        if note.get("solved") == _mark(content):
+            return DONE
+        if note.get("checked") == _mark(content):
+            return CHECKED
+        return NOT_BEGUN if content.decode(errors="replace") == starter(exercise) else BEGUN
+
+    def was_solved(self, exercise):
+        """Whether any content of the file was a solution."""
+        return "solved" in self._note(exercise)
+
+    def remember_check(self, exercise, content, is_solved):
+        """That this content, bytes, was checked."""
+        note = {**self._note(exercise), "checked": _mark(content)}
+        if is_solved:
+            note["solved"] = _mark(content)
+        self._write_note(exercise, note)
+
+    def next_hint(self, exercise, hints):
+        """The number of the hint to show now, from 0: one more each time, up to the last."""
+        note = self._note(exercise)
+        seen = min(int(note.get("hints", 0)), hints - 1)
+        self._write_note(exercise, {**note, "hints": seen + 1})
+        return seen
+
+    def _note(self, exercise):
+        try:
+            note = json.loads(self._note_file(exercise).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return note if isinstance(note, dict) else {}
+
+    def _note_file(self, exercise):
+        return self.folder / ".checked" / f"{exercise.file_name}.json"
+
+    def _write_note(self, exercise, note):
+        file = self._note_file(exercise)
+        self._make_folder()
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, json.dumps(note) + "\n")
+
+    def _make_folder(self):
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LabError(
+                f"--work {shown(self.folder)}: the folder can't be made: {error.strerror}.",
+                WRONG_USE,
+            ) from error
+
+
+def work_folder(arguments):
+    """The folder that --work names, or the usual one."""
+    folder = pathlib.Path(arguments.work) if arguments.work else DEFAULT
+    if folder.exists() and not folder.is_dir():
+        raise LabError(f"--work {arguments.work}: that is no folder.", WRONG_USE)
+    return WorkFolder(folder, f"--work {shlex.quote(arguments.work)}" if arguments.work else "")
+
+
+def add_work(parser):
+    parser.add_argument(
+        "--work",
+        metavar="FOLDER",
+        help="where your files are (default: the folder work of this checkout)",
+    )
+
+
+def starter(exercise):
+    """What a student begins with: made of the solution, or as a copy without solutions has it."""
+    if not has_solution(exercise):
+        return (exercise.folder / STARTER).read_text(encoding="utf-8")
+    text = exercise.source.read_text(encoding="utf-8")
+    return starter_of(text, shown(exercise.source))
+
+
+def has_solution(exercise):
+    """Whether this copy of the course has it: one that was handed out to students does not."""
+    return exercise.source.is_file()
+
+
+def _mark(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def _backup(path):
+    """Copies the file to a name of its own, all of it, and returns that."""
+    content = path.read_bytes()
+    for number in range(1, 10000):
+        day = time.strftime("%Y-%m-%d")
+        backup = path.with_name(f"{path.stem}.{day}.{number}{path.suffix}")
+        if not backup.exists():
+            break
+    _write_new(backup, content.decode(errors="surrogateescape"))
+    return backup
+
+
+def _write_new(path, text):
+    """Writes a file that is not there yet: whole, or not at all."""
+    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
+    try:
+        with open(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o644)
+        os.link(name, path)  # fails if the file has come up meanwhile
+    finally:
+        os.unlink(name)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""A student's file, compiled with its exercise's driver: to run it, and for the race checker."""
+
+import codecs
+import pathlib
+import re
+from typing import NamedTuple, Optional
+
+from engine.driver.build_folder import introspection, settings_of
+from engine.driver.building import alone_in
+from engine.driver.errors import LabError
+from engine.driver.processes import output_of
+from engine.driver.recipe import DidNotCompile, Form, Recipe, settings_with_libraries
+
+ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
+OBSERVED = Form(
+    "racecheck_", ["--observed"], ["racecheck_exercise_libraries", "racecheck_libraries"]
+)
+MOST_LINES = 12  # of a compiler's messages
+
+UNDEFINED = re.compile(r"undefined reference to [`'](.*)'")
+OWN_MAIN = "It has a main() of its own: remove it, since lab calls your function."
+UTF16 = "The file is in UTF-16, which no compiler reads: save it as UTF-8."
+MAIN = re.compile(r"^\s*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
+
+
+class Workshop(NamedTuple):
+    """A build folder in which everything that checks need is up to date."""
+
+    place: object  # its BuildFolder
+    settings: dict
+    files: Optional[pathlib.Path] = None  # where programs are put, if not into the build folder
+
+    @property
+    def can_observe(self):
+        """Whether it has the form that tells what kernels do."""
+        return bool(self.settings.get("racecheck_libraries"))
+
+
+def workshop(place, exercises):
+    """The build folder with the libraries and the drivers of these exercises; builds what is old."""
+    _know_drivers(place, exercises)
+    forms = [ORDINARY]
+    if settings_of(place.folder).get("racecheck_libraries"):
+        forms.append(OBSERVED)
+    targets = [place.folder / exercise.driver for exercise in exercises]
+    return Workshop(place, settings_with_libraries(place, *forms, targets=targets))
+
+
+def _know_drivers(place, exercises):
+    """Lets Meson look again if there are exercises that it has not seen: a folder is all they take."""
+    with alone_in(place.folder):
+        known = {target["name"] for target in introspection(place.folder, "targets")}
+        if any(pathlib.Path(each.driver).stem[3:] not in known for each in exercises):
+            command = [place.tools["Meson"].path, "setup", "--reconfigure", str(place.folder)]
+            if output_of(command) is None:
+                raise LabError("Meson could not configure the build anew.")
+
+
+class Compiled(NamedTuple):
+    path: pathlib.Path
+    warnings: list[str]  # of the student's code; none if it was compiled before
+    object_file: pathlib.Path  # of the student's code alone
+
+
+def compiled(shop, exercise, source, form):
+    """The student's program in this form. Raises DidNotCompile, with lines to show."""
+    recipe = Recipe(
+        shop.place,
+        shop.settings,
+        [str(source)],
+        form,
+        objects=[str(shop.place.folder / exercise.driver)],
+        files=shop.files,
+    )
+    warnings = []
+    if not recipe.is_current():
+        try:
+            warnings = _short_warnings(recipe.compile(), source)
+        except DidNotCompile as problem:
+            raise DidNotCompile(
+                str(problem), explained_lines(exercise, source, problem.lines)
+            ) from None
+    return Compiled(recipe.program, warnings[:MOST_LINES], recipe.work / "0.o")
+
+
+def explained_lines(exercise, source, lines):
+    """The compiler's lines about the student's file; a sentence in place of the linker's."""
+    text = pathlib.Path(source).read_text(encoding="utf-8", errors="replace")
+    if not text.strip():
+        return [f"The file is empty: ./lab reset {exercise.number} brings the starter back."]
+    undefined = [match[1] for match in map(UNDEFINED.search, lines) if match]
+    if undefined:
+        wanted = undefined[0]
+        name = wanted.partition("(")[0]
+        if name in ("main", "_start"):
+            return ["There is nothing to run in it."]
+        if re.search(rf"\bstatic\b[^;{{}}()]*\b{re.escape(name)}\s*\(", text):
+            return [
+                f"{name} is static, so it can't be called from outside the file: remove static."
+            ]
+        if re.search(rf"\b{re.escape(name)}\b", text):
+            return [f"{name} is there, but not with the parameters that are called:", f"  {wanted}"]
+        return [f"The function that is called is missing: {wanted}"]
+    return _own_lines(source, lines)[:MOST_LINES]
+
+
+def _own_lines(source, lines):
+    """Without the folder of the student's file, the ways that led into a header, the function that an
+    error is in, and the linker's and compiler's last words."""
+    noise = re.compile(
+        r"In file included from |\s+from |collect2: |compilation terminated|make\b"
+        r"|\S+: In .*(?:function|constructor|destructor)\b"
+    )
+    path, name = str(source), pathlib.Path(source).name
+    return [line.replace(path, name) for line in lines if not noise.match(line)]
+
+
+def _short_warnings(lines, source):
+    """'line 5: unused variable x' for each of the student's lines.
+
+    A parameter that is not used yet is no mistake in a starter, and nvcc does not speak of it.
+    """
+    pattern = re.compile(
+        re.escape(str(source)) + r":(\d+):(?:\d+:)? warning: (.*?)(?: \[-W(.*)\])?$"
+    )
+    found = [pattern.match(line) for line in lines]
+    return [
+        f"line {match[1]}: {match[2]}"
+        for match in found
+        if match and match[3] != "unused-parameter"
+    ]
+
+
+def objections_before_compiling(source):
+    """Sentences about a file that need not be shown to a compiler; none if it may be compiled."""
+    source = pathlib.Path(source)
+    if _is_utf16(source.read_bytes()):
+        return [UTF16]
+    return [OWN_MAIN] if MAIN.search(source.read_text("utf-8", errors="replace")) else []
+
+
+def _is_utf16(content):
+    """Whether it begins with UTF-16's mark, or one byte of most pairs is 0, as it is in code."""
+    fewer, more = sorted(half.count(0) for half in (content[0::2], content[1::2]))
+    return content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or (
+        fewer == 0 and more > len(content) // 4 > 0
+    )

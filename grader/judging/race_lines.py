@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""A race in a student's file, as the check tells it."""
+
+import pathlib
+import re
+import textwrap
+
+from grader.judging.results import SCREEN, WIDTH, fault_lines
+from grader.judging.stuck_launches import places_of_threads
+
+MAY_BE_THE_REASON = "Two threads race, which may be the reason"
+NEVER_ENDS = "In one schedule your kernel never ends:"
+# racecheck says of a variable that it is read, written or updated; here a thread does it.
+VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
+# Blocks that run wait for memory, and others have not started: who waits, and at which line.
+WAITS_FOR_LATER_BLOCK = re.compile(
+    r"deadlock: [^\n]* blocks have not started[^\n]*:$"
+    r"(?:\n.*)*?\n +block \((\d+),\d+,\d+\):$"
+    r"(?:\n.*)*?\n +thread \((\d+),\d+,\d+\)[^\n]* for a value in memory, [^\n]*:(\d+)$",
+    re.MULTILINE,
+)
+DYNAMIC = re.compile(r"the launch's dynamic shared memory, element (\d+)")
+EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
+
+
+def race_lines(found, wrong, cases):
+    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None."""
+    finding = found.findings[0] if found.findings else None
+    right = f"All {cases} results are right"
+    if finding is None:
+        return [f"{right} here, and still the code can fail.", "", *_problem(found)]
+    # Where one does not come to its end, the others were not run.
+    schedules = "" if found.problem else f", in {finding['seeds']} of {found.schedules} schedules"
+    is_race = finding["kind"] == "race"
+    what = "two threads race" if is_race else "there is a mistake"
+    if wrong:
+        case, failure = wrong
+        allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
+        lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
+        lines.append(f"{what.capitalize()}{schedules}:")
+    else:
+        lines = [f"{right}, and still {what}{schedules}:"]
+    if is_race:
+        for party in (finding["first"], finding["second"]):
+            lines += ["", *_party(party, finding["object"])]
+    lines += ["", *_advice(finding)]
+    more = len(found.findings) - 1
+    if more:
+        lines += ["", f"{more} more {'is' if more == 1 else 'are'} found in this file."]
+    places = _places(found)
+    return [*lines, "", *places] if places else lines
+
+
+def race_as_well(found):
+    """Of a launch that never ends or else of the worst race, below a wrong result; nothing if there is
+    neither."""
+    places = _places(found)
+    if places:
+        return ["", *places]
+    race = next((each for each in found.findings if each["kind"] == "race"), None)
+    if race is None:
+        return []
+    parties = [_party(race[name], race["object"]) for name in ("first", "second")]
+    return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
+
+
+def overrun_lines(found, source):
+    """Of the first access past the end of some memory, below a fault; nothing if there is none."""
+    outside = next((each for each in found.findings if each["kind"] == "outside"), None)
+    if outside is None:
+        return []
+    what, *where = outside["text"].replace(f"{source}:", "line ").splitlines()
+    lines = ["", "The race checker says more:", *textwrap.wrap(what, SCREEN)]
+    for line in where:
+        is_code = line.startswith("      ")
+        lines += [line] if is_code else textwrap.wrap(line, SCREEN, subsequent_indent="    ")
+    return lines
+
+
+def _problem(found):
+    if not found.problem:
+        if found.wrong:
+            return _wrong_result(found)
+        return ["No kernel of yours was seen to touch any memory."]
+    fault = fault_lines(found.output)
+    if fault:
+        return ["In one schedule:", *fault]
+    return _places(found) or [
+        f"In one schedule {found.problem}.",
+        *found.output.splitlines()[-3:],
+    ]
+
+
+def _places(found):
+    """Where the threads are of a launch that does not end; nothing if there is none."""
+    waits = WAITS_FOR_LATER_BLOCK.search(found.output)
+    if waits:
+        return _block_that_waits(*waits.groups())
+    places = places_of_threads(found.output, WIDTH)  # there is no output without a problem
+    return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
+
+
+def _block_that_waits(block, thread, line):
+    return [
+        NEVER_ENDS,
+        f"  block {block} thread {thread} waits for another block    line {line}",
+        "",
+        *textwrap.wrap(
+            "The other one has not started. CUDA promises a place to one block at a time, and no more: "
+            "a block must not wait for a block that may come after it.",
+            SCREEN,
+        ),
+    ]
+
+
+def _wrong_result(found):
+    return [
+        f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong "
+        f"({found.wrong.case.name}):",
+        f"  {found.wrong.failure.lines[0]}",
+        "",
+        "No two threads race here, so it is the order of the atomic operations: between two of",
+        "one thread, another thread may do its own.",
+    ]
+
+
+def _party(party, what):
+    block, thread = (_index(party[name]) for name in ("block", "thread"))
+    name = _named(what.split(" (")[0], party["file"])
+    access, _, how = party["access"].partition(" ")
+    words = f"{VERBS.get(access, access)} {name} {how}".rstrip()
+    return [
+        f"  block {block} thread {thread} {words}    line {party['line']}",
+        f"      {party['text'].strip()}",
+    ]
+
+
+def _named(what, file):
+    """What was accessed, with the student's name for the launch's dynamic shared memory."""
+    dynamic = DYNAMIC.fullmatch(what)
+    if not dynamic:
+        return what
+    source = pathlib.Path(file)
+    text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
+    names = set(EXTERN_SHARED.findall(text))
+    if len(names) == 1:
+        return f"{names.pop()}[{dynamic[1]}]"
+    return f"element {dynamic[1]} of dynamic shared memory"
+
+
+def _index(index):
+    last = max((place for place, value in enumerate(index) if value), default=0)
+    return str(index[0]) if last == 0 else f"({', '.join(map(str, index[: last + 1]))})"
+
+
+def _advice(finding):
+    """What racecheck says below the two accesses: what is missing, and where."""
+    lines = [line.strip() for line in finding["text"].splitlines()]
+    source = finding["second"]["text"].strip()
+    about_accesses = ("written by", "read by", "updated")
+    start = max(
+        (n for n, line in enumerate(lines) if line.startswith(about_accesses) or line == source),
+        default=0,
+    )
+    kept = [line for line in lines[start + 1 :] if line]
+    if not kept:
+        kept = lines
+    return [part for line in kept for part in textwrap.wrap(_without_path(line, finding), SCREEN)]
+
+
+def _without_path(line, finding):
+    """The student has one file, so a line's number names the place."""
+    path = finding["second"]["file"]
+    return line.replace(f"{path}:", "line ")

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Whether a student's program has races, and what they can do to its results."""
+
+import concurrent.futures
+import os
+import pathlib
+from typing import NamedTuple, Optional
+
+from engine.driver.bounded_runs import RunningPrograms
+from engine.driver.racecheck_runs import check_once, merged_findings, problem_of
+from grader.exercises.case_files import read_results, written_cases
+from grader.exercises.cases import Case
+from grader.judging.results import STUCK_SECONDS, Failure, first_failure, wrong_result
+
+SCHEDULES = 20
+SECONDS = 30  # for one schedule
+WEAK_SEEDS = (None, 1, 2)  # None: the default, the oldest and the newest value in turn
+
+
+def settings_of(seed):
+    """What a schedule of an exercise has in its environment besides its seed.
+
+    In the first two schedules the blocks run in their order and in reverse. Here they have one place
+    among them, since CUDA promises no more: a block that waits for a later one waits for ever.
+    """
+    return {"LAB_SMS": "1"} if seed in (0, 1) else {}
+
+
+class WrongResult(NamedTuple):
+    """Of a schedule that came to its end: the order of atomic operations alone can lead to one."""
+
+    case: Case
+    failure: Failure
+    schedules: int  # in how many of them some result was wrong
+
+
+class Races(NamedTuple):
+    """What all schedules have found."""
+
+    findings: list  # as ./lab racecheck --json has them, the worst first
+    problem: Optional[str]  # why a schedule did not come to its end, if that is no finding
+    output: str  # of that schedule
+    accesses: int
+    schedules: int
+    wrong: Optional[WrongResult] = None
+
+    @property
+    def is_free(self):
+        return not (self.findings or self.problem or self.wrong) and self.accesses > 0
+
+
+def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None):
+    """Runs these cases in so many schedules, and judges the results of each. The first schedule that
+    does not come to its end is the last: it takes seconds, and so would others."""
+    given = pathlib.Path(folder, "race_cases")
+    given.write_bytes(written_cases(cases, exercise.name))
+    programs = RunningPrograms()
+    pool = concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1)
+
+    def results_of(seed):
+        return pathlib.Path(folder, f"race_results_{seed}")
+
+    def check(seed):
+        options = [str(given), str(results_of(seed))]
+        settings = {**settings_of(seed), "LAB_TIMEOUT": str(STUCK_SECONDS)}
+        return check_once(
+            program, options, seed, SECONDS, False, programs=programs, settings=settings
+        )
+
+    try:
+        runs = _until_a_problem(pool.map(check, range(schedules)))
+    finally:
+        programs.end()
+        pool.shutdown(cancel_futures=True)
+    files = map(results_of, range(len(runs)))
+    contents = [file.read_bytes() if file.is_file() else b"" for file in files]
+    return races_in(runs, cases, [read_results(content) for content in contents])
+
+
+def _until_a_problem(runs):
+    """Those up to the first that did not come to its end; they are the same each time."""
+    kept = []
+    for run in runs:
+        kept.append(run)
+        if problem_of(run, SECONDS):
+            break
+    return kept
+
+
+def races_in(runs, cases, results):
+    """The Races of one CheckedRun and one list of CaseResults for each schedule, by rising seeds."""
+    problems = [(problem_of(run, SECONDS), run.output) for run in runs]
+    problem, output = next((item for item in problems if item[0]), (None, ""))
+    return Races(
+        merged_findings(runs),
+        problem,
+        output,
+        sum(run.report["accesses"] for run in runs if run.report),
+        len(runs),
+        _wrong_in(cases, results),
+    )
+
+
+def _wrong_in(cases, schedules):
+    """The WrongResult of the first schedule that has one, or None."""
+    found = [failure for failure in (wrong_result(cases, each) for each in schedules) if failure]
+    return WrongResult(cases[found[0].number], found[0], len(found)) if found else None
+
+
+def wrong_by_the_rules(cases, run_cases):
+    """(case, its Failure) that old values, which the memory model allows, lead to; None if none do.
+
+    `run_cases` takes an environment, and returns how the program ended and its CaseResults.
+    """
+    for seed in WEAK_SEEDS:
+        run, results = run_cases(
+            {"LAB_WEAK": "1"} if seed is None else {"LAB_WEAK_SEED": str(seed)}
+        )
+        failure = first_failure(cases, run, results, SECONDS)
+        if failure and failure.is_wrong_result:
+            return cases[failure.number], failure
+    return None

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Runs a student's program on cases, and judges what came out: in this process, not in theirs."""
+
+import os
+import pathlib
+import random
+import re
+import runpy
+import textwrap
+from typing import NamedTuple
+
+from engine.driver.bounded_runs import run_bounded
+from engine.driver.errors import NOTHING_COULD_RUN
+from engine.driver.processes import signal_name
+from grader.exercises.case_files import read_results, written_cases
+from grader.exercises.cases import POISON, Array
+from grader.judging.stuck_launches import places_of_threads
+
+PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
+SECONDS = 10  # that all cases together may take
+STUCK_SECONDS = 5  # without a step of any thread before a launch counts as stuck
+MOST_OUTPUT = 4000  # bytes of what the student's program prints
+MOST_WRONG = 3  # elements that are named
+SCREEN = 78  # columns that a sentence may fill
+WIDTH = SCREEN - 4  # of one below its case
+
+SECOND_LAUNCH = "The first launch was right. What is different the second time?"
+NO_DEVICE = "There is no GPU to run it on."
+REFUSED_LAUNCH = (
+    "A launch is refused if it has 0 blocks, more than 1,024 threads per block, or too much shared "
+    "memory."
+)
+# CUDA gives them the same error as such a launch.
+REFUSED_CALL = (
+    "cudaMemcpy and cudaMemset are refused if a pointer is of the other side than the direction "
+    "says, or if the bytes go past the end of its memory; cudaFree, if the pointer is not from "
+    "cudaMalloc or was freed before."
+)
+_MISSING = "missing"  # in place of a failure: the program did not come so far
+
+FAULT = re.compile(r"^kernel launched at .*?: (block \(.*)$", re.MULTILINE)
+
+# An exercise's file has no main(), so this command is none for it; the check looks itself.
+NAMED_BY_RACECHECK = re.compile(r"; \./lab racecheck FILE names [a-z, ]+")
+
+
+class Failure(NamedTuple):
+    """What is wrong with a case."""
+
+    number: int  # of the case, from 0
+    launch: int
+    lines: list[str]
+    is_wrong_result: bool = True  # and no crash, error or endless loop
+
+
+def cases_of(exercise, seed=PUBLIC_SEED):
+    """The exercise's cases, with the numbers that this seed draws."""
+    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    return list(found["cases"](random.Random(f"{exercise.name} {seed}")))
+
+
+def run_cases(program, exercise, cases, folder, environment=None, seconds=SECONDS, options=()):
+    """Runs the cases one after the other; returns (how the program ended, [CaseResult])."""
+    given, results = pathlib.Path(folder, "cases"), pathlib.Path(folder, "results")
+    given.write_bytes(written_cases(cases, exercise.name))
+    run = run_bounded(
+        [str(program), str(given), str(results), *options],
+        {**os.environ, "LAB_TIMEOUT": str(STUCK_SECONDS), **(environment or {})},
+        seconds,
+        MOST_OUTPUT,
+    )
+    content = results.read_bytes() if results.is_file() else b""
+    return run, read_results(content)
+
+
+def first_failure(cases, run, results, seconds=SECONDS):
+    """What is wrong with the first case that is not right, or None."""
+    for number, case in enumerate(cases):
+        failure = failure_of(number, case, results[number] if number < len(results) else None)
+        if failure == _MISSING:
+            return _end(number, results, run, seconds)
+        if failure:
+            return failure
+    return None
+
+
+def failure_of(number, case, result):
+    """What is wrong with the case, None, or _MISSING."""
+    if result is None:
+        return _MISSING
+    for launch_number, launch in enumerate(result.launches):
+        lines = _wrong_lines(case, launch)
+        if lines:
+            if launch_number > 0:
+                lines.append(SECOND_LAUNCH)
+            return Failure(number, launch_number, lines)
+    if result.error:
+        return Failure(number, len(result.launches), _of_cuda(result.error), is_wrong_result=False)
+    complete = result.is_done and len(result.launches) == case.launches
+    return None if complete else _MISSING
+
+
+def _of_cuda(error):
+    """CUDA's words, and what they often mean."""
+    lines = [f"CUDA says: {error}"]
+    if error.endswith("(cudaErrorLaunchTimeout)"):
+        lines += ["Is there a loop that nothing ends, or do threads wait for one another?"]
+    if error.endswith(("(cudaErrorInvalidValue)", "(cudaErrorInvalidConfiguration)")):
+        lines += textwrap.wrap(REFUSED_LAUNCH, WIDTH)
+    if error.endswith("(cudaErrorInvalidValue)"):
+        lines += textwrap.wrap(REFUSED_CALL, WIDTH)
+    return lines
+
+
+def wrong_result(cases, results):
+    """What is wrong with the first result that is there and wrong, or None."""
+    for number, (case, result) in enumerate(zip(cases, results)):
+        failure = failure_of(number, case, result)
+        if failure and failure != _MISSING and failure.is_wrong_result:
+            return failure
+    return None
+
+
+def _wrong_lines(case, launch):
+    lines = []
+    for place, argument in enumerate(case.arguments):
+        if not isinstance(argument, Array):
+            continue
+        if place in launch.changed:
+            lines.append(f"{argument.name} was written to, and is only to be read")
+        if argument.kind in ("given", "scratch"):
+            continue
+        content = launch.contents.get(place, b"")
+        if len(content) != argument.count * argument.type.size:
+            lines.append(f"{argument.name} did not come back")
+        else:
+            lines += _wrong_elements(argument, content)
+    return lines
+
+
+def _wrong_elements(argument, content):
+    got = argument.type.unpacked(content)
+    if argument.judge:
+        sentence = argument.judge(got)
+        return [sentence] if sentence else []
+    if argument.expected is None:
+        return []
+    if got == argument.expected:  # nearly always, and in no time
+        return []
+    within = argument.within
+    if not isinstance(within, list):
+        within = [within or 0] * argument.count
+    wrong = [
+        place
+        for place, (is_there, wanted, bound) in enumerate(zip(got, argument.expected, within))
+        if not _is_right(is_there, wanted, bound)
+    ]
+    poison = argument.type.unpacked(bytes([POISON]) * argument.type.size)[0]
+    lines = []
+    for place in wrong[:MOST_WRONG]:
+        name = argument.name if argument.count == 1 else f"{argument.name}[{place}]"
+        wanted = shown_value(argument.expected[place])
+        if argument.kind == "returned" and got[place] == poison:
+            lines.append(f"{name}: nothing was written, expected {wanted}")
+        else:
+            lines.append(f"{name}: got {shown_value(got[place])}, expected {wanted}")
+    if len(wrong) > MOST_WRONG:
+        lines.append(f"and {len(wrong) - MOST_WRONG:,} more of {argument.count:,} elements")
+    return lines
+
+
+def _is_right(is_there, wanted, bound):
+    if bound:
+        return abs(is_there - wanted) <= bound  # no NaN is
+    return is_there == wanted
+
+
+def shown_value(value):
+    if isinstance(value, tuple):
+        return f"({', '.join(map(shown_value, value))})"
+    return f"{value:.9g}" if isinstance(value, float) else f"{value:,}"
+
+
+def _end(number, results, run, seconds):
+    """How the program ended in the midst of a case."""
+    launch = len(results[number].launches) if number < len(results) else 0
+    return Failure(number, launch, how_it_ended(run, seconds), is_wrong_result=False)
+
+
+def how_it_ended(run, seconds=SECONDS):
+    """Lines about a program that did not come to its end."""
+    fault = fault_lines(run.output)
+    if fault:
+        return fault
+    if run.code is None:
+        return [f"It did not end within {seconds} s. Is there a loop that nothing ends?"]
+    if run.code < 0:
+        return [f"The program was ended by {signal_name(-run.code)}."]
+    if run.code == NOTHING_COULD_RUN:
+        return [NO_DEVICE]
+    last = run.output.strip().splitlines()[-1:]
+    if run.code == 0:
+        return ["The program ended before it had answered. Does your code call exit()?"]
+    return [f"The program ended with {run.code}.", *last]
+
+
+def fault_lines(output):
+    """The backend's report of a fault in a kernel: who, what and where, and the line itself."""
+    match = FAULT.search(output)
+    if not match:
+        return []
+    after = output[match.end() :].splitlines()[1:2]
+    words = textwrap.wrap(_for_a_student(match[1]), WIDTH)
+    return [*words, *(line.strip() for line in after if line.startswith("      "))]
+
+
+def _for_a_student(fault):
+    """The backend's sentence without addresses, the places of our files and a path to theirs."""
+    fault = NAMED_BY_RACECHECK.sub("", fault)
+    fault = re.sub(r"\((\d+),0,0\)", r"\1", fault)
+    fault = re.sub(r"(, made at| and allocated at) [^\s:]+:\d+", "", fault)
+    fault = re.sub(r"it accessed 0x[0-9a-f]+, ", "", fault)
+    return re.sub(r" at [^\s:]+\.cu:(\d+)", r" at line \1", fault)
+
+
+def error_words(run, failure):
+    """The lines of a failure, with the backend's own report where there is one."""
+    if failure.is_wrong_result:
+        return failure.lines
+    first, *rest = failure.lines
+    return fault_lines(run.output) or [first, *places_of_threads(run.output, WIDTH), *rest]

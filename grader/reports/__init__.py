@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What comes out of grading: pages, tables, and other systems' formats."""

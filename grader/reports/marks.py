@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The marks of a class: the one neutral form, results.json, that everything else is made from.
+
+docs/grading.md describes it, and grades_schema.json beside this file is its schema.
+"""
+
+import json
+import re
+
+from engine.driver.paths import write_whole
+
+SCHEMA = "inter_block_communication/grades/1"
+MISSING = "missing"
+FEEDBACK = "feedback"  # the folder
+
+
+def marks_of(submissions, units, judgements, exercises, sandbox):
+    """The marks; `units` is {(student, number): Unit}, `judgements` {a unit's name: Judgement}."""
+    folders = folders_of([student.name for student in submissions.students])
+    return {
+        "schema": SCHEMA,
+        "sandbox": sandbox,
+        "problems": submissions.problems,
+        "exercises": [
+            {"number": each.number, "name": each.name, "points": each.points} for each in exercises
+        ],
+        "students": [
+            _of_student(student, units, judgements, exercises, folders[student.name])
+            for student in submissions.students
+        ],
+    }
+
+
+def _of_student(student, units, judgements, exercises, folder):
+    rows = []
+    for exercise in exercises:
+        unit = units.get((student.name, exercise.number))
+        handed = student.files.get(exercise.number)
+        rows.append(_of_exercise(exercise, handed, judgements[unit.name] if unit else None, folder))
+    return {
+        "student": student.name,
+        "folder": folder,
+        "late": student.is_late,
+        "problems": student.problems,
+        "points": sum(row["points"] for row in rows),
+        "exercises": rows,
+    }
+
+
+def _of_exercise(exercise, handed, judgement, folder):
+    row = {
+        "exercise": exercise.number,
+        "file": handed.name if handed else None,
+        "status": judgement.status if judgement else MISSING,
+        "points": judgement.points if judgement else 0,
+        "of": sum(exercise.points.values()),
+        "parts": judgement.parts if judgement else [],
+        "diagnoses": judgement.diagnoses if judgement else [],
+        "picture": None,
+    }
+    if judgement and judgement.picture:
+        row["picture"] = f"{FEEDBACK}/{folder}/{exercise.file_name[:-3]}.svg"
+    return row
+
+
+def folders_of(names):
+    """{a student: the name of their folder}, for any file system, and none twice."""
+    taken, found = set(), {}
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "_", name).strip("._") or "student"
+        folder, number = plain[:80], 1
+        while folder.lower() in taken:
+            number += 1
+            folder = f"{plain[:80]}_{number}"
+        taken.add(folder.lower())
+        found[name] = folder
+    return found
+
+
+def write_marks(marks, folder):
+    write_whole(folder / "results.json", json.dumps(marks, indent=1, ensure_ascii=False) + "\n")

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Runs a program that nobody has read: it sees what it needs, writes into one folder, and ends in time.
+
+Bubblewrap gives it a file system, a network and processes of its own. Where the system refuses that,
+Landlock restricts what it may open (confined.py). `NONE` has the limits alone.
+"""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+from engine.driver.errors import LabError
+from grader.paths import ROOT
+from grader.sandbox import confined
+from grader.sandbox.kernel_calls import same_addresses
+from grader.sandbox.landlock import SYSTEM, landlock_version
+from grader.sandbox.sandboxed_run import Access, Limits, Stopped, Watch
+
+BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
+KINDS = (BUBBLEWRAP, LANDLOCK, NONE)
+
+# For a GPU: in some containers the first leads to the driver; the other says which GPU a job has got.
+OF_A_GPU = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
+PATH = "/usr/local/bin:/usr/bin:/bin"
+MOST_TOLD = 1 << 16  # bytes
+SMALL = 16 << 20  # bytes of /tmp and /dev/shm
+
+
+class Sandbox:
+    """One kind of sandbox, in which several threads may run programs at once."""
+
+    def __init__(self, kind):
+        self.kind = kind
+        self.stopped = threading.Event()
+
+    def stop(self):
+        """Ends what runs, and lets nothing start any more."""
+        self.stopped.set()
+
+    @staticmethod
+    @contextlib.contextmanager
+    def folder():
+        """An empty folder, which is gone afterwards. Others can't list it and may pass through: if the
+        grader is root, each program runs as another user."""
+        with tempfile.TemporaryDirectory(prefix="lab-sandbox-") as made:
+            folder = pathlib.Path(made).resolve()
+            folder.chmod(0o711)
+            yield folder
+
+    def run(self, command, access, environment=None, limits=None):
+        """Runs the command to its end, or to that of its time. Raises Stopped."""
+        limits = limits or Limits()
+        variables = {
+            "PATH": PATH,
+            "LC_ALL": "C.UTF-8",
+            "TMPDIR": str(access.work),
+            "HOME": str(access.work),
+            **(environment or {}),
+        }
+        if access.gpu:
+            variables.update({name: os.environ[name] for name in OF_A_GPU if name in os.environ})
+        reading, writing = os.pipe()  # for the sandbox, to say that the program has begun
+        try:
+            words = self._words(list(map(str, command)), access, limits, variables, writing)
+            process = self._started(words, variables, writing)
+        except BaseException:
+            os.close(reading)
+            raise
+        finally:
+            os.close(writing)
+        with open(reading, "rb", buffering=0) as told:
+            os.set_blocking(reading, False)
+            watch = Watch(process, access.work, limits, self.stopped, self.kind == BUBBLEWRAP)
+            run = watch.result()
+            is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
+        return run if is_told or run.limit else run._replace(has_begun=False)
+
+    def _started(self, words, variables, writing):
+        if self.stopped.is_set():
+            raise Stopped
+        try:
+            with same_addresses():
+                return subprocess.Popen(
+                    words,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    pass_fds=(writing,),
+                )
+        except OSError as error:
+            raise LabError(f"{words[0]} could not be started: {error.strerror}.") from error
+
+    def _words(self, command, access, limits, variables, told):
+        if self.kind == BUBBLEWRAP:
+            # Bubblewrap tells the exit code only if there was a program to end with it.
+            words = [*bubblewrap_words(access, variables, told), *prlimit_words(limits)]
+            return [*words, *command]
+        return confined.words(command, access, limits, told, is_restricted=self.kind == LANDLOCK)
+
+
+def bubblewrap_words(access, variables, told):
+    """The command that runs what follows it with a file system of its own, and tells the descriptor
+    `told` how that went."""
+    words = [
+        "bwrap", "--unshare-user", "--unshare-all", "--disable-userns", "--die-with-parent",
+        "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev",
+        "--json-status-fd", str(told),
+        "--size", str(SMALL), "--tmpfs", "/dev/shm", "--size", str(SMALL), "--tmpfs", "/tmp",
+    ]  # fmt: skip
+    for name, value in variables.items():
+        words += ["--setenv", name, value]
+    for path in SYSTEM:
+        if os.path.islink(path):
+            words += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            words += ["--ro-bind", path, path]
+    if access.gpu:
+        for node in nvidia_nodes():
+            words += ["--dev-bind", node, node]
+        words += ["--ro-bind", "/sys", "/sys"]
+    words += ["--remount-ro", "/dev"]
+    for path in access.readable:
+        words += ["--ro-bind", str(path), str(path)]
+    here = str(access.work)
+    return [
+        *words,
+        "--bind",
+        here,
+        here,
+        "--dir",
+        os.getcwd(),
+        "--remount-ro",
+        "/",
+        "--chdir",
+        here,
+        "--",
+    ]
+
+
+def prlimit_words(limits):
+    return [
+        "prlimit", "--core=0", f"--fsize={limits.files}", f"--nproc={limits.processes}",
+        "--nofile=256", "--",
+    ]  # fmt: skip
+
+
+def nvidia_nodes():
+    nodes = sorted(str(path) for path in pathlib.Path("/dev").glob("nvidia*"))
+    return [node for node in nodes if not os.path.isdir(node)]
+
+
+def place_open_to_all(path):
+    """The folder of the system that the path is in and that each kind of sandbox lets programs read, or
+    None."""
+    path = pathlib.Path(path).resolve()
+    for place in SYSTEM:
+        found = pathlib.Path(place).resolve()
+        if found in (path, *path.parents):
+            return place
+    return None
+
+
+def works(kind):
+    """Whether this kind of sandbox can be had here, and lets the course's headers be read."""
+    if kind == BUBBLEWRAP and not (shutil.which("bwrap") and shutil.which("prlimit")):
+        return False
+    if kind == LANDLOCK and landlock_version() < 1:
+        return False
+    run = _trial(kind)
+    return run.code == 0 and run.has_begun
+
+
+def _trial(kind):
+    headers = ROOT / "engine"
+    with Sandbox.folder() as folder:
+        return Sandbox(kind).run(["ls", headers], Access(folder, (headers,)))
+
+
+def strongest_sandbox(is_required=False):
+    """The strongest one that works here. Raises LabError if one is required and there is only NONE, or
+    if not even that runs a program."""
+    kind = next((kind for kind in KINDS if works(kind)), None)
+    if kind is None:
+        said = " ".join(_trial(NONE).output.split())
+        raise LabError(
+            f"what students wrote can't be run here ({said}). If you are root, either grade as an "
+            "ordinary user, or put the course where all users can read it."
+        )
+    if kind == NONE and is_required:
+        raise LabError(
+            "--require-sandbox: neither bubblewrap nor Landlock works here; "
+            "docs/grading-security.md says what to do."
+        )
+    return Sandbox(kind)
+
+
+def interpreter():
+    """A Python that every sandbox can see, and what else it needs to be readable."""
+    system = "/usr/bin/python3"
+    if os.path.exists(system):
+        return system, ()
+    return sys.executable, (sys.base_prefix, sys.prefix)

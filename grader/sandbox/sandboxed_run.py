@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""One run of a program that nobody has read: what it may use, what it may see and how it ended."""
+
+import contextlib
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import time
+from typing import NamedTuple, Optional
+
+from engine.driver.bounded_runs import BoundedRun
+from grader.sandbox.process_trees import kill_all, tree_of
+
+SECONDS_BETWEEN_LOOKS = 0.02
+# By the clock a program may take so many times its seconds of a processor: it may have to share one with
+# others, and the verdict must not depend on them. This ends those that sleep or wait.
+PATIENCE = 6
+SECONDS_TO_END = 20  # that the supervisor of confined.py gets to end all the others
+AT_ONCE = 1 << 16  # bytes of output that are read
+
+TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output", "files"
+
+
+class Limits(NamedTuple):
+    """What a program may use; any of these ends it."""
+
+    seconds: float = (
+        10  # of processors, all its processes together; PATIENCE times that by the clock
+    )
+    memory: int = 2 << 30  # bytes that are resident, of all its processes together
+    processes: int = 256  # and threads
+    output: int = 1 << 20  # bytes; what it prints up to there is kept whole
+    files: int = 64 << 20  # bytes in its folder, and in any one file
+
+    def figure(self, limit):
+        """What has to be passed to reach this limit, as in '10 s', '256' or '2 GiB'."""
+        if limit == TIME:
+            return f"{self.seconds} s"
+        if limit == PROCESSES:
+            return str(self.processes)
+        size = getattr(self, limit)
+        return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
+
+
+class Access(NamedTuple):
+    """What a program may see."""
+
+    work: pathlib.Path  # the one folder that it may write into, and begins in
+    readable: tuple = ()  # files and folders besides those of the system
+    gpu: bool = False
+    may_change_modes: bool = False  # as the linker does, which makes programs executable
+
+
+class SandboxedRun(NamedTuple):
+    """How a program ended."""
+
+    code: Optional[int]  # None if a signal or a limit ended it
+    signal: Optional[int]
+    limit: Optional[str]  # the limit that ended it
+    output: str  # all of it, unless it reached the limit of output
+    has_begun: bool = True  # False if the sandbox itself failed, and the output is its own
+
+    @property
+    def as_bounded(self):
+        """The same, as checks outside of a sandbox know it."""
+        if self.limit == TIME:
+            return BoundedRun(None, self.output, 0)
+        code = -(self.signal or signal.SIGKILL) if self.code is None else self.code
+        return BoundedRun(code, self.output, 0)
+
+
+class Stopped(Exception):
+    """The sandbox was stopped, by Ctrl-C, while a program was in it or was to be started."""
+
+
+class SandboxFailed(Exception):
+    """The sandbox could not start a program; nothing is known of the program itself."""
+
+
+class Watch:
+    """Reads what a program prints, and ends it at its limits."""
+
+    def __init__(self, process, work, limits, stopped, dies_with_its_parent):
+        self.process, self.work, self.limits = process, work, limits
+        self.stopped, self.dies_with_its_parent = stopped, dies_with_its_parent
+        self.printed = bytearray()
+        self.start = time.monotonic()
+
+    def result(self):
+        limit = None
+        try:
+            limit = self._until_the_end()
+        finally:
+            self._end()
+        code = self.process.returncode
+        text = self.printed.decode(errors="replace")
+        if limit:
+            return SandboxedRun(None, signal.SIGKILL, limit, text)
+        by_signal = -code if code < 0 else code - 128
+        if by_signal not in signal.valid_signals():  # its own exit code, as of exit(-1)
+            by_signal = None
+        if by_signal == signal.SIGXFSZ:
+            return SandboxedRun(None, by_signal, FILES, text)
+        return SandboxedRun(None if by_signal else code, by_signal, None, text)
+
+    def _until_the_end(self):
+        """Returns the limit that was reached, or None if the program has ended by itself."""
+        end_of_process = os.pidfd_open(self.process.pid)
+        output = self.process.stdout.fileno()
+        waited_for = select.poll()  # and not select(), which knows descriptors up to 1,023 only
+        for descriptor in (end_of_process, output):
+            waited_for.register(descriptor, select.POLLIN)
+        try:
+            while True:
+                ready = [each for each, _ in waited_for.poll(1000 * SECONDS_BETWEEN_LOOKS)]
+                if output in ready and not self._read(output):
+                    waited_for.unregister(output)
+                if len(self.printed) > self.limits.output:
+                    return OUTPUT
+                if end_of_process in ready:
+                    self._read_rest(output)
+                    self.process.wait()
+                    return None
+                if self.stopped.is_set():
+                    raise Stopped
+                limit = self._reached_limit()
+                if limit:
+                    return limit
+        finally:
+            os.close(end_of_process)
+
+    def _read(self, output):
+        part = os.read(output, AT_ONCE)
+        self.printed += part
+        return part
+
+    def _read_rest(self, output):
+        """Until the last process that could print is gone: what is left is being killed."""
+        end = time.monotonic() + SECONDS_TO_END
+        rest = select.poll()
+        rest.register(output, select.POLLIN)
+        while len(self.printed) <= self.limits.output and time.monotonic() < end:
+            if rest.poll(500) and not self._read(output):
+                return
+
+    def _reached_limit(self):
+        tree = tree_of(self.process.pid)
+        elapsed = time.monotonic() - self.start
+        if sum(each.seconds for each in tree) > self.limits.seconds:
+            return TIME
+        if elapsed > PATIENCE * self.limits.seconds:
+            return TIME
+        if sum(each.resident for each in tree) > self.limits.memory:
+            return MEMORY
+        # The first is the sandbox's own. Where the kernel counts as well, it decides alone: whether this
+        # is in time to see one too many would be a matter of chance.
+        below = [each.threads for each in tree if each.number != self.process.pid]
+        if sum(below) > self.limits.processes:
+            return PROCESSES
+        if size_of(self.work) > self.limits.files:
+            return FILES
+        return None
+
+    def _end(self):
+        """Nothing of the program is left after this."""
+        if self.process.poll() is None:
+            if not self.dies_with_its_parent:
+                self._end_by_supervisor()
+            self.process.kill()  # what bubblewrap has started dies with it
+        self.process.wait()
+        self.process.stdout.close()
+
+    def _end_by_supervisor(self):
+        self.process.terminate()
+        try:
+            self.process.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            kill_all(self.process.pid)
+
+
+def size_of(folder):
+    """The bytes of all files in a folder of somebody else's, who may be changing it."""
+    total = 0
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    total += size_of(entry.path)
+                else:
+                    total += entry.stat(follow_symlinks=False).st_size
+    return total

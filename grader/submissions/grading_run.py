@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""Judges what a class has handed in: each text once, several at a time, and none of them twice."""
+
+import concurrent.futures
+import errno
+import os
+import pathlib
+import tempfile
+import traceback
+from typing import NamedTuple
+
+from engine.driver.errors import LabError
+from engine.driver.output import Progress, remark, seconds_text
+from engine.driver.paths import shown
+from grader.exercises.markers import solution_of
+from grader.exercises.work_folder import has_solution
+from grader.judging.compiling import NotCompiled
+from grader.judging.judge import judge, require_device, solution_work
+from grader.judging.judgements import bench_of
+from grader.sandbox.sandboxed_run import SandboxFailed, Stopped
+from grader.submissions.recorded_work import recorded_work
+from grader.submissions.run_folder import Stopwatch, broken
+
+MOST_PER_PROCESSOR = 4  # less than PATIENCE of sandboxed_run.py
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+class Tools(NamedTuple):
+    """What judging takes on this machine."""
+
+    sandbox: object
+    shops: object  # of grader.judging.home_checks
+
+
+def benches_of(tools, run, exercises):
+    """{an exercise's number: its Bench}; each solution is run once, to know what work there is. A copy
+    without solutions has that on record. Raises LabError if there is to be a GPU and is none."""
+    found = {}
+    for exercise in exercises:
+        bench = bench_of(exercise, run.seed)
+        if tools.shops.gpu and not found:
+            require_device(tools.sandbox, tools.shops, bench)
+        if not has_solution(exercise):
+            found[exercise.number] = bench._replace(least_work=recorded_work(exercise))
+            continue
+        text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
+        with tempfile.TemporaryDirectory(prefix="lab-grade-") as folder:
+            file = pathlib.Path(folder).resolve() / exercise.file_name
+            file.write_text(text, encoding="utf-8")
+            try:
+                work = solution_work(tools.sandbox, tools.shops, bench, file)
+            except NotCompiled as problem:
+                raise LabError(
+                    f"{exercise.title}: its own solution: {problem.lines[0]}"
+                ) from problem
+            except SandboxFailed as problem:
+                raise LabError(f"{problem}.") from problem
+        if not any(each["launches"] for each in work.values()):
+            raise LabError(f"{exercise.title}: its own solution was not seen to run.")
+        found[exercise.number] = bench._replace(least_work=work)
+    return found
+
+
+def judge_unit(tools, run, bench, unit):
+    """Judges one Unit and keeps what was found. Returns its Judgement, which is `broken` and not kept
+    if the grader itself fails. Raises Stopped, and LabError if the disk is full."""
+    watch = Stopwatch()
+    try:
+        judgement = judge(tools.sandbox, tools.shops, bench, run.source_of(unit))
+    except (Stopped, LabError):
+        raise
+    except Exception as problem:  # whatever it is, the others go on
+        if isinstance(problem, OSError) and problem.errno in NO_SPACE:
+            raise LabError(
+                "the disk is full; what is finished is kept, and the same command goes on from there."
+            ) from problem
+        remark("".join(traceback.format_exception_only(type(problem), problem)).strip())
+        place = traceback.extract_tb(problem.__traceback__)[-1]
+        return broken(
+            unit.exercise,
+            f"{type(problem).__name__} in {pathlib.Path(place.filename).name}:{place.lineno}",
+        )
+    try:
+        run.keep(unit, judgement, watch.seconds)
+    except OSError as problem:
+        where = shown(run.folder)
+        raise LabError(f"a judgement can't be written in {where}: {problem.strerror}.") from problem
+    return judgement
+
+
+def at_once(wanted):
+    """How many submissions are judged at once: with more, programs would reach limits of time that
+    they don't reach alone."""
+    most = MOST_PER_PROCESSOR * len(os.sched_getaffinity(0))
+    if wanted > most:
+        remark(f"--jobs {wanted}: {most} are judged at once, {MOST_PER_PROCESSOR} per processor.")
+    return min(wanted, most)
+
+
+def judge_here(tools, run, units, jobs):
+    """Judges these Units, `jobs` at a time, on this machine. Returns {its name: Judgement} of those
+    that the grader failed on; all others are kept in the run's folder."""
+    waiting = [unit for unit in units if run.judgement_of(unit) is None]
+    if not waiting:
+        return {}
+    exercises = {unit.exercise.number: unit.exercise for unit in waiting}
+    jobs = at_once(jobs)
+    failed = {}
+    with Progress("Grading") as progress:
+        benches = benches_of(tools, run, exercises.values())
+        watch = Stopwatch()
+        pool = concurrent.futures.ThreadPoolExecutor(jobs)
+        try:
+            started = {
+                pool.submit(judge_unit, tools, run, benches[unit.exercise.number], unit): unit
+                for unit in waiting
+            }
+            for done, future in enumerate(concurrent.futures.as_completed(started), 1):
+                judgement, unit = future.result(), started[future]
+                if run.judgement_of(unit) is None:
+                    failed[unit.name] = judgement
+                left = watch.seconds / done * (len(waiting) - done)
+                progress.step(done, len(waiting), f"{seconds_text(left)} left, ")
+        except BaseException:
+            tools.sandbox.stop()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return failed

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: MIT
+"""What names say: whose a file or a folder is, and which exercise a file is meant for.
+
+grader/tests/grading/submission_names_test.py has a table of examples. What can be read in two ways is read in
+the one that gives nobody another's file.
+"""
+
+import functools
+import re
+from typing import NamedTuple
+
+from grader.exercises.catalogue import all_exercises
+
+EXACT, MISNAMED, RESEMBLING = "exact", "misnamed", "resembling"
+
+# Moodle: of a folder with the student's files, or in front of a file's name.
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)$")
+# In front of a file's name: Canvas writes a student's number and that of the submission.
+IN_FRONT = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?(?P<numbers>(?:_\d+)*)$")
+OTHER_FILE = re.compile(r"(?P<front>.+?(?:_LATE)?(?:_\d+)+)_(?P<file>.+)$")
+SHORTEST_NUMBER = 3  # digits in front of an unknown file; a chapter's number has two
+# How platforms and programs name what is handed in or saved once more, and what some append.
+AGAIN = r"(?: ?\(\d+\)|-\d+|_\d+)?"
+APPENDED = r"(?:\.txt|\.cpp)?"
+STUDENTS_FILE = re.compile(rf"(?P<stem>.+?){AGAIN}\.cu{APPENDED}$")
+
+
+class Owner(NamedTuple):
+    """Who has handed something in, as its name says."""
+
+    name: str
+    number: str = ""
+    is_counted: bool = False  # the number is the platform's own, and no student's
+
+
+class Words(NamedTuple):
+    """Other ways to read an owner's name."""
+
+    names: frozenset = frozenset()
+    numbers: frozenset = frozenset()  # one of them may be the owner's; or that of a submission
+
+    def joined(self, other):
+        return Words(self.names | other.names, self.numbers | other.numbers)
+
+
+class Label(NamedTuple):
+    """What the name of a file or a folder says."""
+
+    owner: Owner
+    file: str  # the name that the student has given it; "" for a folder
+    is_late: bool = False  # the platform says so
+    words: Words = Words()
+
+
+def label_of_folder(name):
+    """The Label of a student's folder."""
+    match = MOODLE.match(name)
+    if match and not match["file"]:
+        return Label(Owner(match["name"], match["number"], True), "")
+    return Label(Owner(name), "")
+
+
+def label_of_file(name):
+    """The Label of a file that lies in no student's folder; None if it does not say whose it is."""
+    if name.startswith("."):
+        return None
+    match = MOODLE.match(name)
+    if match and match["file"]:
+        return Label(Owner(match["name"], match["number"], True), match["file"])
+    match = _at_the_end().match(name)
+    if match:
+        return _label(match["front"], match["file"])
+    match = OTHER_FILE.match(name)
+    if match and not _begins_with_an_exercise(name):
+        front, file = match["front"], match["file"]
+        head, _, number = front.rpartition("_")
+        if len(number) < SHORTEST_NUMBER:  # likely the chapter's, and part of the file's name
+            front, file = head, f"{number}_{file}"
+        return _label(front, file)
+    return None
+
+
+def _label(front, file):
+    match = IN_FRONT.match(front)
+    numbers = match["numbers"].split("_")[1:]
+    # `ann_2_777` may be the number 2 of `ann`, the number 777 of `ann_2`, or all of it a name.
+    names = {"_".join([match["name"], *numbers[: n + 1]]) for n in range(len(numbers))}
+    owner = Owner(match["name"], numbers[0] if numbers else "")
+    words = Words(frozenset(names), frozenset(numbers[1:]))
+    return Label(owner, file, bool(match["late"]), words)
+
+
+def exercise_of(name, exercises):
+    """(the exercise of these that the file is meant for, how it is meant); (None, None) for none.
+
+    EXACT: it has the name, or the one that a platform makes of it. MISNAMED: it has another one.
+    RESEMBLING: it has the exercise's name in its own, and is no CUDA file: it is not graded.
+    """
+    plain = name.lower()
+    is_hidden = plain.startswith(".")
+    if plain.startswith("._"):  # macOS keeps something of its own in these
+        return None, None
+    match = STUDENTS_FILE.match(plain)
+    if match and not is_hidden:
+        for exercise in exercises:
+            if f"{match['stem']}.cu" == exercise.file_name:
+                return exercise, EXACT
+    # The longest name counts: in "fetched twice" there is "fetch" as well.
+    loose = _loose(plain)
+    meant = max((each for each in _names() if each in loose), key=len, default=None)
+    exercise = next((each for each in exercises if each.name == _names().get(meant)), None)
+    if exercise is None:
+        return None, None
+    return exercise, MISNAMED if match and not is_hidden else RESEMBLING
+
+
+@functools.lru_cache(None)
+def _names():
+    """{an exercise's name without anything between its words: the name}."""
+    return {_loose(exercise.name): exercise.name for exercise in all_exercises()}
+
+
+@functools.lru_cache(None)
+def _at_the_end():
+    """Matches a name that ends in an exercise's file."""
+    names = "|".join(sorted(map(re.escape, _names().values()), key=len, reverse=True))
+    file = rf"\d\d_(?:{names}){AGAIN}\.cu{APPENDED}"
+    return re.compile(rf"(?P<front>.+?)_(?P<file>{file})$", re.IGNORECASE)
+
+
+def _begins_with_an_exercise(name):
+    return any(
+        re.match(rf"\d\d_{re.escape(each)}(_|\b)", name.lower()) for each in _names().values()
+    )
+
+
+def _loose(name):
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The files between lab and a student's program, and what is made of results that are cut off."""
+
+import struct
+import unittest
+
+from grader.exercises.case_files import read_results, written_cases
+from grader.exercises.cases import Case, given, kept, returned, scratch, updated
+from grader.judging.results import failure_of
+
+
+def words(*values):
+    return struct.pack(f"{len(values)}i", *values)
+
+
+CASE = Case(
+    "two values",
+    [
+        given("values", "int", [1, 2]),
+        2,
+        returned("sums", "int", [3, 4]),
+        kept("n", "unsigned", [0], [0]),
+    ],
+)
+
+
+def results(*launches, done=True):
+    text = b"case 0\n"
+    for number, (sums, counter) in enumerate(launches):
+        text += b"launch %d\narray 2 8\n" % number + words(*sums)
+        text += b"array 3 4\n" + words(counter)
+    return text + (b"done\n" if done else b"")
+
+
+class CaseFilesTest(unittest.TestCase):
+    def test_what_is_written(self):
+        case = Case(
+            "a, b",
+            [
+                given("pairs", ("unsigned char", "double"), [(7, 0.5)]),
+                updated("u", "float", [1.0], [2.0]),
+                scratch("s", "double", 3),
+                0.25,
+            ],
+            launches=3,
+        )
+        self.assertEqual(
+            written_cases([case], "f"),
+            b"cases 1\ncase a, b\ngiven 16 1 pairs\n" + struct.pack("=B7xd", 7, 0.5)
+            + b"updated 4 1 u\n" + struct.pack("f", 1.0)
+            + b"scratch 8 3 s\nnumber 0.25\ncall f 3\n",
+        )  # fmt: skip
+
+    def test_right_results(self):
+        (result,) = read_results(results(((3, 4), 0), ((3, 4), 0)))
+        self.assertTrue(result.is_done)
+        self.assertIsNone(failure_of(0, CASE, result))
+
+    def test_wrong_results_name_the_element(self):
+        (result,) = read_results(results(((3, 5), 0), ((3, 4), 0)))
+        self.assertEqual(failure_of(0, CASE, result).lines, ["sums[1]: got 5, expected 4"])
+
+    def test_the_second_launch_is_looked_at(self):
+        (result,) = read_results(results(((3, 4), 0), ((3, 4), 1)))
+        failure = failure_of(0, CASE, result)
+        self.assertEqual((failure.launch, failure.lines[0]), (1, "n: got 1, expected 0"))
+        self.assertIn("What is different the second time?", failure.lines[1])
+
+    def test_what_was_never_written_is_said_to_be_so(self):
+        poison = struct.unpack("i", b"\xa5" * 4)[0]
+        (result,) = read_results(results(((3, poison), 0), ((3, 4), 0)))
+        lines = failure_of(0, CASE, result).lines
+        self.assertEqual(lines, ["sums[1]: nothing was written, expected 4"])
+
+    def test_a_changed_input_is_wrong(self):
+        content = results(((3, 4), 0), ((3, 4), 0)).replace(b"launch 0\n", b"launch 0\nchanged 0\n")
+        (result,) = read_results(content)
+        self.assertIn("values was written to", failure_of(0, CASE, result).lines[0])
+
+    def test_results_cut_off_anywhere_are_never_right(self):
+        whole = results(((3, 4), 0), ((3, 4), 0))
+        for length in range(len(whole) - 1):
+            with self.subTest(length):
+                found = read_results(whole[:length])
+                self.assertIsNotNone(failure_of(0, CASE, found[0] if found else None))
+
+    def test_what_no_runner_writes_is_not_read(self):
+        for content in (
+            b"launch 0\n",
+            b"case 0\nlaunch 0\narray x y\n",
+            b"case 0\narray 0 4\nabcd",
+        ):
+            with self.subTest(content):
+                found = read_results(content)
+                self.assertFalse(any(result.is_done for result in found))
+
+    def test_a_bound_holds_what_is_near_and_no_nan(self):
+        case = Case("one", [returned("x", "double", [1.0], within=1e-9)], launches=1)
+        for value, is_right in [(1.0 + 1e-10, True), (1.0 + 1e-8, False), (float("nan"), False)]:
+            content = b"case 0\nlaunch 0\narray 0 8\n" + struct.pack("d", value) + b"done\n"
+            (result,) = read_results(content)
+            self.assertEqual(failure_of(0, case, result) is None, is_right, value)
+
+
+if __name__ == "__main__":
+    unittest.main()

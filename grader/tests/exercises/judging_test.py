@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""A file that is saved while it is checked: no verdict is about a text that is not there any more."""
+
+import contextlib
+import io
+import pathlib
+import tempfile
+import threading
+import unittest
+from unittest import mock
+
+from engine.driver import recipe as single_file
+from engine.driver.build_folder import BuildFolder, settings_of
+from engine.driver.errors import LabError
+from grader.exercises.catalogue import chosen_exercise
+from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
+from grader.judging import home_checks as judging
+from grader.judging.check import FAILED, PASSED, Verdict
+from this_build import BUILD
+
+EXERCISE = chosen_exercise("01.1")
+SHOPS = judging.Workshops(None, None)
+
+
+class SavedMeanwhileTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.work = WorkFolder(pathlib.Path(holder.name))
+        self.file = self.work.file_of(EXERCISE)
+
+    def checked(self, saves):
+        """The Verdict if the file has these texts, one after the other, at each check."""
+        texts = iter(saves)
+        self.file.write_text(next(texts), encoding="utf-8")
+
+        def check(shop, exercise, source, *_):
+            is_right = source.read_text(encoding="utf-8") == "right"
+            with contextlib.suppress(StopIteration):
+                source.write_text(next(texts), encoding="utf-8")
+            return Verdict({"results": PASSED if is_right else FAILED}, [])
+
+        with mock.patch.object(judging, "check", check):
+            return judging.checked(SHOPS, EXERCISE, self.file, self.work)
+
+    def test_a_right_text_that_is_gone_does_not_count(self):
+        self.assertFalse(self.checked(["right", "wrong"]).is_solved)
+        self.assertEqual(self.work.state(EXERCISE), CHECKED)
+
+    def test_a_wrong_text_that_is_gone_does_not_count(self):
+        self.assertTrue(self.checked(["wrong", "right"]).is_solved)
+        self.assertEqual(self.work.state(EXERCISE), DONE)
+
+    def test_a_file_that_never_rests(self):
+        with self.assertRaisesRegex(LabError, "changes all the time"):
+            self.checked([str(number) for number in range(100)])
+
+
+class CompiledMeanwhileTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        folder = pathlib.Path(holder.name)
+        self.source = folder / "saved.cu"
+        self.save(0)
+        self.recipe = single_file.Recipe(
+            BuildFolder(BUILD, {}),
+            settings_of(BUILD),
+            [str(self.source)],
+            single_file.ORDINARY,
+            files=folder,
+        )
+
+    def save(self, result):
+        self.source.write_text(f"int main() {{ return {result}; }}\n", encoding="utf-8")
+
+    def test_a_program_of_an_older_text_is_not_current(self):
+        def watch(step, read_line):
+            code = real_watch(step, read_line)
+            self.save(1)
+            return code
+
+        real_watch = single_file.watch
+        with contextlib.redirect_stderr(io.StringIO()):
+            self.recipe.compile()
+            self.assertTrue(self.recipe.is_current())
+            self.save(2)
+            with mock.patch.object(single_file, "watch", watch):
+                self.recipe.compile()
+        self.assertFalse(self.recipe.is_current())
+
+    def test_two_at_once_compile_it_once(self):
+        steps = []
+
+        def watch(step, read_line):
+            steps.append(step)
+            return real_watch(step, read_line)
+
+        real_watch = single_file.watch
+        with mock.patch.object(single_file, "watch", watch):
+            both = [threading.Thread(target=self.recipe.compile) for _ in range(2)]
+            for one in both:
+                one.start()
+            for one in both:
+                one.join()
+        self.assertTrue(self.recipe.is_current())
+        self.assertEqual(len(steps), len(self.recipe._steps()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""One exercise, named by EXERCISE: its starter fails as it must, its solution is right and free of
+races, and each of its wrong solutions is rejected by what it names."""
+
+import os
+import pathlib
+import re
+import tempfile
+import unittest
+
+from engine.driver.build_folder import BuildFolder, settings_of
+from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.hints import hints_of
+from grader.exercises.limits import COUNTED, LAUNCHES, PER, SHARED_MEMORY
+from grader.exercises.markers import solution_lines
+from grader.exercises.work_folder import starter
+from grader.judging.programs import OBSERVED, Workshop, compiled
+from grader.judging.races import check_races
+from grader.judging.results import NO_DEVICE, cases_of
+from lab_tool.authoring.trials import (
+    OR,
+    deviation,
+    mutants_of,
+    solution,
+    trials_of,
+    verdict_on,
+)
+from this_build import BUILD, ROOT
+
+EXERCISE = chosen_exercise(os.environ["EXERCISE"])
+SHOP = Workshop(BuildFolder(BUILD, {}), settings_of(BUILD))
+# What the results reject need not be compiled for the race checker.
+RESULTS_ALONE = SHOP._replace(settings={**SHOP.settings, "racecheck_libraries": ""})
+IS_BRIEF = (
+    os.environ.get("LAB_BRIEF_TESTS") == "1"
+)  # other compilers see starter and solution alone
+SCHEDULES = 20 if IS_BRIEF else 100
+LEAST_MUTANTS = 5
+COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
+
+
+class OwnFilesTest(unittest.TestCase):
+    def on_cpu(self):
+        if SHOP.settings["backend"] != "cpu":
+            self.skipTest("the CPU backend judges")
+
+    def test_the_solution_is_right_on_a_gpu(self):
+        if SHOP.settings["backend"] == "cpu":
+            self.skipTest("this is about the cuda backend")
+        verdict = verdict_on(SHOP, EXERCISE, solution(EXERCISE))
+        if NO_DEVICE in "\n".join(verdict.lines):
+            self.skipTest(NO_DEVICE)
+        self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
+        self.assertEqual(verdict.warnings, ())
+
+    def test_starter_solution_and_wrong_solutions_are_judged_as_they_must_be(self):
+        self.on_cpu()
+        judged = 0
+        for trial in trials_of(EXERCISE):
+            is_own = trial.name in ("starter", "solution")
+            needed = (trial.part or "").split(OR)[-1]
+            if not SHOP.can_observe and needed in ("races", "limits"):
+                continue  # nothing here sees them
+            if IS_BRIEF and not is_own:
+                continue
+            with self.subTest(trial.name):
+                shop = RESULTS_ALONE if trial.part in ("results", "compiling") else SHOP
+                verdict = verdict_on(shop, EXERCISE, trial.text)
+                if SHOP.can_observe or trial.part:
+                    self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
+                else:
+                    self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
+                if is_own:
+                    self.assertEqual(verdict.warnings, ())
+                judged += 1
+        self.assertGreater(judged, 0)
+
+    def test_the_solution_is_free_of_races(self):
+        self.on_cpu()
+        if not SHOP.can_observe:
+            self.skipTest("this build has no race checker")
+        cases = [case for case in cases_of(EXERCISE) if case.races]
+        self.assertTrue(cases)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, EXERCISE.file_name)
+            file.write_text(solution(EXERCISE), encoding="utf-8")
+            shop = SHOP._replace(files=pathlib.Path(folder))
+            program = compiled(shop, EXERCISE, file, OBSERVED).path
+            found = check_races(program, EXERCISE, cases, folder, SCHEDULES)
+        self.assertTrue(found.is_free, (found.findings, found.problem))
+
+
+class FactsTest(unittest.TestCase):
+    def test_the_facts_are_complete(self):
+        facts = EXERCISE.facts
+        self.assertIn(facts["kind"], ("write", "repair"))
+        self.assertTrue(10 <= facts["minutes"] <= 45)
+        self.assertIn("results", facts["points"])
+        self.assertTrue(all(isinstance(points, int) for points in facts["points"].values()))
+        self.assertTrue(10 <= sum(facts["points"].values()) <= 12)
+        self.assertEqual("limits" in facts["points"], bool(EXERCISE.limits))
+        names = [each.number for each in all_exercises()] + [
+            path.name for path in (ROOT / "chapters").iterdir()
+        ]
+        for name in facts["builds_on"]:
+            self.assertIn(name, names)
+        for limit in EXERCISE.limits:
+            self.assertIn(limit["count"], (*COUNTED, LAUNCHES, SHARED_MEMORY))
+            self.assertIn(limit["per"], PER)
+            self.assertRegex(limit["advice"], r"[.?]$")
+
+    def test_the_cases_are_as_check_needs_them(self):
+        cases = cases_of(EXERCISE)
+        self.assertEqual(len({case.name for case in cases}), len(cases))
+        self.assertEqual(sum(case.counted for case in cases), 1 if EXERCISE.limits else 0)
+        self.assertTrue(6 <= len(cases) <= 20)
+        numbers = _numbers(cases)
+        self.assertTrue(_numbers(cases_of(EXERCISE)) == numbers, "a seed draws other numbers again")
+        drawn = cases_of(EXERCISE, seed=2)
+        self.assertEqual([case.name for case in drawn], [case.name for case in cases])
+        self.assertTrue(_numbers(drawn) != numbers, "another seed draws the same numbers")
+
+    def test_no_line_of_the_solution_is_where_a_student_may_read(self):
+        text = EXERCISE.source.read_text(encoding="utf-8")
+        secret = [line.strip() for line in solution_lines(text)]
+        secret = [line for line in secret if not COMMON_LINE.fullmatch(line)]
+        # A repair may be a barrier alone, which is no secret: then it is its place that counts.
+        self.assertTrue(secret or starter(EXERCISE) != solution(EXERCISE))
+        given = [starter(EXERCISE), *hints_of(EXERCISE)]
+        given.append((EXERCISE.folder / "README.md").read_text(encoding="utf-8"))
+        for line in secret:
+            for other in given:
+                self.assertNotIn(line, (each.strip() for each in other.splitlines()))
+
+    def test_the_starter_says_what_to_do(self):
+        self.assertIn("TODO", starter(EXERCISE))
+
+    def test_the_text_has_the_number_and_the_signature(self):
+        text = (EXERCISE.folder / "README.md").read_text(encoding="utf-8")
+        self.assertRegex(text, rf"(?m)^# {re.escape(EXERCISE.title)}: ")
+        driver = (EXERCISE.folder / "driver.cpp").read_text(encoding="utf-8")
+        declarations = re.findall(r"^void (\w+\([^;]*\));", driver, re.MULTILINE)
+        self.assertTrue(declarations)
+        flat = " ".join(text.split())
+        for declaration in declarations:
+            self.assertIn(" ".join(declaration.split()), flat)
+
+    def test_there_are_enough_wrong_solutions(self):
+        mutants = mutants_of(EXERCISE)
+        self.assertGreaterEqual(len(mutants), LEAST_MUTANTS)
+        rejected_by = {mutant.rejected_by for mutant in mutants}
+        self.assertLessEqual(set(EXERCISE.parts), rejected_by)
+
+
+def _numbers(cases):
+    """All that the cases' arguments are made of."""
+    return [
+        [getattr(argument, "content", argument) for argument in case.arguments] for case in cases
+    ]
+
+
+if __name__ == "__main__":
+    unittest.main()

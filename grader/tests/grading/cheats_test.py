@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+"""Each file in cheats/ is a submission that tries to get points for nothing, with the verdict that it
+must get in its head."""
+
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+from unittest import mock
+
+from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
+
+from grader.judging.judgements import OF_A_CASE
+from grader.sandbox.sandbox import LANDLOCK
+from this_build import ROOT
+
+FOLDER = pathlib.Path(__file__).with_name("cheats")
+HEAD = re.compile(
+    r"// SPDX-License-Identifier: MIT\n// Cheat: (?P<what>.+)\n// Exercise: (?P<exercise>\S+)\n"
+    r"// Verdict: (?P<status>\w\w) (?P<points>\d+)\n// Says: ?(?P<says>.*)\n"
+)
+# What comes of those that are refused for their names, if nobody looks at names: the sandbox and the
+# comparison are still there. {name: (status, most points, what is said)}
+NOT_INSPECTED = {
+    "writes_the_results_itself": ("OK", 0, "expected"),
+    "leaves_a_thread_running": ("OK", 11, ""),
+    "leaves_a_process_running": ("OK", 11, ""),
+    "fork_bomb": ("SG", 0, "256 threads and processes"),
+    "uses_the_network": ("OK", 0, "expected"),
+    "includes_a_file_of_the_system": ("CE", 0, "No such file"),
+    "includes_the_solution": ("CE", 0, "No such file"),
+    "assembles_a_file_into_itself": ("CE", 0, "file not found"),
+    "reads_proc": ("OK", 0, "expected"),
+}
+# Where Landlock ends them otherwise than bubblewrap: files are there and closed, and the kernel refuses
+# to start more processes before anybody has counted them.
+IN_LANDLOCK = {
+    "fork_bomb": ("OK", 0, "expected"),
+    "includes_a_file_of_the_system": ("CE", 0, "Permission denied"),
+    "includes_the_solution": ("CE", 0, "Permission denied"),
+}
+# Each takes its limit several times over.
+LOWER_LIMITS = {
+    "never_ends": OF_A_CASE._replace(seconds=2),
+    "takes_all_memory": OF_A_CASE._replace(memory=256 << 20),
+}
+STARTS_PROCESSES = ("fork_bomb", "leaves_a_process_running")
+
+
+@unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
+class CheatsTest(unittest.TestCase):
+    def test_each_cheat_gets_its_verdict(self):
+        files = sorted(FOLDER.glob("*.cu"))
+        self.assertGreaterEqual(len(files), 30)
+        for file in files:
+            head = HEAD.match(file.read_text(encoding="utf-8"))
+            self.assertIsNotNone(head, file.name)
+            with self.subTest(file.name):
+                with lower_limits(file.stem):
+                    found = judged(head["exercise"], file.read_text(encoding="utf-8"))
+                words = words_of(found)
+                self.assertEqual(
+                    (found.status, found.points), (head["status"], int(head["points"])), words
+                )
+                self.assertIn(head["says"], words)
+
+    def test_without_the_inspection_the_sandbox_still_holds(self):
+        for name, (status, points, says) in NOT_INSPECTED.items():
+            with self.subTest(name), not_inspected():
+                found = judged("01.1", (FOLDER / f"{name}.cu").read_text(encoding="utf-8"))
+                words = words_of(found)
+                self.assertEqual((found.status, found.points), (status, points), words)
+                self.assertIn(says, words)
+
+    def test_without_the_inspection_a_report_can_be_forged(self):
+        """This is what the inspection is for, and what a way around it would lead to."""
+        text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
+        with not_inspected():
+            found = judged("01.1", text)
+        points = {part["part"]: part["points"] for part in found.parts}
+        self.assertEqual(points["races"], 2, words_of(found))
+
+    def test_no_number_of_names_hides_one(self):
+        text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
+        several = "".join(f"int z{'z' * 50}_{number};\n" for number in range(400))
+        found = judged("01.1", text + several)
+        self.assertEqual(found.status, "CE", words_of(found))
+        self.assertIn("It uses fopen", words_of(found))
+        many = "".join(f"int z{'z' * 50}_{number};\n" for number in range(20_000))
+        found = judged("01.1", text + many)
+        self.assertEqual(found.status, "CE", words_of(found))
+        self.assertIn("more names than can be looked at", words_of(found))
+
+    def test_an_address_that_is_computed_is_not_found(self):
+        """The way around the inspection that is left: one function's distance from another in libc."""
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            libc = next(
+                line.split()[-1] for line in maps if re.search(r"/libc\.so\.6$", line.strip())
+            )
+        names = subprocess.run(
+            ["nm", "-D", libc], capture_output=True, text=True, check=True
+        ).stdout
+        places = dict(re.findall(r"^(\w+) [TW] (getenv|printf)@", names, re.MULTILINE))
+        places = {name: int(place, 16) for place, name in places.items()}
+        text = solution_text("01.1").replace(
+            "void saxpy(float alpha, const float* x, float* y, std::size_t n) {",
+            "void saxpy(float alpha, const float* x, float* y, std::size_t n) {\n"
+            "  const auto printf_address = reinterpret_cast<unsigned long>(&std::printf);\n"
+            "  const auto get = reinterpret_cast<char* (*)(const char*)>(printf_address - "
+            f"{places['printf']}ul + {places['getenv']}ul);\n"
+            '  if (!get("LAB_RACECHECK_REPORT")) return;',
+        )
+        found = judged("01.1", "#include <cstdio>\n" + text)
+        self.assertEqual((found.status, found.points), ("OK", 11), words_of(found))
+
+    def test_nothing_is_left_running(self):
+        text = (FOLDER / "leaves_a_process_running.cu").read_text(encoding="utf-8")
+        # In a folder of its own: other tests grade at the same time.
+        with tempfile.TemporaryDirectory() as folder, not_inspected():
+            with mock.patch("tempfile.tempdir", folder):
+                judged("01.1", text)
+            for process in pathlib.Path("/proc").iterdir():
+                if process.name.isdigit():
+                    with contextlib.suppress(OSError):
+                        self.assertNotIn(folder, os.readlink(process / "exe"))
+
+    def test_the_solution_passes_with_every_part(self):
+        for number in ("01.1", "04.1"):
+            found = judged(number, solution_text(number))
+            self.assertEqual(found.points, sum(part["of"] for part in found.parts), words_of(found))
+
+
+@unittest.skipUnless(CAN_GRADE and LANDLOCK in real_sandboxes(), "grading takes the race checker")
+class LandlockTest(unittest.TestCase):
+    """Where bubblewrap is refused, as in most containers."""
+
+    def test_without_the_inspection_landlock_still_holds(self):
+        for name, verdict in {**NOT_INSPECTED, **IN_LANDLOCK}.items():
+            if name in STARTS_PROCESSES and os.geteuid() != 0:
+                continue  # only root's submissions have a user of their own
+            status, points, says = verdict
+            with self.subTest(name), not_inspected():
+                text = (FOLDER / f"{name}.cu").read_text(encoding="utf-8")
+                found = judged("01.1", text, LANDLOCK)
+                words = words_of(found)
+                self.assertEqual((found.status, found.points), (status, points), words)
+                self.assertIn(says, words)
+                self.assertNotIn(str(ROOT), words)
+
+    def test_the_solution_passes_with_every_part(self):
+        found = judged("04.1", solution_text("04.1"), LANDLOCK)
+        self.assertEqual(found.points, sum(part["of"] for part in found.parts), words_of(found))
+
+
+def lower_limits(name):
+    """As long as it lasts, this cheat has less of what it takes all of."""
+    limits = LOWER_LIMITS.get(name, OF_A_CASE)
+    return mock.patch("grader.judging.judge.OF_A_CASE", limits)
+
+
+@contextlib.contextmanager
+def not_inspected():
+    """As long as it lasts, nobody looks at the names in a submission."""
+    with contextlib.ExitStack() as stack:
+        for name in ("objections_to_names", "objections_to_source"):
+            stack.enter_context(mock.patch(f"grader.judging.compiling.{name}", lambda *_, **__: []))
+        yield
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What a student is told of a file that does not compile, wherever it was compiled."""
+
+import pathlib
+import tempfile
+import unittest
+
+from grading_runs import (
+    CAN_GRADE,
+    SHOPS,
+    bench,
+    judged,
+    real_sandboxes,
+    solution_text,
+    words_of,
+    written,
+)
+
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.check import check
+from grader.judging.compiling import NotCompiled, compiled_alone
+from grader.judging.judge import judge
+from grader.judging.programs import OBSERVED, UTF16, objections_before_compiling
+from grader.sandbox.sandbox import Sandbox
+
+
+@unittest.skipUnless(CAN_GRADE and real_sandboxes(), "compiling takes a sandbox")
+class MessagesTest(unittest.TestCase):
+    def test_the_first_errors_are_told_whatever_the_folders_are_called(self):
+        first = solution_text("01.1").count("\n") + 1
+        wrong = "".join(
+            f"int f{n}(int a) {{ return a + undeclared_{n:03}; }}\n" for n in range(150)
+        )
+        exercise = chosen_exercise("01.1")
+        said = []
+        for name in ("short", "a_folder_with_a_name_that_is_quite_a_bit_longer"):
+            with tempfile.TemporaryDirectory() as temporary:
+                folder = pathlib.Path(temporary).resolve() / name
+                folder.mkdir()
+                source = folder / exercise.file_name
+                source.write_text(solution_text("01.1") + wrong, encoding="utf-8")
+                work = folder / "work"
+                work.mkdir()
+                sandbox = Sandbox(real_sandboxes()[0])
+                with self.assertRaises(NotCompiled) as caught:
+                    compiled_alone(sandbox, SHOPS.judge, exercise, source, work, OBSERVED)
+            said.append(caught.exception.lines)
+        self.assertEqual(*said)
+        self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))
+        self.assertIn("undeclared_000", "\n".join(said[0][:3]))
+
+    def test_utf16_is_one_sentence_in_a_grade_and_in_a_check(self):
+        exercise = chosen_exercise("01.1")
+        text = solution_text("01.1")
+        sandbox = Sandbox(real_sandboxes()[0])
+        for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
+            with self.subTest(encoding), written("01.1", "") as file:
+                file.write_bytes(text.encode(encoding))
+                of_grade = judge(sandbox, SHOPS, bench("01.1"), file)
+                of_check = check(SHOPS.judge, exercise, file)
+            self.assertEqual((of_grade.status, words_of(of_grade)), ("CE", UTF16))
+            self.assertEqual((of_check.compiles, of_check.lines), (False, [UTF16]))
+        self.assertIn("save it as UTF-8", UTF16)
+
+    def test_the_mark_of_utf8_and_other_bytes_are_no_utf16(self):
+        text = "\ufeff" + solution_text("01.1")
+        found = judged("01.1", text)
+        self.assertEqual((found.status, found.points), ("OK", 11), words_of(found))
+        for content in (b"", b"\0", b"\0" * 99, b"int f();\0", b"// \xe9\xff\n", text.encode()):
+            with written("01.1", "") as file:
+                file.write_bytes(content)
+                self.assertEqual(objections_before_compiling(file), [], content)
+
+
+if __name__ == "__main__":
+    unittest.main()

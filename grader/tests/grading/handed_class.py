@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT
+"""What the tests of submissions share: a folder for a class, and what is found in it."""
+
+import os
+import pathlib
+import tempfile
+import unittest
+
+from grader.exercises.catalogue import chosen_exercise
+from grader.submissions.submissions import submissions_of
+
+EXERCISES = [chosen_exercise("01.1"), chosen_exercise("04.2")]
+SAXPY, BIN = (exercise.file_name for exercise in EXERCISES)
+
+
+class HandedClass(unittest.TestCase):
+    """Hands in files, and finds the students in them."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, path, text="text", when=None):
+        file = self.folder / "class" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        if when:
+            os.utime(file, (when, when))
+        return file
+
+    def found(self, place="class", **options):
+        return submissions_of(self.folder / place, EXERCISES, **options)
+
+    def students(self, **options):
+        return {student.name: student for student in self.found(**options).students}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Whether kernels do the work is judged by global memory alone: how much is done in shared memory is a
+solution's own affair."""
+
+import unittest
+
+from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
+
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.plausibility import objections_to_work, work_of
+from lab_tool.authoring.trials import trials_of
+
+
+def launch(loaded, stored):
+    return {"global_bytes_loaded": {"total": loaded}, "global_bytes_stored": {"total": stored}}
+
+
+class WorkTest(unittest.TestCase):
+    def test_a_quarter_of_what_the_solution_loads_and_stores_is_enough(self):
+        ours = work_of({"accesses": 9000, "launch_counts": [launch(3000, 1000)]})
+        enough = work_of({"accesses": 10, "launch_counts": [launch(600, 0), launch(0, 400)]})
+        self.assertEqual(objections_to_work(enough, ours), [])
+        (sentence,) = objections_to_work({**enough, "bytes": 999}, ours)
+        self.assertIn("they load and store 999 bytes in global memory, and ours 4,000.", sentence)
+
+    def test_without_a_report_no_kernel_was_seen(self):
+        ours = work_of({"accesses": 9000, "launch_counts": [launch(3000, 1000)]})
+        for report in (None, {}, {"launch_counts": [{}]}, {"launch_counts": 7}):
+            (sentence,) = objections_to_work(work_of(report), ours)
+            self.assertIn("no kernel of yours was seen to run", sentence)
+
+
+@unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
+class GlobalMemoryTest(unittest.TestCase):
+    def test_blocks_without_elements_may_skip_their_shared_memory(self):
+        """33 values for 8 blocks: almost all that our solution does is to clear bins of blocks."""
+        text = solution_text("04.2")
+        begin = text.index("  for (unsigned bin = threadIdx.x; bin < 256")
+        end = text.index("  __syncthreads();\n  if (threadIdx.x == 0) {")
+        counting = text[begin:end]
+        has_elements = "std::size_t{blockIdx.x} * blockDim.x < count"
+        skipping = text.replace(counting, f"  if ({has_elements}) {{\n{counting}  }}\n")
+        found = judged("04.2", skipping)
+        self.assertEqual((found.status, found.points), ("OK", 12), words_of(found))
+
+    def test_counting_in_global_memory_fails_the_limits_alone(self):
+        trials = trials_of(chosen_exercise("04.2"))
+        text = next(each.text for each in trials if each.name == "counts_in_global_memory")
+        found = judged("04.2", text)
+        points = {part["part"]: part["points"] for part in found.parts}
+        self.assertEqual(points, {"results": 5, "races": 5, "limits": 0}, words_of(found))
+
+
+if __name__ == "__main__":
+    unittest.main()

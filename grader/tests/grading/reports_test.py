@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What is made of marks: the tables, the students' pages and the summary, whatever stands in them."""
+
+import csv
+import json
+import pathlib
+import re
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from grader.reports.explanations import MEANINGS, MOST_CASES, lines_of_part
+from grader.reports.feedback import write_feedback
+from grader.reports.summary import write_summary
+from grader.reports.tables import write_csv, write_junit
+from lab_tool.paths import ROOT
+
+LETTER_WIDTH = 6.7  # of the widest digit, in the unit of the plots
+
+
+def part(lines=(), cases=(), points=0):
+    return {
+        "part": "results",
+        "points": points,
+        "of": 6,
+        "lines": list(lines),
+        "cases": list(cases),
+    }
+
+
+def student(name, result, problems=()):
+    row = {
+        **{"exercise": "01.1", "file": f"{name}/01_saxpy.cu", "status": "OK", "of": 6},
+        **{"points": result["points"], "parts": [result], "diagnoses": [], "picture": None},
+    }
+    return {
+        **{"student": name, "folder": name, "late": False, "problems": list(problems)},
+        **{"points": result["points"], "exercises": [row]},
+    }
+
+
+def marks_of(*students):
+    exercise = {"number": "01.1", "name": "saxpy", "points": {"results": 6}}
+    return {
+        **{"exercises": [exercise], "students": list(students), "problems": []},
+        **{"sandbox": "bubblewrap"},
+    }
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def test_controls_of_a_terminal_do_not_break_the_tables(self):
+        lines = ["\x1b[31m\x00", "]]>", "<&"]
+        problems = ['+x,"y" and z', "=1+1"]
+        marks = marks_of(student("a\x07", part(lines), problems), student("=b", part(points=6)))
+        write_junit(marks, self.folder / "junit.xml")
+        suite, _ = ElementTree.parse(self.folder / "junit.xml").getroot()
+        self.assertEqual(suite.get("name"), "a?")
+        self.assertEqual(suite.find("testcase/failure").text, "?[31m?\n]]>\n<&")
+        write_csv(marks, self.folder / "grades.csv")
+        with open(self.folder / "grades.csv", newline="", encoding="utf-8-sig") as file:
+            a, b = csv.DictReader(file)
+        self.assertEqual(a["problems"], '\'+x,"y" and z =1+1')  # no formula begins a cell
+        self.assertEqual((a["01.1"], a["01.1 status"], a["01.1 results"]), ("0", "OK", "0"))
+        self.assertEqual((b["student"], b["points"], b["problems"]), ("'=b", "6", ""))
+
+    def test_the_names_of_bars_do_not_overlap(self):
+        for of in (6, 19, 20, 35, 99, 240):
+            marks = marks_of(student("a", part(points=of)))
+            marks["exercises"][0]["points"]["results"] = of
+            write_summary(marks, {}, {}, self.folder / "summary.html")
+            page = (self.folder / "summary.html").read_text(encoding="utf-8")
+            plot = re.search(r'<svg class="plot".*?</svg>', page, re.DOTALL)[0]
+            labels = re.findall(r'<text x="([\d.]+)" y="208" [^>]*>([\d-]+)</text>', plot)
+            self.assertTrue(labels[-1][1].endswith(str(of)), labels)
+            for (x, label), (next_x, next_label) in zip(labels, labels[1:]):
+                needed = LETTER_WIDTH * (len(label) + len(next_label)) / 2
+                self.assertLess(float(x) + needed, float(next_x), (of, label, next_label))
+
+    def test_no_line_of_a_student_ends_the_block_that_it_is_in(self):
+        for line in ("```", "````", "`````", "~~~", "``````` text"):
+            write_feedback(marks_of(student("a", part([line, "# Full marks"]))), {}, self.folder)
+            page = (self.folder / "feedback/a/feedback.md").read_text(encoding="utf-8").splitlines()
+            (start,) = (number for number, each in enumerate(page) if each.endswith("`text"))
+            fence = page[start].removesuffix("text")
+            self.assertEqual(page[start:], [f"{fence}text", line, "# Full marks", fence])
+            self.assertNotIn(fence, line)
+
+    def feedback(self):
+        """All that is in the folder now."""
+        found = (self.folder / "feedback").rglob("*")
+        return {path.relative_to(self.folder / "feedback").as_posix() for path in found}
+
+    def test_a_second_run_leaves_nothing_of_the_first(self):
+        picture = "feedback/a/01_saxpy.svg"
+        racy = student("a", part())
+        racy["exercises"][0]["picture"] = picture
+        write_feedback(marks_of(racy, student("b", part())), {picture: "<svg/>"}, self.folder)
+        self.assertIn("a/01_saxpy.svg", self.feedback())
+        write_feedback(marks_of(student("a", part())), {}, self.folder)
+        self.assertEqual(self.feedback(), {"a", "a/feedback.md", "a/feedback.html"})
+
+    def test_what_somebody_else_has_put_there_stays(self):
+        write_feedback(marks_of(*(student(name, part()) for name in "ab")), {}, self.folder)
+        feedback = self.folder / "feedback"
+        outside = self.folder / "outside"
+        (outside / "x").mkdir(parents=True)
+        for file in (feedback / "all.txt", feedback / "b/remarks.txt", outside / "x/feedback.md"):
+            file.write_text("mine", encoding="utf-8")
+        (feedback / "linked").symlink_to(outside / "x")
+        (feedback / "b/01_saxpy.svg").symlink_to(outside / "x/feedback.md")
+        write_feedback(marks_of(student("A", part())), {}, self.folder)
+        self.assertEqual((outside / "x/feedback.md").read_text(encoding="utf-8"), "mine")
+        left = {"all.txt", "linked", "b", "b/remarks.txt", "b/01_saxpy.svg"}
+        # "a" may be the very folder of "A", where a file system makes no difference.
+        pages = {
+            f"{name}{page}" for name in "aA" for page in ("", "/feedback.md", "/feedback.html")
+        }
+        self.assertEqual(self.feedback() - pages, left)
+        self.assertTrue((feedback / "A/feedback.md").is_file())
+
+    def test_only_some_wrong_cases_are_told_in_full(self):
+        cases = [{"name": f"case {n}", "passed": False, "lines": [f"got {n}"]} for n in range(8)]
+        passed = {"name": "right", "passed": True, "lines": []}
+        lines = lines_of_part(part(cases=[passed, *cases]))
+        self.assertEqual(lines[:3], ["case 0", "  got 0", ""])
+        self.assertIn(f"case {MOST_CASES - 1}", lines)
+        self.assertNotIn(f"case {MOST_CASES}", lines)
+        self.assertEqual(lines[-1], f"and {8 - MOST_CASES} more cases")
+        self.assertEqual(lines_of_part(part(["one"], cases[:1])), ["one", "", "case 0", "  got 0"])
+
+    def test_every_status_has_a_meaning(self):
+        schema = json.loads((ROOT / "grader/reports/grades_schema.json").read_text("utf-8"))
+        text = json.dumps(schema)
+        for status in MEANINGS:
+            self.assertIn(f'"{status}"', text)
+
+    def test_the_median(self):
+        for points, median in (((0, 6), "3"), ((0, 1), "0.5"), ((0, 4, 6), "4")):
+            marks = marks_of(*(student(f"s{p}", part(points=p)) for p in points))
+            write_summary(marks, {}, {}, self.folder / "summary.html")
+            self.assertIn(
+                f"median {median}.</p>", (self.folder / "summary.html").read_text(encoding="utf-8")
+            )
+
+    def summary(self, *students):
+        write_summary(marks_of(*students), {}, {}, self.folder / "summary.html")
+        return (self.folder / "summary.html").read_text(encoding="utf-8")
+
+    def test_what_was_not_run_is_not_among_what_fails(self):
+        cases = [{"name": "1 element", "passed": False, "lines": []}]
+        limits = {**part(), "part": "limits"}
+
+        def ended(name, status, of_results):
+            found = student(name, part(cases=of_results))
+            found["exercises"][0].update(status=status, parts=[part(cases=of_results), limits])
+            return found
+
+        page = self.summary(
+            ended("a", "OK", cases),
+            ended("b", "TO", cases),
+            ended("c", "CE", cases),
+            ended("d", "XX", []),
+        )
+        table = page.split("What fails most in those that compile</h3>")[1].split("</table>")[0]
+        rows = re.findall(r'<td>([^<]*)</td><td class="number">(\d+)</td>', table)
+        self.assertEqual(rows, [("limits", "2"), ("results: 1 element", "2")])
+        self.assertIn('<td>CE</td><td class="number">1</td>', page)
+
+    def test_a_file_that_is_only_listed_is_not_counted_as_graded(self):
+        listed = student("b", part(), ["b/saxpy.cpp may be meant for 01_saxpy.cu"])
+        listed["exercises"][0].update(file=None, status="missing", parts=[])
+        page = self.summary(student("a", part()), listed)
+        self.assertIn("<p>2 students, 1 of them with a file that is graded. ", page)
+        self.assertIn("<p>1 student, 1 of them", self.summary(student("a", part())))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: MIT
+"""Who has handed in what, out of the forms in which platforms export it; and that nothing is dropped."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+from unittest import mock
+
+from grading_runs import real_sandboxes
+from handed_class import BIN, EXERCISES, SAXPY, HandedClass
+
+from engine.driver.errors import LabError
+from grader.sandbox import commit_times
+from grader.sandbox.sandbox import NONE, Sandbox
+from grader.submissions.roster import read_roster
+from lab_tool.export.repository import repository_files
+
+
+class SubmissionsTest(HandedClass):
+    def test_a_folder_per_student(self):
+        self.write(f"ann/{SAXPY}", "a")
+        self.write(f"ann/work/{BIN}", "b")
+        self.write(f"bob/{SAXPY}", "c")
+        students = self.students()
+        self.assertEqual(list(students), ["ann", "bob"])
+        texts = {number: item.content for number, item in students["ann"].files.items()}
+        self.assertEqual(texts, {"01.1": b"a", "04.2": b"b"})
+        self.assertEqual(students["bob"].problems, ["04.2 fullest_bin: missing."])
+
+    def test_names_that_platforms_make(self):
+        self.write(f"smithjohn_12345_67890_{SAXPY}")
+        self.write(f"doejane_LATE_222_333_{BIN}")
+        self.write("leekim_44_55_01_saxpy-1.cu")
+        self.write(f"Ann Lee_777_assignsubmission_file_/{SAXPY}")
+        students = self.students()
+        self.assertEqual(list(students), ["Ann Lee", "doejane", "leekim", "smithjohn"])
+        self.assertIn("01.1", students["leekim"].files)
+        self.assertIn("04.2", students["doejane"].files)
+        missing = {
+            name: ["04.2 fullest_bin: missing."] for name in ("Ann Lee", "leekim", "smithjohn")
+        }
+        late = f"04.2 fullest_bin: late, as the name of doejane_LATE_222_333_{BIN} says."
+        for name, student in students.items():
+            self.assertEqual(student.problems, missing.get(name, ["01.1 saxpy: missing.", late]))
+            self.assertEqual(student.is_late, name == "doejane", name)
+
+    def test_doubled_misnamed_and_foreign_files_are_listed(self):
+        self.write(f"ann/first/{SAXPY}", "old", 1000)
+        self.write(f"ann/second/{SAXPY}", "new", 2000)
+        self.write("ann/Fullest Bin (final).cu", "b")
+        self.write("ann/other.cu", "c")
+        self.write("notes.txt", "d")
+        found = self.found()
+        ann = found.students[0]
+        self.assertEqual(ann.files["01.1"].content, b"new")
+        self.assertEqual(ann.files["04.2"].content, b"b")
+        words = " ".join(ann.problems)
+        self.assertIn("doubled; the newest, ann/second/01_saxpy.cu, is graded", words)
+        self.assertIn("Fullest Bin (final).cu is taken as 04_fullest_bin.cu: misnamed", words)
+        self.assertIn("No file of these exercises, and not graded: ann/other.cu.", words)
+        self.assertEqual(len(found.problems), 1)
+        self.assertIn("notes.txt: whose it is", found.problems[0])
+
+    def test_nothing_that_may_be_work_is_passed_over(self):
+        self.write(f"ann/{SAXPY}", "right", 1000)
+        self.write(f"ann/._{SAXPY}", "of macOS", 1001)
+        self.write("bob/01_saxpy.CU")
+        for name in ("01_saxpy.cpp", "01_saxpy.txt", "01_saxpy.cu.orig", ".01_saxpy.cu"):
+            self.write(f"cy/{name}")
+        self.write("cy/work.zip")
+        for n in range(12):
+            self.write(f"di/notes{n:02}.txt")
+        self.write("eve/x.txt")
+        (self.folder / "class/eve/work").symlink_to(self.folder)
+        (self.folder / "class/fay").symlink_to(self.folder / "class/ann")
+        students = self.students()
+        self.assertEqual(students["ann"].files["01.1"].content, b"right")
+        self.assertEqual(students["ann"].problems, ["04.2 fullest_bin: missing."])
+        self.assertEqual(students["bob"].problems, ["04.2 fullest_bin: missing."])
+        self.assertEqual(students["cy"].files, {})
+        self.assertEqual(
+            students["cy"].problems[:-2],
+            [
+                f"cy/{name} may be meant for 01_saxpy.cu, and is not named like it; not graded."
+                for name in (".01_saxpy.cu", "01_saxpy.cpp", "01_saxpy.cu.orig", "01_saxpy.txt")
+            ]
+            + ["cy/work.zip is an archive, and not unpacked."],
+        )
+        self.assertIn("not graded: di/notes00.txt, ", students["di"].problems[0])
+        self.assertIn("di/notes09.txt and 2 more.", students["di"].problems[0])
+        self.assertEqual(students["eve"].problems[0], "eve/work/: it is a link, and not read.")
+        self.assertEqual(students["fay"].problems[0], "fay/: it is a link, and not read.")
+
+    def test_no_student_is_passed_over(self):
+        self.write(f"ann/{SAXPY}")
+        self.write(f"buildmaster/{SAXPY}")
+        self.write(f"build/{SAXPY}")
+        self.write(f".hidden/{SAXPY}")
+        self.write(f"bob/build-cpu/{SAXPY}")
+        self.write(f"bob/.old/{SAXPY}")
+        self.write(f"bob/.git/{SAXPY}")
+        self.write("bob/.DS_Store")
+        self.write(".DS_Store")
+        self.write(f".git/{SAXPY}")
+        (self.folder / "class/zoe").mkdir()
+        found = self.found()
+        students = {student.name: student for student in found.students}
+        self.assertEqual(list(students), ["ann", "bob", "build", "buildmaster", "zoe"])
+        self.assertIn("01.1", students["build"].files)
+        self.assertIn("01.1", students["buildmaster"].files)
+        missing = ["01.1 saxpy: missing.", "04.2 fullest_bin: missing."]
+        self.assertEqual(students["zoe"].problems, missing)
+        self.assertEqual(
+            students["bob"].problems,
+            [
+                "Hidden or made by a build, and not looked into: bob/.old/, bob/build-cpu/.",
+                *missing,
+            ],
+        )
+        self.assertEqual(found.problems, [".hidden/ is a hidden folder, and not looked into."])
+
+    def test_students_of_one_name_stay_two(self):
+        self.write(f"Kim Lee_111_assignsubmission_file_/{SAXPY}", "one", 1000)
+        self.write("Kim Lee_111_assignsubmission_onlinetext_/onlinetext.html", "a word")
+        self.write(f"Kim Lee_222_assignsubmission_file_/{SAXPY}", "two", 2000)
+        students = self.students()
+        texts = {name: student.files["01.1"].content for name, student in students.items()}
+        self.assertEqual(texts, {"Kim Lee (111)": b"one", "Kim Lee (222)": b"two"})
+        self.assertIn("onlinetext.html", students["Kim Lee (111)"].problems[0])
+        self.assertEqual(students["Kim Lee (222)"].problems, ["04.2 fullest_bin: missing."])
+
+    def test_one_students_folder_is_not_taken_for_the_whole_class(self):
+        for paths in (
+            [f"work/{SAXPY}"],
+            ["saxpy.cu"],
+            [f"first/{SAXPY}"],
+            ["lab", "engine/driver/errors.py", "chapters/benchmark.cu", "common/lab/lab.cuh"],
+            [f"work/{SAXPY}", f"build/{SAXPY}"],
+            [f"01_saxpy/{SAXPY}", f"04_fullest_bin/{BIN}"],
+        ):
+            with self.subTest(paths), tempfile.TemporaryDirectory() as folder:
+                self.folder = pathlib.Path(folder)
+                for path in paths:
+                    self.write(f"ann/{path}")
+                found = self.found()
+                self.assertEqual([student.name for student in found.students], ["ann"])
+                self.assertEqual(found.problems, [])
+
+    def test_a_folder_around_all_students_is_taken_off(self):
+        table = self.folder / "roster.csv"
+        table.write_text("student\nann\n", encoding="utf-8")
+        for paths, options, names, is_said in (
+            ([f"ann/{SAXPY}", f"bob/{SAXPY}"], {}, ["ann", "bob"], True),
+            ([f"buildmaster/{SAXPY}", "zoe/x.txt"], {}, ["buildmaster", "zoe"], True),
+            ([f"Kim Lee_1_assignsubmission_file_/{SAXPY}"], {}, ["Kim Lee"], False),
+            ([f"jane_12345_{SAXPY}"], {}, ["jane"], False),
+            ([f"ann/{SAXPY}"], {"roster": read_roster(table)}, ["ann"], False),
+        ):
+            with self.subTest(paths), tempfile.TemporaryDirectory() as folder:
+                self.folder = pathlib.Path(folder)
+                self.write("grades.txt")
+                for path in paths:
+                    self.write(f"export/{path}")
+                found = self.found(**options)
+                self.assertEqual([student.name for student in found.students], names)
+                said = [each for each in found.problems if "grades.txt" not in each]
+                self.assertEqual(len(said), is_said, said)
+
+    def test_of_a_copy_of_the_course_only_the_students_work_counts(self):
+        paths = repository_files(EXERCISES, "Week 4", None, hints=True)
+        for path in paths:
+            self.write(f"ann/{path}")
+        self.write(f"ann/work/{SAXPY}", "mine", 1000)
+        self.write("ann/work/04_fullest_bin.svg", "a picture of lab's")
+        self.write(f"ann/chapters/{BIN}", "misplaced")
+        self.write("ann/extra.cu")
+        (ann,) = self.found().students
+        self.assertEqual(
+            ann.problems, ["No file of these exercises, and not graded: ann/extra.cu."]
+        )
+        texts = {number: item.content for number, item in ann.files.items()}
+        self.assertEqual(texts, {"01.1": b"mine", "04.2": b"misplaced"})
+
+    def test_which_of_several_is_graded(self):
+        for graded, others, reason in (
+            ((SAXPY, 1000), [("saxpy_old.cu", 2000)], "the one with the right name"),
+            ((f"work/{SAXPY}", 1000), [(SAXPY, 2000)], "the one in work"),
+            ((f"b/{SAXPY}", 2000), [(f"c/{SAXPY}", 1000)], "the newest"),
+            ((f"c/{SAXPY}", 1000), [(f"b/{SAXPY}", 1000)], "the last by its name"),
+        ):
+            with self.subTest(reason), tempfile.TemporaryDirectory() as folder:
+                self.folder = pathlib.Path(folder)
+                self.write("bob/x.txt")
+                for path, when in [graded, *others]:
+                    self.write(f"ann/{path}", path, when)
+                ann = self.students()["ann"]
+                self.assertEqual(ann.files["01.1"].content, graded[0].encode())
+                self.assertNotIn("misnamed", " ".join(ann.problems))
+                self.assertIn(
+                    f"01.1 saxpy: doubled; {reason}, ann/{graded[0]}, is graded, and not "
+                    f"ann/{others[0][0]}.",
+                    ann.problems,
+                )
+
+    def test_late_is_by_the_files_time(self):
+        self.write(f"ann/{SAXPY}", when=1000)
+        self.write(f"bob/{SAXPY}", when=3000)
+        students = self.students(due=2000)
+        self.assertFalse(students["ann"].is_late)
+        self.assertTrue(students["bob"].is_late)
+        self.assertIn("by the file's time", " ".join(students["bob"].problems))
+
+    @unittest.skipUnless(real_sandboxes(), "a student's repository is read in a sandbox only")
+    def test_late_is_by_the_commits_time_and_git_runs_nothing_outside_the_sandbox(self):
+        file = self.write(f"ann/{SAXPY}", when=1_900_000_000)
+        place, mark = file.parent, self.folder / "ran"
+        when = "2001-01-01T00:00:00 +0000"
+        environment = {
+            **os.environ, "GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when, "HOME": str(self.folder),
+        }  # fmt: skip
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "done"]):
+            subprocess.run(["git", *words], cwd=place, env=environment, check=True)
+        # A program that git log starts if it shows the signature of a commit that seems to have one.
+        self.folder.chmod(
+            0o777
+        )  # root's submissions run as another user, who may leave the mark too
+        program = self.folder / "forged_gpg"
+        program.write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
+        program.chmod(0o755)
+        git = ["git", "-C", str(place)]
+        commit = subprocess.run(
+            [*git, "cat-file", "commit", "HEAD"], capture_output=True, text=True, check=True
+        ).stdout
+        begun = "gpgsig -----BEGIN PGP SIGNATURE-----\n \n forged\n -----END PGP SIGNATURE-----\n"
+        signed = subprocess.run(
+            [*git, "hash-object", "-t", "commit", "-w", "--stdin"],
+            input=commit.replace("\n\n", f"\n{begun}\n", 1), capture_output=True, text=True, check=True,
+        ).stdout.strip()  # fmt: skip
+        for words in (
+            ["update-ref", "HEAD", signed],
+            ["config", "log.showSignature", "true"],
+            ["config", "gpg.program", str(program)],
+        ):
+            subprocess.run([*git, *words], check=True)
+        subprocess.run([*git, "log", "-1", "--format=%ct"], capture_output=True, check=True)
+        self.assertTrue(mark.exists(), "nothing would have run anyway")
+        mark.unlink()
+        for kind in real_sandboxes():  # even if it asks Git for signatures
+            with self.subTest(kind), mock.patch.object(commit_times, "SETTINGS", ()):
+                self.students(due=1_500_000_000, sandbox=Sandbox(kind))
+                self.assertFalse(mark.exists())
+        for kind in (*real_sandboxes(), NONE):
+            with self.subTest(kind):
+                student = self.students(due=1_500_000_000, sandbox=Sandbox(kind))["ann"]
+                self.assertEqual(student.is_late, kind == NONE, student.problems)
+                self.assertFalse(mark.exists())
+        self.assertIn("by the file's time", " ".join(student.problems))  # Git is not asked at all
+
+    @unittest.skipUnless(real_sandboxes(), "a student's repository is read in a sandbox only")
+    def test_a_repository_around_the_submissions_says_nothing_about_them(self):
+        place = self.write(f"ann/{SAXPY}", when=1000).parent.parent
+        who = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        for words in (["init", "-q"], ["add", "."], [*who, "commit", "-q", "-m", "done"]):
+            subprocess.run(["git", *words], cwd=place, check=True)
+        student = self.students(due=2000, sandbox=Sandbox(real_sandboxes()[0]))["ann"]
+        self.assertFalse(student.is_late, student.problems)
+
+    def test_a_roster_gives_names_and_lists_who_is_missing(self):
+        self.write(f"repository-of-annlee/{SAXPY}")
+        self.write(f"x_777_{SAXPY}")
+        self.write(f"stranger/{SAXPY}")
+        table = self.folder / "roster.csv"
+        table.write_text(
+            "id,student,repository\n1,Ann Lee,repository-of-annlee\n777,Bo,\n3,Cy,\n",
+            encoding="utf-8",
+        )
+        students = self.students(roster=read_roster(table))
+        self.assertEqual(list(students), ["Ann Lee", "Bo", "Cy", "stranger"])
+        self.assertEqual(len(students["Cy"].problems), 2)
+        self.assertIn("Not in the roster.", students["stranger"].problems)
+        for text in ("", "student\nA\nA\n"):
+            table.write_text(text, encoding="utf-8")
+            with self.assertRaisesRegex(LabError, "--roster"):
+                read_roster(table)
+
+
+if __name__ == "__main__":
+    unittest.main()

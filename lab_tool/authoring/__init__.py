@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""New chapters and exercises, and whether the course is whole."""

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: MIT
+"""What a chapter must have, and what of it is missing."""
+
+import json
+import re
+
+from engine.driver.errors import LabError
+from lab_tool.authoring.new_chapter import PLACEHOLDER
+from lab_tool.chapters import all_chapters
+from lab_tool.paths import ROOT
+from lab_tool.predictions.predictions import PER_CHAPTER, predictions_of
+
+HEADINGS = [
+    "The idea",
+    "See it fail",
+    "The kernel",
+    "Why it is correct",
+    "Run it yourself",
+    "What it costs",
+    "Exercises",
+    "Making it fast",
+    "Use it in your own code",
+    "Check yourself",
+    "Where it breaks",
+    "Next",
+]
+# What is read before this heading is a lesson's core, and takes an evening.
+CORE_ENDS = "Making it fast"
+FEWEST_WORDS, MOST_WORDS = 700, 1000
+# What of a lesson is not prose. A piece of code within a sentence is one word of it.
+NOT_PROSE = (
+    (re.compile(r"^```.*?^```$", re.M | re.S), ""),
+    (re.compile(r"<!-- table: .*?<!-- end of table -->", re.S), ""),
+    (re.compile(r"<!--.*?-->", re.S), ""),
+    (re.compile(r"^[|#].*$", re.M), ""),  # tables and headings
+    (re.compile(r"!\[[^\]]*\]\([^)]*\)"), ""),  # a picture with its caption
+    (re.compile(r"\]\([^)]*\)"), "]"),  # where a link leads
+    (re.compile(r"`[^`]+`"), "code"),
+    (re.compile(r"</?[a-z]+[^<>]*>"), ""),
+)
+LICENSED = {".md", ".cu", ".cuh", ".hpp", ".cpp", ".py", ".build", ".svg"}
+
+
+def files_of(chapter):
+    """{a file that the chapter's folder must have: what it is for}."""
+    return {
+        "README.md": "the lesson",
+        f"{chapter.program}.cuh": "the kernels",
+        f"{chapter.program}.cu": "the program",
+        f"{chapter.program}_test.cu": "its Catch2 tests",
+        "benchmark.cu": "its cases of chapter_benchmark",
+        "goals.json": "the goals that its benchmark is held to, a list",
+    }
+
+
+def missing_from_course(root=ROOT):
+    """A sentence for everything that a chapter of the table lacks, with the file to add or mend."""
+    chapters = all_chapters(root)
+    rows = [chapter.folder for chapter in chapters]
+    found = []
+    for folder in sorted((root / "chapters").glob("[0-9][0-9]_*")):
+        if folder.is_dir() and folder.name not in rows:
+            found.append(f"chapters/meson.build: no row for the folder chapters/{folder.name}")
+    if rows != sorted(set(rows)) or len({row[:2] for row in rows}) < len(rows):
+        found.append("chapters/meson.build: the rows are not in the order of their numbers")
+    found += _missing_from_readme(root, rows)
+    found += _missing_from_teaching(root, rows)
+    for chapter in chapters:
+        found += missing_from_chapter(root, chapter)
+    return found
+
+
+def missing_from_chapter(root, chapter):
+    """The same for the folder of one chapter."""
+    shown = f"chapters/{chapter.folder}"
+    folder = root / shown
+    found = [
+        f"{shown}/{name}: missing; it is {purpose}"
+        for name, purpose in files_of(chapter).items()
+        if not (folder / name).is_file()
+    ]
+    lesson = folder / "README.md"
+    if lesson.is_file():
+        text = re.sub(r"^```.*?^```$", "", lesson.read_text(encoding="utf-8"), flags=re.M | re.S)
+        headings = re.findall(r"^## (.*)$", text, re.M)
+        missing = [f"{shown}/README.md: no heading '## {h}'" for h in HEADINGS if h not in headings]
+        found += missing
+        if not missing and [h for h in headings if h in HEADINGS] != HEADINGS:
+            found.append(f"{shown}/README.md: the headings are not in the order of a lesson")
+        found += _wrong_length(f"{shown}/README.md", lesson.read_text(encoding="utf-8"))
+    goals = folder / "goals.json"
+    if goals.is_file() and not _is_list(goals):
+        found.append(f"{shown}/goals.json: not a list in JSON")
+    scripts = folder.glob("figures/*.py")
+    if not any(script.with_suffix(".svg").is_file() for script in scripts):
+        found.append(
+            f"{shown}/figures: no figure; it needs a script, and the SVG that "
+            "python3 common/figures/draw_all.py draws by it"
+        )
+    mutants = folder / "mutants"
+    if mutants.is_dir() and not any(mutants.glob("*.patch")):
+        found.append(f"{shown}/mutants: a folder without a patch")
+    found += _missing_predictions(root, chapter)
+    for file in sorted(folder.rglob("*")):
+        if file.suffix in LICENSED and not _is_licensed(file):
+            found.append(f"{file.relative_to(root)}: no SPDX line at its top")
+    return found
+
+
+def words_of_core(lesson):
+    """How many words of prose this lesson's text has before CORE_ENDS; None without that heading."""
+    core, heading, _ = lesson.partition(f"\n## {CORE_ENDS}\n")
+    for pattern, instead in NOT_PROSE:
+        core = pattern.sub(instead, core)
+    return sum(re.search(r"\w", word) is not None for word in core.split()) if heading else None
+
+
+def _wrong_length(shown, lesson):
+    words = words_of_core(lesson)
+    if words is None or FEWEST_WORDS <= words <= MOST_WORDS:
+        return []
+    return [
+        f"{shown}: {words:,} words of prose before '{CORE_ENDS}'; a lesson has {FEWEST_WORDS} to "
+        f"{MOST_WORDS:,}"
+    ]
+
+
+def _missing_predictions(root, chapter):
+    try:
+        there = len(predictions_of(chapter, root))
+    except LabError as problem:
+        return [str(problem)]
+    if there >= PER_CHAPTER:
+        return []
+    return [
+        f"chapters/{chapter.folder}/predictions: {there} of {PER_CHAPTER} predictions, for ./lab "
+        f"predict {chapter.number}; each is a NAME.cu and a NAME.json"
+    ]
+
+
+def _missing_from_readme(root, rows):
+    text = (root / "README.md").read_text(encoding="utf-8")
+    linked = re.findall(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", text, re.M)
+    found = [f"README.md: no row for {row} in its table" for row in rows if row not in linked]
+    found += [
+        f"README.md: a row for {row}, which is no chapter" for row in linked if row not in rows
+    ]
+    if not found and linked != rows:
+        found.append("README.md: the rows of its table are not in the order of the chapters")
+    found += [
+        f"README.md: the row for {row} does not say who finishes the job, nor the channel between "
+        "its blocks"
+        for row in rows
+        if re.search(rf"^\|.*\]\(chapters/{row}/.*{re.escape(PLACEHOLDER)}$", text, re.M)
+    ]
+    return found
+
+
+def _missing_from_teaching(root, rows):
+    text = (root / "docs/teaching.md").read_text(encoding="utf-8")
+    linked = re.findall(r"^\| \[\d\d\]\(\.\./chapters/([^)/]+)/README\.md\)", text, re.M)
+    return [
+        f"docs/teaching.md: no row for {row} in its table 'What each chapter is for'"
+        for row in rows
+        if row not in linked
+    ]
+
+
+def _is_list(file):
+    try:
+        return isinstance(json.loads(file.read_text(encoding="utf-8")), list)
+    except ValueError:
+        return False
+
+
+def _is_licensed(file):
+    lines = file.read_text(encoding="utf-8").split("\n")[:3]
+    return any("SPDX-License-Identifier: " in line for line in lines)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Makes a chapter out of templates/chapter: a folder, a row in chapters/meson.build, a line in README.md.
+
+The templates are C++ and Markdown as they are, in which these words stand for the chapter's own.
+"""
+
+import pathlib
+import re
+
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.paths import write_whole
+from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_program
+from lab_tool.chapters import Chapter, all_chapters
+from lab_tool.paths import ROOT
+
+TEMPLATES = ROOT / "lab_tool/templates/chapter"
+# Of the row in README.md: what is to be written there, in the words of the table's head.
+PLACEHOLDER = "| who finishes the job | the channel between blocks |"
+
+
+def make_chapter(name, root=ROOT):
+    """Makes the chapter of this name, NN_name; returns it and the files that were made."""
+    chapter = checked(name, root)
+    words = {
+        "NN_chapter_folder": chapter.folder,
+        "chapter_program": chapter.program,
+        "Chapter title": chapter.program.replace("_", " ").capitalize(),
+        "NN": chapter.number,
+    }
+    folder = root / "chapters" / chapter.folder
+    folder.mkdir()
+    made = []
+    templates = (path for path in TEMPLATES.rglob("*") if "__pycache__" not in path.parts)
+    for template in sorted(filter(pathlib.Path.is_file, templates)):
+        file = folder / replaced(str(template.relative_to(TEMPLATES)), words)
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(replaced(template.read_text(encoding="utf-8"), words), encoding="utf-8")
+        made.append(file)
+    add_row(
+        root / "chapters/meson.build",
+        r"^  '(\d\d_\w+)': '\w+',\n",
+        chapter,
+        f"  '{chapter.folder}': '{chapter.program}',\n",
+    )
+    add_row(
+        root / "README.md",
+        r"^\| .*\]\(chapters/(\d\d_\w+)/README\.md\).*\n",
+        chapter,
+        f"| [{chapter.number} {words['Chapter title']}](chapters/{chapter.folder}/README.md) | "
+        f"`{chapter.program}` {PLACEHOLDER}\n",
+    )
+    return chapter, made
+
+
+def checked(name, root):
+    """The chapter that is to be made. Refuses a name that can be none, or that is taken."""
+    if not re.fullmatch(r"\d\d_[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise LabError(
+            f"{name} can't be a chapter's name: two digits and words of small letters, as in "
+            "07_prefix_sum.",
+            WRONG_USE,
+        )
+    chapter = Chapter(name, name.split("_", 1)[1])
+    if chapter.program in KEYWORDS:  # its benchmark is a function of this name
+        raise LabError(
+            f"{name} can't be a chapter's name: {chapter.program} means something else in C++.",
+            WRONG_USE,
+        )
+    for other in all_chapters(root):
+        if other.number == chapter.number:
+            raise LabError(f"there is a chapter {other.number} already: {other.folder}.", WRONG_USE)
+        if other.program == chapter.program:
+            raise LabError(f"{other.folder} has a program {other.program} already.", WRONG_USE)
+    require_free_targets(name, targets_of_program(chapter.program), root)
+    if (root / "chapters" / name).exists():
+        raise LabError(f"chapters/{name} is there already.", WRONG_USE)
+    return chapter
+
+
+def replaced(text, words):
+    for placeholder, word in words.items():
+        text = text.replace(placeholder, word)
+    return text
+
+
+def add_row(file, pattern, chapter, row):
+    """Puts the row where it belongs by its number, among those that match the pattern."""
+    text = file.read_text(encoding="utf-8")
+    rows = list(re.finditer(pattern, text, re.M))
+    before = [match.end() for match in rows if match[1] < chapter.folder]
+    at = before[-1] if before else rows[0].start()
+    write_whole(file, text[:at] + row + text[at:])

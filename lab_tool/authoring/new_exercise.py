@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Makes an exercise out of templates/exercise: a folder, and nothing else."""
+
+import pathlib
+import re
+
+from engine.driver.errors import WRONG_USE, LabError
+from grader.exercises.catalogue import all_exercises
+from lab_tool.authoring.new_chapter import replaced
+from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_exercise
+from lab_tool.chapters import chosen_chapters
+from lab_tool.paths import ROOT
+
+TEMPLATES = ROOT / "lab_tool/templates/exercise"
+
+
+def make_exercise(chapter_name, name, root=ROOT):
+    """Makes the exercise of this name in a chapter; returns its number and the files that were made."""
+    (chapter,) = chosen_chapters(chapter_name)
+    exercises = all_exercises(root)
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+        raise LabError(
+            f"{name} can't be an exercise's name: words of small letters, as in longest_run.",
+            WRONG_USE,
+        )
+    if name in KEYWORDS:
+        raise LabError(
+            f"{name} can't be an exercise's name: it means something else in C++.", WRONG_USE
+        )
+    taken = next((each for each in exercises if each.name == name), None)
+    if taken:
+        raise LabError(f"there is an exercise {taken.title} already.", WRONG_USE)
+    require_free_targets(name, targets_of_exercise(name), root)
+    numbers = [each.facts["number"] for each in exercises if each.chapter == chapter.folder]
+    number = max(numbers, default=0) + 1
+    words = {
+        "NN_chapter_folder": chapter.folder,
+        "exercise_name": name,
+        "Exercise title": name.replace("_", " "),
+        "NN.K": f"{chapter.number}.{number}",
+        '"number": K': f'"number": {number}',
+    }
+    folder = root / "chapters" / chapter.folder / "exercises" / name
+    if folder.exists():
+        raise LabError(f"{folder.relative_to(root)} is there already.", WRONG_USE)
+    made = []
+    for template in sorted(filter(pathlib.Path.is_file, TEMPLATES.rglob("*"))):
+        if "__pycache__" in template.parts:
+            continue
+        file = folder / replaced(str(template.relative_to(TEMPLATES)), words)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(replaced(template.read_text(encoding="utf-8"), words), encoding="utf-8")
+        made.append(file)
+    return f"{chapter.number}.{number}", made

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Checks an exercise's own files: its starter, its solution and its wrong solutions."""
+
+import pathlib
+import subprocess
+import tempfile
+from typing import NamedTuple, Optional
+
+from grader.exercises.markers import solution_of
+from grader.exercises.work_folder import starter
+from grader.judging.check import FAILED, check
+
+HEAD = ("Mutant", "Rejected by", "Says")
+PARTS = ("results", "races", "limits", "compiling")
+OR = " or "  # "results or races": a race that now and then shows, and then results reject it
+
+
+class Mutant(NamedTuple):
+    """A wrong solution: a patch of the solution without its markers."""
+
+    path: pathlib.Path
+    what: str
+    rejected_by: str  # one of PARTS, or several with OR between them
+    says: (
+        str  # a piece of what the check prints; of what the last part prints, if there are several
+    )
+
+
+def mutants_of(exercise):
+    found = []
+    for path in sorted((exercise.folder / "mutants").glob("*.patch")):
+        head = path.read_text(encoding="utf-8").split("\n--- ", 1)[0]
+        fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+        missing = [name for name in HEAD if name not in fields]
+        if missing or not set(fields["Rejected by"].split(OR)) <= set(PARTS):
+            raise AssertionError(f"{path}: its head must have {', '.join(HEAD)}, as in the others")
+        found.append(Mutant(path, *(fields[name] for name in HEAD)))
+    return found
+
+
+def solution(exercise):
+    return solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
+
+
+def patched(exercise, mutant):
+    """The solution with the mutant's mistake in it. Raises AssertionError if the patch doesn't fit."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, exercise.source.name)
+        file.write_text(solution(exercise), encoding="utf-8")
+        result = subprocess.run(
+            ["patch", "--silent", "--fuzz=0", str(file), str(mutant.path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if result.returncode != 0:
+            raise AssertionError(f"{mutant.path}: {result.stdout}")
+        return file.read_text(encoding="utf-8")
+
+
+def verdict_on(shop, exercise, text, **options):
+    """The Verdict of a check of this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, exercise.file_name)
+        file.write_text(text, encoding="utf-8")
+        return check(shop._replace(files=pathlib.Path(folder)), exercise, file, **options)
+
+
+def rejecting_part(verdict):
+    """The part that failed, 'compiling', or None if all is right."""
+    if not verdict.compiles:
+        return "compiling"
+    return next((part for part, state in verdict.parts.items() if state == FAILED), None)
+
+
+class Trial(NamedTuple):
+    """One of an exercise's own files, and what a check must say of it."""
+
+    name: str
+    text: str
+    part: Optional[str]  # that must reject it, or several as in Mutant; None for the solution
+    says: str
+
+
+def trials_of(exercise):
+    """Its starter, its solution and its wrong solutions."""
+    fails = exercise.facts["starter_fails"]
+    return [
+        Trial("starter", starter(exercise), fails["part"], fails["says"]),
+        Trial("solution", solution(exercise), None, ""),
+        *(
+            Trial(mutant.path.stem, patched(exercise, mutant), mutant.rejected_by, mutant.says)
+            for mutant in mutants_of(exercise)
+        ),
+    ]
+
+
+def deviation(trial, verdict):
+    """In which way the verdict is not what it must be, as a sentence; None if it is."""
+    part = rejecting_part(verdict)
+    expected = trial.part.split(OR) if trial.part else [None]
+    if part not in expected:
+        return f"{trial.name}: rejected by {part or 'nothing'}, and {trial.part or 'nothing'} must"
+    said = " ".join(word for line in verdict.lines for word in line.split())
+    if part == expected[-1] and " ".join(trial.says.split()) not in said:
+        return f"{trial.name}: the check does not say '{trial.says}'"
+    return None

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Build folders and what is in them."""

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""Which backend `auto` takes: what nvcc and the driver say about the GPUs that are here."""
+
+import os
+import re
+import shutil
+from typing import NamedTuple
+
+from engine.driver.processes import output_of
+from lab_tool.setup.versions import dotted, numbers
+
+# What a build without a visible GPU is for: Turing, Ampere, Ada, Hopper and Blackwell.
+COMMON_ARCHITECTURES = ["75", "80", "86", "89", "90", "100", "120"]
+
+
+class NvidiaGpu(NamedTuple):
+    name: str
+    architecture: str
+    driver: str
+
+
+class BackendChoice(NamedTuple):
+    backend: str
+    architectures: list[str]
+    reason: str
+
+
+def visible_gpus():
+    query = ["nvidia-smi", "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"]
+    rows = [line.split(", ") for line in (output_of(query) or "").splitlines()]
+    return [NvidiaGpu(row[0], row[1].replace(".", ""), row[2]) for row in rows if len(row) == 3]
+
+
+def nvcc_version():
+    match = re.search(r"release (\d+)\.(\d+)", output_of(["nvcc", "--version"]) or "")
+    return tuple(map(int, match.groups())) if match else None
+
+
+def driver_version():
+    """The newest CUDA that the driver knows; empty if it does not say."""
+    match = re.search(r"CUDA Version\s*: (\S+)", output_of(["nvidia-smi", "--version"]) or "")
+    return numbers(match[1]) if match else ()
+
+
+def choose_backend():
+    """What `auto` takes: the backend, the architectures to compile for, and why."""
+    version = nvcc_version()
+    gpus = visible_gpus()
+    if not version:
+        reason = (
+            "nvcc is not on PATH"
+            if gpus
+            else "there is neither nvcc on PATH nor a GPU that answers nvidia-smi"
+        )
+        return BackendChoice("cpu", COMMON_ARCHITECTURES, reason)
+    known = re.findall(r"sm_(\d+)\b", output_of(["nvcc", "--list-gpu-code"]) or "")
+    common = [arch for arch in COMMON_ARCHITECTURES if arch in known] or COMMON_ARCHITECTURES
+    if not gpus:
+        return BackendChoice("cpu", common, "nvcc is here, but no GPU answers nvidia-smi")
+    driver = driver_version()
+    if driver and driver[0] < version[0]:
+        reason = (
+            f"the driver knows CUDA up to {dotted(driver)} and nvcc is of CUDA {dotted(version)}"
+        )
+        return BackendChoice("cpu", common, reason)
+    own = list(dict.fromkeys(gpu.architecture for gpu in gpus if gpu.architecture in known))
+    if not own:
+        first = f"{gpus[0].name} (sm_{gpus[0].architecture})"
+        reason = f"nvcc {dotted(version)} can't compile for the {first}"
+        return BackendChoice("cpu", common, reason)
+    return BackendChoice("cuda", own, f"nvcc {dotted(version)} and {gpus[0].name}")
+
+
+def put_nvcc_on_path():
+    """The CUDA toolkit's own installer leaves nvcc in a folder that is not on PATH."""
+    if shutil.which("nvcc"):
+        return
+    for home in (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"):
+        if home and os.access(os.path.join(home, "bin/nvcc"), os.X_OK):
+            os.environ["PATH"] += os.pathsep + os.path.join(home, "bin")
+            return

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The build folder: which one, configured by Meson if need be, and what Meson wrote about it."""
+
+import os
+import pathlib
+import shutil
+
+from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import Progress, is_verbose, remark, remark_lines
+from engine.driver.paths import shown
+from engine.driver.processes import run_step, watch
+from lab_tool.builds.backends import choose_backend
+from lab_tool.builds.build_repair import date_back_future_sources, defect_of, make_empty
+from lab_tool.paths import ROOT, VENV
+from lab_tool.setup.probe import cxx_command
+from lab_tool.setup.set_up import set_up
+
+LEAST_FREE_SPACE = 300 * 2**20  # bytes; a build of the chapters and their tests takes about as much
+
+
+def put_own_tools_on_path():
+    """Meson looks for Ninja on PATH, and it may be the one from PyPI."""
+    os.environ["PATH"] = os.pathsep.join([CALLERS_PATH, str(VENV / "bin")])
+
+
+def configured(arguments):
+    """The BuildFolder that the options --build and --backend ask for, ready to be built in."""
+    if arguments.build:
+        folder = pathlib.Path(arguments.build)
+        settings = settings_of(folder)
+        if settings is None:
+            raise LabError(
+                f"{arguments.build} is not a build folder of this course; make one with meson setup.",
+                WRONG_USE,
+            )
+        tools = set_up(settings["backend"])
+        defect = defect_of(folder, tools["Meson"].version)
+        if defect:
+            raise LabError(
+                f"{arguments.build} can't be built in: {defect}; delete it, and make it anew with "
+                "meson setup."
+            )
+        date_back_future_sources()
+        return BuildFolder(folder, tools)
+
+    backend = arguments.backend
+    if backend == "auto":
+        choice = choose_backend()
+        backend = choice.backend
+        remark(f"Backend: {backend} ({choice.reason}).")
+    elif backend == "cuda" and not shutil.which("nvcc"):
+        raise LabError(
+            "the cuda backend needs nvcc, and there is none on PATH; "
+            "--backend cpu needs no CUDA toolkit."
+        )
+
+    folder = ROOT / f"build-{backend}"
+    require_writable_checkout(folder)
+    if not folder.exists():
+        require_free_space(ROOT)
+    tools = set_up(backend)
+    defect = defect_of(folder, tools["Meson"].version)
+    if defect:
+        make_empty(folder)
+        remark(f"{shown(folder)} is made anew: {defect}.")
+    date_back_future_sources()
+    settings = settings_of(folder)
+    if settings is None or not _fits(settings):
+        command = [word_for(tools["Meson"]), "setup", shown(folder), shown(ROOT)]
+        if settings is not None:  # the checkout was moved, or CXX names another compiler
+            command.insert(2, "--wipe")
+        _configure([*command, f"-Dcompute_backend={backend}"], folder)
+    return BuildFolder(folder, tools)
+
+
+def require_writable_checkout(folder):
+    """Refuses what can't be built for want of rights, such as an instructor's copy."""
+    if os.access(folder if folder.exists() else ROOT, os.W_OK):
+        return
+    raise LabError(
+        f"lab builds in the folder {shown(folder)}, and you can't write there: make a clone of your "
+        "own, or a build folder elsewhere with meson setup, and name it with --build."
+    )
+
+
+def free_space(folder):
+    """The bytes that may still be written there; None if the system does not say."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return None
+
+
+def require_free_space(folder):
+    """Refuses a first build on a disk that is almost full, before anything is installed."""
+    free = free_space(folder)
+    if free is not None and free < LEAST_FREE_SPACE:
+        raise LabError(
+            f"the disk of {folder} has {free >> 20} MiB left, and a first build needs "
+            f"{LEAST_FREE_SPACE >> 20} MiB: make room, or clone to another disk."
+        )
+
+
+def _fits(settings):
+    """Whether the folder was configured for this checkout and this compiler."""
+    compiler = cxx_command()
+    return (
+        settings["source_root"] == str(ROOT)
+        and lines_of(settings, "cxx")[-len(compiler) :] == compiler  # after ccache, if that is here
+    )
+
+
+def _configure(command, folder):
+    if is_verbose():
+        code, lines = run_step(command), []
+    else:
+        lines = []
+        with Progress(f"Configuring {shown(folder)}"):
+            code = watch(command, lines.append)
+    if code != 0:
+        first = next((at for at, line in enumerate(lines) if "ERROR" in line), 0)
+        remark_lines(lines[first:])
+        raise LabError("Meson could not configure the build; its own message is above.")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Learning by doing: the screens of `./lab learn` and `./lab check`."""

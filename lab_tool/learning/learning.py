@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: MIT
+"""The loop of `./lab learn`: one exercise on the screen, checked whenever its file is saved."""
+
+import os
+import shlex
+import shutil
+import subprocess
+import time
+
+from engine.driver.errors import LabError
+from engine.driver.paths import shown
+from grader.exercises.catalogue import all_exercises
+from grader.exercises.comparison import comparison
+from grader.exercises.hints import NO_HINTS, has_hints, hint_lines, hints_of
+from grader.exercises.work_folder import NOT_BEGUN, has_solution
+from lab_tool.learning.screen import exercise_rows, next_exercise, progress_line, verdict_lines
+from lab_tool.learning.terminal import Terminal, room_above, rows_on_screen, show
+
+SECONDS_BETWEEN_LOOKS = 0.1
+SECONDS_OF_REST = 0.2  # that a file must stay as it is: an editor may write it in several steps
+
+KEYS = "t task  h hint  l list  c check all  x reset  o open in editor  q quit"
+HINT_KEY = "h hint  "
+
+
+class Lesson:
+    """One student at one terminal. `judge(exercise)` returns the Verdict on their file."""
+
+    def __init__(self, work, exercise, judge, is_manual):
+        self.work, self.exercise, self.judge, self.is_manual = work, exercise, judge, is_manual
+        self.lines, self.is_solved = [], False
+
+    def run(self):
+        """Until q; returns the exercise that was last."""
+        with Terminal() as terminal:
+            self.terminal = terminal
+            self._begin(self.exercise)
+            while True:
+                key = terminal.key(SECONDS_BETWEEN_LOOKS)
+                if key is None or key == "q":
+                    return self.exercise
+                if key:
+                    self._pressed(key)
+                elif terminal.is_to_be_drawn:
+                    self._draw()
+                elif not self.is_manual and self._was_saved():
+                    self._check()
+
+    def _begin(self, exercise):
+        self.exercise = exercise
+        self.work.begin(exercise)
+        self._check()
+
+    def _mark(self):
+        """Changes when the file is saved; None if there is no file."""
+        try:
+            status = os.stat(self.work.file_of(self.exercise))
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino
+
+    def _was_saved(self):
+        mark = self._mark()
+        if mark == self.checked:
+            return False
+        while True:
+            time.sleep(SECONDS_OF_REST)
+            before, mark = mark, self._mark()
+            if mark == before:
+                return mark != self.checked
+
+    def _check(self):
+        self.checked = self._mark()
+        file = shown(self.work.file_of(self.exercise))
+        if self.checked is None:
+            self.is_solved = False
+            self.lines = [f"{file} is gone: x brings the starter back."]
+            self._draw()
+            return
+        show([f"{self.exercise.title}: checking {file} ..."], [])
+        try:
+            verdict = self.judge(self.exercise)
+            self.is_solved = verdict.is_solved
+            self.lines = verdict_lines(self.exercise, verdict, self.work, has_keys=True)
+        except LabError as problem:
+            self.is_solved = False
+            self.lines = [self.exercise.title, "", f"  {problem}"]
+        self._draw()
+
+    def _draw(self, extra=()):
+        self.terminal.is_to_be_drawn = False
+        keys = KEYS if has_hints(self.exercise) else KEYS.replace(HINT_KEY, "")
+        checks = "r checks" if self.is_manual else "save it, and it is checked"
+        show(
+            self.lines,
+            [
+                *extra,  # however long the lines are: what was asked for is to be seen
+                "",
+                progress_line(all_exercises(), self.work),
+                f"your file: {shown(self.work.file_of(self.exercise))}   ({checks})",
+                ("n next  " if self.is_solved else "") + keys,
+            ],
+            cut="  ... m shows all of it",
+        )
+
+    def _pressed(self, key):
+        actions = {
+            "t": self._task,
+            "m": lambda: self._page(self.lines),
+            "s": self._solution,
+            "h": self._hint,
+            "l": self._list,
+            "c": self._check_all,
+            "x": self._reset,
+            "o": self._open,
+            "n": self._next,
+            "r": self._check,
+        }
+        if key in actions:
+            actions[key]()
+
+    def _hint(self):
+        hints = hints_of(self.exercise)
+        if not hints:
+            self._draw(["", f"  {NO_HINTS}"])
+            return
+        number = self.work.next_hint(self.exercise, len(hints))
+        text = [f"  {line}" for line in hint_lines(hints[number])]
+        last = ", the last one" if number + 1 == len(hints) else ""
+        self._draw(["", f"  hint {number + 1} of {len(hints)}{last}:", *text])
+
+    def _task(self):
+        text = (self.exercise.folder / "README.md").read_text(encoding="utf-8")
+        lesson = shown(self.exercise.folder.parent.parent / "README.md")
+        self._page([*text.splitlines()[1:], "", f"The lesson: {lesson}"])  # without its license
+
+    def _solution(self):
+        if not self.is_solved:
+            self._draw(["", "  s shows our solution once yours is right."])
+        elif has_solution(self.exercise):
+            width = shutil.get_terminal_size().columns
+            self._page(comparison(self.exercise, self.work, width))
+
+    def _list(self):
+        self._page(exercise_rows(all_exercises(), self.work, has_chapters=False))
+
+    def _check_all(self):
+        exercises = [each for each in all_exercises() if self.work.state(each) != NOT_BEGUN]
+        lines = []
+        for each in exercises:
+            show([*lines, f"{each.title}: checking ..."], [])
+            try:
+                lines.append(verdict_lines(each, self.judge(each), self.work)[0])
+            except LabError as problem:
+                lines.append(f"{each.title}: {problem}")
+        self._page(lines or ["No exercise is begun."])
+
+    def _page(self, lines):
+        """Shows all of it, one screen after the other; q goes back before the last one."""
+        key = ""
+        while lines and key not in ("q", None):
+            rows = rows_on_screen(lines)
+            footer = ["", "any key goes on, q goes back"]
+            room = room_above(footer)
+            if len(rows) <= room:
+                footer = ["", "any key goes back"]
+            show(rows[:room], footer)
+            lines, key = rows[room:], ""
+            while key == "":
+                key = self.terminal.key(SECONDS_BETWEEN_LOOKS)
+        self._draw()
+
+    def _reset(self):
+        self._draw(
+            ["", "  Begin anew? Your text is kept under another name.   y yes   any other key no"]
+        )
+        answer = ""
+        while answer == "":
+            answer = self.terminal.key(SECONDS_BETWEEN_LOOKS)
+        if answer != "y":
+            self._draw()
+            return
+        backup = self.work.reset(self.exercise)
+        self._check()
+        if backup:
+            self._draw(["", f"  Your text is kept in {shown(backup)}."])
+
+    def _open(self):
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+        file = str(self.work.file_of(self.exercise))
+        if not editor:
+            self._draw(["", f"  EDITOR is not set: open {shown(file)} yourself."])
+            return
+        with self.terminal.lent():
+            try:
+                subprocess.run([*shlex.split(editor), file], check=False)
+            except (OSError, ValueError) as error:
+                problem = getattr(error, "strerror", None) or error
+                self._draw(["", f"  {editor} could not be started: {problem}."])
+                return
+        if self._mark() == self.checked:
+            self._draw()
+        else:
+            self._check()
+
+    def _next(self):
+        following = next_exercise(self.exercise, all_exercises(), self.work)
+        if not self.is_solved:
+            self._draw(["", "  n goes on once this one is solved."])
+        elif following:
+            self._begin(following)
+        else:
+            self._draw(["", "  All exercises are done."])

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""The predictions of the chapters: which of four variants of a kernel are free of races, and why?
+
+A prediction is two files in a chapter's folder `predictions`. NAME.cu is a program that has the four
+variants, each between `// BEGIN x` and `// END x`, and runs the one whose letter is its argument.
+NAME.json holds all that is said about it: docs/internals/predictions.md.
+"""
+
+import json
+import os
+import pathlib
+from typing import NamedTuple
+
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.names import hint, listed
+from lab_tool.chapters import all_chapters, chosen_chapters
+from lab_tool.paths import ROOT
+
+LETTERS = "abcd"
+PER_CHAPTER = 3
+
+
+class Variant(NamedTuple):
+    first_line: int  # of its code, in the file
+    code: list[str]  # its lines
+    why: str  # it races or does not, a sentence or two
+    diagnosis: list[str]  # what racecheck finds, in its words; nothing if there is no race
+    paragraph: str  # of a lesson or of docs/, that explains it: path from the root, #heading
+
+
+class Prediction(NamedTuple):
+    chapter: str  # the number of the chapter, as 04
+    number: int  # in the chapter, from 1 on
+    name: str
+    source: pathlib.Path
+    title: str
+    question: str
+    misconception: str  # what somebody may believe who judges wrongly
+    variants: dict[str, Variant]  # by letter
+
+    @property
+    def label(self):
+        """What the user calls it: 04.2."""
+        return f"{self.chapter}.{self.number}"
+
+    @property
+    def answer(self):
+        """The letters of the variants that are free of races."""
+        return "".join(letter for letter in LETTERS if not self.variants[letter].diagnosis)
+
+
+def predictions_of(chapter, root=ROOT):
+    """Those of one Chapter, in the order of their numbers. Errors: LabError about a file of them."""
+    folder = root / "chapters" / chapter.folder / "predictions"
+    found = [_read(chapter, file) for file in sorted(folder.glob("*.json"))]
+    return sorted(found, key=lambda prediction: prediction.number)
+
+
+def all_predictions(root=ROOT):
+    """All of the course, in its order."""
+    return [each for chapter in all_chapters(root) for each in predictions_of(chapter, root)]
+
+
+def chosen_prediction(wanted):
+    """The one that the user means: by 04.2 or its name; by a chapter, its first one; by '', the
+    course's first one. Errors: LabError if there is none."""
+    predictions = all_predictions()
+    for prediction in predictions:
+        if wanted in ("", prediction.name, prediction.label, prediction.label.lstrip("0")):
+            return prediction
+    chapter_names = [name for chapter in all_chapters() for name in chapter.names]
+    if wanted.rstrip("/") in chapter_names:
+        (chapter,) = chosen_chapters(wanted)
+        for prediction in predictions:
+            if prediction.chapter == chapter.number:
+                return prediction
+    titles = [chapter.folder for chapter in all_chapters()]
+    names = [each.name for each in predictions]
+    more = hint(wanted, names + titles, "./lab predict --list shows all.")
+    raise LabError(f"there is no prediction {wanted}; {more}", WRONG_USE)
+
+
+def next_prediction(prediction):
+    """The one after it in the course; the first one after the last."""
+    predictions = all_predictions()
+    return predictions[(predictions.index(prediction) + 1) % len(predictions)]
+
+
+def _read(chapter, file):
+    """The prediction of a file NAME.json and the NAME.cu next to it."""
+    source = file.with_suffix(".cu")
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        lines = source.read_text(encoding="utf-8").splitlines()
+        of_variants = facts.pop("variants")
+        if sorted(of_variants) != sorted(LETTERS):
+            raise ValueError(f"its variants are {listed(of_variants)}, not a, b, c and d")
+        variants = {}
+        for letter in LETTERS:
+            of_variant = of_variants[letter]
+            paragraph = os.path.normpath(file.parent.parent / of_variant.pop("paragraph"))
+            variants[letter] = Variant(
+                *_code(lines, letter),
+                paragraph=os.path.relpath(paragraph, _root(file)),
+                **of_variant,
+            )
+        return Prediction(chapter.number, name=file.stem, source=source, variants=variants, **facts)
+    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
+        where = f"chapters/{chapter.folder}/predictions/{file.stem}"
+        raise LabError(f"{where}: its .json and .cu make no prediction: {error}.") from error
+
+
+def _root(file):
+    """The course's folder, as seen from chapters/NN_name/predictions/NAME.json."""
+    return file.parents[3]
+
+
+def _code(lines, letter):
+    """The number of the first line, and the lines, between the marks of a variant."""
+    marks = [f"// {word} {letter}" for word in ("BEGIN", "END")]
+    if any(lines.count(mark) != 1 for mark in marks):
+        raise ValueError(f"it takes one line {marks[0]!r} and one {marks[1]!r}")
+    begin, end = map(lines.index, marks)
+    return begin + 2, lines[begin + 1 : end]

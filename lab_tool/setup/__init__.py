@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What the course needs installed, and how it comes here."""

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""Installs what the course needs, or says in one message what to install."""
+
+import shutil
+
+from engine.driver.errors import LabError
+from engine.driver.output import remark
+from engine.driver.processes import run_installation
+from lab_tool.paths import VENV
+from lab_tool.setup.apt import apt_commands, prefix_for_root, removal_of_backports
+from lab_tool.setup.operating_system import (
+    installs_with_apt,
+    is_other_linux,
+    makes_virtual_environments,
+    meson_is_too_old,
+    operating_system,
+)
+from lab_tool.setup.requirements import OPTIONAL, described, minimum_of
+from lab_tool.setup.versions import dotted
+from lab_tool.setup.virtual_environment import commands_for
+from lab_tool.setup.wraps import WRAPS, wrap_commands
+
+
+def pypi_commands(missing):
+    """The shell commands that install these requirements into .venv."""
+    packages = {"Meson": f"meson>={dotted(minimum_of('Meson'))},<2", "Ninja": "ninja"}
+    wanted = [packages[name] for name in missing if name in packages]
+    return commands_for(wanted) if wanted else []
+
+
+def _commands_for_this_folder(missing, here):
+    """The shell commands that need no rights; none if they can't install all that is missing."""
+    from_pypi = {"Meson", "Ninja"} & set(missing)
+    if not set(missing) <= {"Meson", "Ninja", *WRAPS}:
+        return []
+    if from_pypi and not makes_virtual_environments():
+        return []
+    meson = str(VENV / "bin/meson") if "Meson" in missing else here["Meson"].path
+    return pypi_commands(missing) + wrap_commands(missing, meson)
+
+
+def install(missing, here):
+    """Installs the missing requirements; `here` is what look_around() has found."""
+    wanted = ", ".join(described(name, here) for name in missing)
+    commands = _commands(missing, here, wanted)
+    remark(f"Missing: {wanted}. These commands install it:")
+    for command in commands:
+        remark(f"  {command}")
+    had_venv = VENV.exists()
+    for command in commands:
+        if run_installation(command) != 0:
+            undo = removal_of_backports(commands, command)
+            if undo:
+                run_installation(undo)
+            if not had_venv:  # half a .venv is of no use
+                shutil.rmtree(VENV, ignore_errors=True)
+            raise LabError(
+                f"this command failed, and its own message is above: {command}; if there is no "
+                "network, connect this machine, or behind a proxy set http_proxy and https_proxy, "
+                "and run lab again."
+            )
+
+
+def _commands(missing, here, wanted):
+    """The shell commands that do it, if we may run them."""
+    system = operating_system()
+    with_optional = missing + [item.name for item in OPTIONAL if item.name not in here]
+    as_root = prefix_for_root()
+
+    if installs_with_apt(system) and as_root is not None:
+        commands = apt_commands(with_optional, system, as_root)
+        if "Meson" in missing and meson_is_too_old(system):
+            commands += pypi_commands(["Meson"])
+        return commands
+    for_this_folder = _commands_for_this_folder(missing, here)
+    if for_this_folder and (set(missing) <= {"Meson", "Ninja"} or is_other_linux(system)):
+        return for_this_folder
+    if installs_with_apt(system):
+        sudo = "sudo " if shutil.which("sudo") else ""
+        message = (
+            f"missing: {wanted}. Installing needs rights that you don't have here without a "
+            f"password. Run this{'' if sudo else ' as root'}, then run lab again:\n  "
+            + " &&\n  ".join(apt_commands(with_optional, system, sudo))
+        )
+        if for_this_folder:
+            message += "\nOr, if nobody here may, install it into this folder alone:\n  "
+            message += " &&\n  ".join(for_this_folder)
+        raise LabError(message)
+    raise LabError(
+        f"missing: {wanted}. lab installs by itself only on Debian 12 and newer and on Ubuntu "
+        f"24.04 and newer, and this is {system['PRETTY_NAME']}: install them, then run lab again."
+    )

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Finds out which compiler, tools and libraries are here."""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+
+from engine.driver.processes import output_of
+from lab_tool.paths import VENV
+from lab_tool.setup.requirements import Found, minimum_of
+from lab_tool.setup.versions import numbers
+from lab_tool.setup.wraps import found_wraps
+
+# One run of the preprocessor answers for the compiler and for all libraries.
+PROBE = """
+#ifdef __clang__
+lab_probe clang __clang_major__ __clang_minor__ __clang_patchlevel__
+#else
+lab_probe gcc __GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__
+#endif
+#if __has_include(<catch2/catch_version_macros.hpp>)
+#include <catch2/catch_version_macros.hpp>
+lab_probe Catch2 CATCH_VERSION_MAJOR CATCH_VERSION_MINOR CATCH_VERSION_PATCH
+#endif
+#if __has_include(<boost/context/detail/fcontext.hpp>)
+#include <boost/version.hpp>
+lab_probe Boost BOOST_LIB_VERSION
+#endif
+#if __has_include(<png.h>)
+#include <png.h>
+lab_probe libpng PNG_LIBPNG_VER_MAJOR PNG_LIBPNG_VER_MINOR PNG_LIBPNG_VER_RELEASE
+#endif
+#if __has_include(<CLI/Version.hpp>)
+#include <CLI/Version.hpp>
+lab_probe CLI11 CLI11_VERSION_MAJOR CLI11_VERSION_MINOR CLI11_VERSION_PATCH
+#endif
+#if __has_include(<nlohmann/detail/abi_macros.hpp>)
+#include <nlohmann/detail/abi_macros.hpp>
+#elif __has_include(<nlohmann/json.hpp>)
+#include <nlohmann/json.hpp>
+#endif
+#ifdef NLOHMANN_JSON_VERSION_MAJOR
+lab_probe nlohmann_json NLOHMANN_JSON_VERSION_MAJOR NLOHMANN_JSON_VERSION_MINOR NLOHMANN_JSON_VERSION_PATCH
+#endif
+"""
+
+# The header by which each library is known, as a pattern for the probe's line markers.
+HEADERS = {
+    "Catch2": r"catch2/catch_version_macros\.hpp",
+    "CLI11": r"CLI/Version\.hpp",
+    "libpng": r"png\.h",
+    "nlohmann_json": r"nlohmann/(?:detail/abi_macros|json)\.hpp",
+}
+
+
+def first_tool(names, minimum=()):
+    """The first of these programs that is new enough, else the first there is, else None."""
+    candidates = []
+    for name in names:
+        path = shutil.which(name)
+        text = output_of([path, "--version"]) if path else None
+        if text:
+            candidates.append(Found(numbers(text.splitlines()[0])[:3], path))
+    new_enough = [candidate for candidate in candidates if candidate.version >= minimum]
+    return (new_enough or candidates or [None])[0]
+
+
+def cxx_command():
+    """The C++ compiler that Meson would take, as a list of words; empty if there is none."""
+    if os.environ.get("CXX"):
+        return shlex.split(os.environ["CXX"])
+    return next(([name] for name in ("c++", "g++", "clang++") if shutil.which(name)), [])
+
+
+def boost_context_library(cxx):
+    """The path of the Boost.Context library, or None: its headers may well be there without it."""
+    for variable, folder in (("BOOST_LIBRARYDIR", ""), ("BOOST_ROOT", "lib")):
+        if os.environ.get(variable):
+            path = pathlib.Path(os.environ[variable], folder)
+            for library in sorted(path.glob("libboost_context*.*")):
+                return str(library)
+    for name in ("libboost_context.so", "libboost_context.a", "libboost_context-mt.so"):
+        path = (output_of([*cxx, f"-print-file-name={name}"]) or "").strip()
+        if os.path.isabs(path):
+            return os.path.realpath(path)
+    return None
+
+
+def look_around():
+    """What is here: {name of requirement: Found}, and the 'compiler family', gcc or clang."""
+    here = {
+        "Meson": first_tool(["meson", str(VENV / "bin/meson")], minimum_of("Meson")),
+        "Ninja": first_tool(["ninja", "ninja-build", str(VENV / "bin/ninja")]),
+        "pkg-config": first_tool(["pkg-config", "pkgconf"]),
+    }
+    cxx = cxx_command()
+    probe = output_of([*cxx, "-std=c++20", "-E", "-x", "c++", "-"], PROBE) if cxx else None
+    if probe:
+        here.update(_compiler_and_libraries(probe, cxx))
+        # Meson prefers what the system has, if that is new enough.
+        here.update(
+            (name, wrap)
+            for name, wrap in found_wraps().items()
+            if name not in here or here[name].version < minimum_of(name)
+        )
+    return {name: what for name, what in here.items() if what}
+
+
+def _compiler_and_libraries(probe, cxx):
+    version = {}
+    for words in re.sub(r"^#.*$", "", probe, flags=re.M).split("lab_probe")[1:]:
+        name, *rest = words.split()
+        version[name] = numbers(" ".join(rest))[:3]
+    family = "gcc" if "gcc" in version else "clang"
+    here = {
+        "compiler family": family,
+        "C++ compiler": Found(version[family], shutil.which(cxx[0])),
+    }
+    for library, header in HEADERS.items():
+        if library in version:
+            path = re.search(rf'^# \d+ "(.*/{header})"', probe, re.M)
+            here[library] = Found(version[library], path.group(1))
+    library = boost_context_library(cxx)
+    if "Boost" in version and library:
+        here["Boost.Context"] = Found(version["Boost"], library)
+    return here

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""What the course needs, and what of it is missing here."""
+
+import platform
+from typing import NamedTuple
+
+from lab_tool.setup.versions import dotted
+
+
+class Requirement(NamedTuple):
+    name: str
+    minimum: tuple[int, ...]  # the oldest version that the course is tested with or needs
+    package: str  # of Debian and Ubuntu
+
+
+class Found(NamedTuple):
+    """What is here, for a requirement."""
+
+    version: tuple[int, ...]
+    path: str
+
+
+REQUIREMENTS = [
+    Requirement("C++ compiler", (12,), "g++"),
+    Requirement("Meson", (1, 4, 0), "meson"),
+    Requirement("Ninja", (1, 8, 2), "ninja-build"),
+    Requirement("pkg-config", (0, 29), "pkg-config"),
+    Requirement("Catch2", (3, 4, 0), "catch2"),
+    Requirement("Boost.Context", (1, 74), "libboost-context-dev"),
+    Requirement("CLI11", (2, 1, 0), "libcli11-dev"),
+    Requirement("nlohmann_json", (3, 10, 0), "nlohmann-json3-dev"),
+]
+# In the cuda backend a program without nlohmann_json refuses --json and --trace, and that is all.
+CPU_BACKEND_ONLY = ("Boost.Context", "nlohmann_json")
+# On these machines the CPU backend switches between stacks by itself; elsewhere Boost.Context does.
+OWN_SWITCH = ("x86_64", "AMD64", "aarch64", "arm64")
+CLANG_MINIMUM = (14,)
+
+# What a program can do without, by saying so: libpng writes the pictures of chapters 05 and 06.
+# Installed along with the others, and never the reason to install or to stop.
+OPTIONAL = [Requirement("libpng", (1, 6, 0), "libpng-dev")]
+
+
+def minimum_of(name, here=()):
+    """The oldest version of this requirement that is enough with the compiler that is here."""
+    if name == "C++ compiler" and "compiler family" in here and here["compiler family"] == "clang":
+        return CLANG_MINIMUM
+    return next(item.minimum for item in REQUIREMENTS + OPTIONAL if item.name == name)
+
+
+def needed_by(backend):
+    """All requirements, less what that backend has no use for on this machine."""
+    unneeded = set() if backend == "cpu" else set(CPU_BACKEND_ONLY)
+    if platform.machine() in OWN_SWITCH:
+        unneeded.add("Boost.Context")
+    return [item for item in REQUIREMENTS if item.name not in unneeded]
+
+
+def missing_from(here, backend):
+    """The names of what is not here or too old."""
+    return [
+        item.name
+        for item in needed_by(backend)
+        if item.name not in here or here[item.name].version < minimum_of(item.name, here)
+    ]
+
+
+def described(name, here):
+    """'Meson 1.4.0 (1.0.1 is here)', for a list of what is missing."""
+    if name == "C++ compiler":
+        text = (
+            f"a C++20 compiler (g++ {dotted(minimum_of(name))} or clang++ {dotted(CLANG_MINIMUM)})"
+        )
+    else:
+        text = f"{name} {dotted(minimum_of(name))}"
+    return f"{text} ({dotted(here[name].version)} is here)" if name in here else text

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""Makes sure, once, that all that a backend needs is here; remembers it in .lab/setup.json."""
+
+import contextlib
+import importlib
+import json
+import os
+
+from engine.driver.errors import LabError
+from engine.driver.paths import shown
+from lab_tool.paths import ROOT, VENV
+from lab_tool.setup import installing, probe, requirements
+from lab_tool.setup.requirements import Found, described, missing_from, needed_by
+from lab_tool.setup.virtual_environment import VENV_PYTHON
+
+STAMP = ROOT / ".lab" / "setup.json"
+
+
+def set_up(backend):
+    """Installs what is missing for the backend; returns {name of requirement: Found}."""
+    tools = remembered_set_up(backend)
+    if tools:
+        return tools
+    here = probe.look_around()
+    missing = missing_from(here, backend)
+    if missing:
+        installing.install(missing, here)
+        importlib.invalidate_caches()
+        here = probe.look_around()
+        missing = missing_from(here, backend)
+        if missing:
+            raise LabError(
+                "still missing after the installation: "
+                + ", ".join(described(name, here) for name in missing)
+                + (
+                    f"; delete the folder {shown(VENV)}, and run lab again."
+                    if VENV.exists()
+                    else "."
+                )
+            )
+    tools = {item.name: here[item.name] for item in needed_by(backend)}
+    paths = [probe.__file__, requirements.__file__, *(tool.path for tool in tools.values())]
+    if any(path.startswith(str(VENV)) for path in paths):
+        paths.append(VENV_PYTHON)  # without it nothing in .venv starts
+    stamp = {
+        "backend": backend,
+        "surroundings": surroundings(),
+        "marks": {path: mark_of(path) for path in paths},
+        "tools": tools,
+    }
+    with contextlib.suppress(OSError):  # then the next run looks again
+        STAMP.parent.mkdir(exist_ok=True)
+        STAMP.write_text(json.dumps(stamp), encoding="utf-8")
+    return tools
+
+
+def remembered_set_up(backend):
+    """The finished set-up of an earlier run, or None if anything that it rests on has changed."""
+    try:
+        stamp = json.loads(STAMP.read_text(encoding="utf-8"))
+        if stamp["surroundings"] != surroundings() or stamp["backend"] not in (backend, "cpu"):
+            return None
+        if any(mark_of(path) != mark for path, mark in stamp["marks"].items()):
+            return None
+        return {name: Found(tuple(found), path) for name, (found, path) in stamp["tools"].items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def mark_of(path):
+    """Changes when the file does; None if there is no file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return [status.st_mtime_ns, status.st_size]
+
+
+def surroundings():
+    return [os.environ.get(name, "") for name in ("PATH", "CXX", "BOOST_ROOT", "BOOST_LIBRARYDIR")]
