@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The `lab` command: `verbs` has a module for each of its commands, and the rest is by subject."""
+"""The course's command, ./lab: it builds, runs, checks and grades what is in this checkout."""
+
+from engine.driver.invocation import Invocation, set_invocation
+
+set_invocation(Invocation("lab", "./lab", "racecheck"))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Files of the user's on the command line: what was typed, and whether it can be meant."""
 
+from engine.driver.arguments import is_source
 from engine.driver.errors import WRONG_USE, LabError
-from lab_tool.arguments import is_source
 
 
 def is_file(arguments):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Builds targets with Ninja: one line of progress, and if it fails, what the compiler said."""
+"""Configures with Meson and builds with Ninja: one line of progress, and if it fails, what was said."""
 
 import contextlib
 import fcntl
@@ -9,6 +9,7 @@ import time
 
 from engine.driver.build_folder import word_for
 from engine.driver.errors import LabError
+from engine.driver.invocation import invocation
 from engine.driver.output import Progress, is_verbose, remark, remark_lines
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
@@ -22,14 +23,30 @@ def build(place, targets, what):
         _build(place, targets, what)
 
 
+def configure(command, folder):
+    """Runs Meson, which makes the folder or looks at it anew; its own messages are shown if it fails."""
+    if is_verbose():
+        code, lines = run_step(command), []
+    else:
+        lines = []
+        with Progress(f"Configuring {shown(folder)}"):
+            code = watch(command, lines.append)
+    if code != 0:
+        first = next((at for at, line in enumerate(lines) if "ERROR" in line), 0)
+        remark_lines(lines[first:])
+        raise LabError("Meson could not configure the build; its own message is above.")
+
+
 @contextlib.contextmanager
 def alone_in(folder):
-    """Waits until no other lab builds in this folder: two Ninjas at once would write the same files."""
+    """Waits until nobody else builds in this folder: two Ninjas at once would write the same files."""
     with open(folder / ".lab_builds", "ab") as lock:
         silent_until = time.monotonic() + SILENT_SECONDS
         while not _taken(lock):
             if time.monotonic() > silent_until:
-                remark(f"Another lab is building in {shown(folder)}: waiting for it.")
+                remark(
+                    f"Another {invocation().name} is building in {shown(folder)}: waiting for it."
+                )
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 break
             time.sleep(0.05)

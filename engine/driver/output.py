@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What lab writes, and where.
+"""What a command writes, and where.
 
-The rule: stdout carries what was asked for, and nothing else. That is the program's own output under
-`run`, `trace` and `bench`, and lab's answer under the other verbs: findings, test results, tables.
-What lab says about its own work goes to stderr: which backend it takes, what it is building, the
-commands under --verbose, problems, and what to do next. So `./lab run 04 | less` and
-`./lab run FILE.cu > out.txt` give the program's own output, and it makes no difference whether stdout
-is a terminal.
+The rule: stdout carries what was asked for, and nothing else. That is the program's own output where a
+program is run, and else the command's answer: findings, test results, tables. What the command says
+about its own work goes to stderr: which backend it takes, what it is building, the commands under
+--verbose, problems, and what to do next. So `run FILE.cu > out.txt` gives the program's own output, and
+it makes no difference whether stdout is a terminal.
 
 Colour is for a terminal, and never if NO_COLOR is set.
 """
@@ -19,6 +18,8 @@ import shutil
 import sys
 import threading
 import time
+
+from engine.driver.invocation import invocation
 
 SECONDS_BETWEEN_LINES = 10  # of progress, if stderr is no terminal
 SECONDS_BETWEEN_UPDATES = 0.25  # of the progress line on a terminal
@@ -63,12 +64,12 @@ def _write_line(stream, words):
 
 
 def say(*words):
-    """Part of lab's answer."""
+    """Part of the command's answer."""
     _write_line(sys.stdout, words)
 
 
 def remark(*words):
-    """Something about lab's own work."""
+    """Something about the command's own work."""
     _write_line(sys.stderr, words)
 
 
@@ -81,7 +82,7 @@ def remark_lines(lines):
 
 
 def say_problem(message):
-    remark(coloured("lab:", RED, sys.stderr), message)
+    remark(coloured(f"{invocation().name}:", RED, sys.stderr), message)
 
 
 def say_interrupted(what=""):
@@ -89,7 +90,7 @@ def say_interrupted(what=""):
     global _interruption_is_told
     if not _interruption_is_told:
         _interruption_is_told = True
-        remark(what or "lab: interrupted.")
+        remark(what or f"{invocation().name}: interrupted.")
 
 
 def say_next(command, purpose=""):

@@ -211,7 +211,7 @@ def settings_with_libraries(place, *forms, targets=()):
                 inputs.append(settings[form.prefix + "precompiled_header"] + ".gch")
         folder = place.folder.resolve()
         names = [os.path.relpath(folder / path, folder) for path in dict.fromkeys(inputs)]
-        build(place, names, "the course's libraries")
+        build(place, names, "the libraries")
         # Ninja runs Meson again if a meson.build has changed, and it may name other libraries.
         before, settings = settings, settings_of(place.folder)
         if settings == before:

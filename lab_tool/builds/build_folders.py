@@ -6,10 +6,10 @@ import pathlib
 import shutil
 
 from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
+from engine.driver.building import configure
 from engine.driver.errors import WRONG_USE, LabError
-from engine.driver.output import Progress, is_verbose, remark, remark_lines
+from engine.driver.output import remark
 from engine.driver.paths import shown
-from engine.driver.processes import run_step, watch
 from lab_tool.builds.backends import choose_backend
 from lab_tool.builds.build_repair import date_back_future_sources, defect_of, make_empty
 from lab_tool.paths import ROOT, VENV
@@ -70,7 +70,7 @@ def configured(arguments):
         command = [word_for(tools["Meson"]), "setup", shown(folder), shown(ROOT)]
         if settings is not None:  # the checkout was moved, or CXX names another compiler
             command.insert(2, "--wipe")
-        _configure([*command, f"-Dcompute_backend={backend}"], folder)
+        configure([*command, f"-Dcompute_backend={backend}"], folder)
     return BuildFolder(folder, tools)
 
 
@@ -109,16 +109,3 @@ def _fits(settings):
         settings["source_root"] == str(ROOT)
         and lines_of(settings, "cxx")[-len(compiler) :] == compiler  # after ccache, if that is here
     )
-
-
-def _configure(command, folder):
-    if is_verbose():
-        code, lines = run_step(command), []
-    else:
-        lines = []
-        with Progress(f"Configuring {shown(folder)}"):
-            code = watch(command, lines.append)
-    if code != 0:
-        first = next((at for at, line in enumerate(lines) if "ERROR" in line), 0)
-        remark_lines(lines[first:])
-        raise LabError("Meson could not configure the build; its own message is above.")

@@ -6,18 +6,18 @@ import pathlib
 import shlex
 import tempfile
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
 from engine.driver.output import remark, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
+from engine.driver.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
 from grader.judging.programs import workshop
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
 from lab_tool.builds.backends import choose_backend
 from lab_tool.builds.build_folders import configured
-from lab_tool.builds.programs import run_finished_program
 from lab_tool.builds.recorded_runs import circumstances, recorded
 from lab_tool.chapters import chosen_chapters
 

@@ -4,13 +4,13 @@
 import json
 import pathlib
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import Progress, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import NOT_BEGUN, add_work, work_folder
 from grader.judging.home_checks import checked, workshops
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
 
 

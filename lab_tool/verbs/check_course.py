@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """./lab check-course: what the chapters lack, and whether an exercise judges as it must."""
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.programs import workshop
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from lab_tool.authoring.course_check import missing_from_course
 from lab_tool.authoring.trials import deviation, trials_of, verdict_on
 from lab_tool.builds.build_folders import configured

@@ -4,13 +4,13 @@
 import importlib.util
 import shlex
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import chosen_exercises
 from grader.exercises.work_folder import has_solution
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from lab_tool.export.graders import GRADERS
 from lab_tool.export.repository import repository_files
 from lab_tool.export.solution_work import recorded_files

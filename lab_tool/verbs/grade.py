@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
 from engine.driver.build_folder import settings_of
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import counted, remark, say, say_next
@@ -24,7 +25,6 @@ from grader.submissions.grading_run import Tools, judge_here
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
 from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """./lab learn: exercise by exercise, checked on each save."""
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import DONE, add_work, work_folder
 from grader.judging.home_checks import checked, workshops
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from lab_tool.learning.learning import Lesson
 from lab_tool.learning.terminal import is_terminal
 

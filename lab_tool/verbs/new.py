@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """./lab new: a new chapter or exercise, which builds and passes its tests."""
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
-from lab_tool.arguments import WRONG_USE_MEANING, Verb
 from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.new_exercise import make_exercise
 

@@ -5,11 +5,11 @@ import os
 import pathlib
 import sys
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import say_next
 from engine.driver.paths import shown
 from engine.driver.processes import run_quietly
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from lab_tool.builds.recorded_runs import is_recorded_run
 from lab_tool.paths import ROOT
 

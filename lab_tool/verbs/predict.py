@@ -4,11 +4,11 @@
 import shlex
 import sys
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import is_terminal, say, say_next
 from engine.driver.paths import shown
 from engine.driver.race_picture import write_picture
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
 from lab_tool.paths import ROOT
 from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of
 from lab_tool.predictions.prediction_text import (

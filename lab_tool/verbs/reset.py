@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """./lab reset: an exercise's file as it was at first; the old one is kept."""
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import add_work, work_folder
-from lab_tool.arguments import WRONG_USE_MEANING, Verb
 
 
 def add_options(parser):

@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./lab run: the chapters' programs, or one CUDA file."""
 
-import os
 import shlex
 
-from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
-from engine.driver.output import remark, say_next
-from engine.driver.recipe import build_file
-from engine.driver.user_files import check_file, options_of_program, words_of
-from lab_tool.arguments import (
+from engine.driver.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
@@ -18,13 +12,24 @@ from lab_tool.arguments import (
     add_chapter_or_file,
     add_include,
     add_verbose,
-    whole_number,
 )
+from engine.driver.building import build
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.program_runs import (
+    add_weak_options,
+    run_finished_program,
+    run_programs,
+    run_weak_programs,
+    say_next_after,
+)
+from engine.driver.recipe import build_file
+from engine.driver.user_files import check_file, options_of_program, words_of
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs
-from lab_tool.builds.programs import exit_code_of_all, run_finished_program
 from lab_tool.chapters import chosen_chapters
 from lab_tool.own_files import is_file, refuse_with_chapter
+
+DOCTOR = "./lab doctor"
 
 
 def add_options(parser):
@@ -38,18 +43,7 @@ def add_options(parser):
         action="store_true",
         help="let plain reads get old values, as far as CUDA's memory model allows it",
     )
-    parser.add_argument(
-        "--seed",
-        type=whole_number(0, 2**63 - 1),
-        metavar="S",
-        help="with --weak: draw the schedule, and which of its old values a read gets, from seed S "
-        "(default: the oldest and the newest in turn)",
-    )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="with --weak: say of each pair of lines why a read could get an old value",
-    )
+    add_weak_options(parser, "with --weak: ")
 
 
 def act(arguments):
@@ -67,11 +61,11 @@ def act(arguments):
         build(place, [chapters[0].target], chapters[0].program)
     else:
         build(place, ["programs"], f"the {len(chapters)} chapters' programs")
-    code = run_all(
+    code = run_programs(
         [(place.folder / chapter.target, arguments.program_options) for chapter in chapters]
     )
     following = "./lab test" if len(chapters) > 1 else f"./lab racecheck {chapters[0].number}"
-    say_next_after(code, following)
+    say_next_after(code, following, DOCTOR)
     return code
 
 
@@ -81,7 +75,7 @@ def run_file(arguments):
     program = build_file(place, arguments)
     code = run_finished_program(program, arguments.program_options)
     words = ["./lab", "racecheck", *words_of(arguments), *options_of_program(arguments)]
-    say_next_after(code, shlex.join(words))
+    say_next_after(code, shlex.join(words), DOCTOR)
     return code
 
 
@@ -90,34 +84,11 @@ def run_weak(arguments):
     if arguments.backend == "cuda":
         raise LabError("--weak runs on the cpu backend alone.", WRONG_USE)
     programs = observed_programs(arguments)
-    if arguments.seed is None:
-        os.environ["LAB_WEAK"] = "1"
-    else:
-        os.environ["LAB_WEAK_SEED"] = str(arguments.seed)
-    if arguments.explain:
-        os.environ["LAB_WEAK_EXPLAIN"] = "1"
-    code = run_all(programs)
+    code = run_weak_programs(programs, arguments)
     target = words_of(arguments) if is_file(arguments) else [arguments.target]
     words = ["./lab", "racecheck", *target, *options_of_program(arguments)]
-    say_next_after(code, shlex.join(words))
+    say_next_after(code, shlex.join(words), DOCTOR)
     return code
-
-
-def run_all(programs):
-    """Runs [(program, its options)], with an empty line after each; returns one exit code for all."""
-    codes = []
-    for program, options in programs:
-        codes.append(run_finished_program(program, options))
-        remark()
-    return exit_code_of_all(codes)
-
-
-def say_next_after(code, following):
-    """What to do after a program that ended with this code; `following` if it ran to its end."""
-    if code in (0, 1):
-        say_next(following)
-    elif code == NOTHING_COULD_RUN:
-        say_next("./lab doctor", "what can run here")
 
 
 VERB = Verb(

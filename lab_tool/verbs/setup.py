@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """./lab setup: installs, configures, and builds what exercises are checked with."""
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_verbose
 from engine.driver.building import build
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.judging.programs import workshop
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_verbose
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.editor_database import write_database
 from lab_tool.setup.versions import dotted

@@ -3,12 +3,12 @@
 
 import shutil
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.comparison import comparison
 from grader.exercises.work_folder import add_work, has_solution, work_folder
-from lab_tool.arguments import WRONG_USE_MEANING, Verb
 
 
 def add_options(parser):

@@ -4,13 +4,13 @@
 import os
 import re
 
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from engine.driver.build_folder import introspection, word_for
 from engine.driver.building import build
 from engine.driver.errors import NOTHING_COULD_RUN, LabError
 from engine.driver.output import Progress, is_verbose, remark, say, say_command, say_next
 from engine.driver.paths import shown
 from engine.driver.processes import watch
-from lab_tool.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
 from lab_tool.builds.build_folders import configured
 from lab_tool.setup.python_packages import PYTEST, python_with_installed
 from lab_tool.testing.failed_tests import report_of

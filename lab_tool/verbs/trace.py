@@ -7,13 +7,7 @@ import pathlib
 import shlex
 import sys
 
-from engine.driver.build_folder import settings_of
-from engine.driver.building import build
-from engine.driver.errors import WRONG_USE, LabError
-from engine.driver.output import remark, say_next
-from engine.driver.paths import require_writable, shown
-from engine.driver.processes import output_of, run_quietly
-from lab_tool.arguments import (
+from engine.driver.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
@@ -21,8 +15,14 @@ from lab_tool.arguments import (
     add_build,
     add_verbose,
 )
+from engine.driver.build_folder import settings_of
+from engine.driver.building import build
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.output import remark, say_next
+from engine.driver.paths import require_writable, shown
+from engine.driver.processes import output_of, run_quietly
+from engine.driver.program_runs import run_finished_program
 from lab_tool.builds.build_folders import configured
-from lab_tool.builds.programs import run_finished_program
 from lab_tool.builds.recorded_runs import circumstances, device_in_words
 from lab_tool.chapters import chosen_chapters
 from lab_tool.paths import ROOT

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from lab_tool.arguments import parser_of
+from engine.driver.arguments import parser_of
 from lab_tool.command_line import overview
 from lab_tool.verbs import VERBS, load
 from this_build import ROOT

@@ -15,11 +15,11 @@ import unittest
 import zipfile
 from unittest import mock
 
+from engine.driver.arguments import parse
 from engine.driver.errors import LabError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
-from lab_tool.arguments import parse
 from lab_tool.export.writing import write_folder
 from lab_tool.verbs import export as export_verb
 from lab_tool.verbs.export import VERB

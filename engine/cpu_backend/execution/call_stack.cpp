@@ -5,6 +5,7 @@
 #include <unwind.h>
 
 #include <cstdint>
+#include <string_view>
 
 #include "cpu_backend/execution/signal_context.hpp"
 
@@ -48,8 +49,9 @@ std::uint64_t load_address() {
 }
 
 bool wraps_the_runtime(const std::string& file) {
+  constexpr std::string_view others = CPU_BACKEND_WRAPPERS;
   return file.find("/checked_runtime/") != std::string::npos ||
-         file.find("/common/lab/") != std::string::npos;
+         (!others.empty() && file.find(others) != std::string::npos);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import textwrap
 from typing import Callable, NamedTuple, Optional
 
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.invocation import invocation
 from engine.driver.names import hint, listed
 
 HELP_WIDTH = 79
@@ -16,10 +17,10 @@ NO_DEVICE_MEANING = (NOTHING_COULD_RUN, "there is no device to run on")
 
 
 class Verb(NamedTuple):
-    """All that the command line knows of a verb; each module in verbs/ defines one."""
+    """All that the command line knows of a verb."""
 
-    summary: str  # its line of `./lab --help`
-    usage: list[str]  # the forms of the command, without ./lab
+    summary: str  # its line of the help of all
+    usage: list[str]  # the forms of the command, without the command's own name
     description: str
     examples: list[tuple[str, str]]  # a command, and what it does
     exit_codes: list[tuple[int, str]]
@@ -36,8 +37,8 @@ class SentenceParser(argparse.ArgumentParser):
     def error(self, message):
         missing = re.fullmatch("the following arguments are required: (.*)", message)
         if missing:
-            message = f"lab {self.verb_name} needs {listed(missing[1].split(', '))}"
-        raise LabError(f"{message}; ./lab {self.verb_name} --help shows what there is.", WRONG_USE)
+            message = f"{invocation().name} {self.verb_name} needs {listed(missing[1].split(', '))}"
+        raise LabError(f"{message}; {_help_shows(self.verb_name)}", WRONG_USE)
 
 
 def is_source(word):
@@ -116,7 +117,7 @@ def add_include(parser):
 def parser_of(name, verb):
     """The verb's parser; `name` is as it is typed."""
     parser = SentenceParser(
-        prog=f"./lab {name}", add_help=False, allow_abbrev=False, usage=_usage(verb)
+        prog=invocation().command(name), add_help=False, allow_abbrev=False, usage=_usage(verb)
     )
     parser.verb_name = name
     parser.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(
@@ -133,14 +134,14 @@ def parser_of(name, verb):
 
 
 def _usage(verb):
-    return "\n       ".join(f"./lab {form}" for form in verb.usage)
+    return "\n       ".join(f"{invocation().typed} {form}" for form in verb.usage)
 
 
 def parse(name, verb, words, program_options: Optional[list[str]]):
     """The arguments of the verb, out of the words after it and the ones after `--`, if any."""
     if program_options is not None and not verb.takes_program_options:
         raise LabError(
-            f"options of a program, after --, go with run, racecheck and trace, not with {name}.",
+            f"options of a program, after --, do not go with {name}.",
             WRONG_USE,
         )
     parser = parser_of(name, verb)
@@ -154,7 +155,10 @@ def parse(name, verb, words, program_options: Optional[list[str]]):
     backend = getattr(arguments, "backend", None)
     if backend and backend not in parser.backends:
         there_are = listed(parser.backends)
-        raise LabError(f"lab {name} has no backend {backend}; there are {there_are}.", WRONG_USE)
+        raise LabError(
+            f"{invocation().name} {name} has no backend {backend}; there are {there_are}.",
+            WRONG_USE,
+        )
     if arguments.build and any(word.split("=")[0] == "--backend" for word in words):
         raise LabError(
             "--build names a folder that already has its backend; leave --backend out.", WRONG_USE
@@ -171,17 +175,28 @@ def _refuse_empty(name, words):
             option, word = word[:-1], ""
         if not word:
             what = f"the value of {option}" if option else "an argument"
-            more = f"./lab {name} --help shows what there is."
-            raise LabError(f"lab {name}: {what} is empty; {more}", WRONG_USE)
+            raise LabError(
+                f"{invocation().name} {name}: {what} is empty; {_help_shows(name)}", WRONG_USE
+            )
 
 
 def _refuse(name, verb, parser, word):
     """Says that the verb has no such option or argument."""
     if not word.startswith("-"):
-        more = f"./lab {name} --help shows what there is."
-        raise LabError(f"lab {name} takes no second argument {word}; {more}", WRONG_USE)
-    more = f"./lab {name} --help shows what there is."
+        raise LabError(
+            f"{invocation().name} {name} takes no second argument {word}; {_help_shows(name)}",
+            WRONG_USE,
+        )
+    more = _help_shows(name)
     if verb.takes_program_options:
-        more = f"options of the program come after --, as in ./lab {name} 05 -- --threads 128."
+        more = (
+            f"options of the program come after --, as in {verb.examples[0][0]} -- --threads 128."
+        )
     known = [option for action in parser._actions for option in action.option_strings]
-    raise LabError(f"lab {name} takes no option {word}; {hint(word, known, more)}", WRONG_USE)
+    raise LabError(
+        f"{invocation().name} {name} takes no option {word}; {hint(word, known, more)}", WRONG_USE
+    )
+
+
+def _help_shows(name):
+    return f"{invocation().command(name)} --help shows what there is."

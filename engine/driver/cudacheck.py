@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""The command cudacheck: CUDA files without a GPU, run, checked for races, or run with old values."""
+
+import hashlib
+import os
+import pathlib
+import shutil
+
+from engine.driver.arguments import (
+    NO_DEVICE_MEANING,
+    WRONG_USE_MEANING,
+    Verb,
+    add_include,
+    add_verbose,
+)
+from engine.driver.build_folder import BuildFolder, settings_of
+from engine.driver.building import alone_in, configure
+from engine.driver.checking import add_check_options, check
+from engine.driver.command_line import Command, run_command
+from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.invocation import CUDACHECK, set_invocation
+from engine.driver.paths import ENGINE
+from engine.driver.processes import output_of, run_program
+from engine.driver.program_runs import (
+    add_weak_options,
+    run_finished_program,
+    run_weak_programs,
+    say_next_after,
+)
+from engine.driver.recipe import ORDINARY, RACECHECK, build_file
+from engine.driver.user_files import check_file, options_of_program, words_of
+
+OLDEST_MESON = (1, 4, 0)
+OVERVIEW = """\
+usage: cudacheck VERB FILE.cu ... [options] [-- program options]
+
+{verbs}
+
+CUDA files run on the CPU, with no GPU and no CUDA toolkit. What a verb takes: cudacheck VERB --help
+"""
+
+
+def default_build_folder():
+    """Of this copy of the engine, below the user's folder for what can be made anew."""
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    compiler = os.environ.get("CXX", "")
+    digest = hashlib.sha256(f"{ENGINE}\0{compiler}".encode()).hexdigest()[:12]
+    return cache / "cudacheck" / digest
+
+
+def configured(arguments):
+    """The BuildFolder that --build names, or the default one, ready to be built in. Raises LabError."""
+    tools = {name: _tool(name, oldest) for name, oldest in (("Meson", OLDEST_MESON), ("Ninja", ()))}
+    place = pathlib.Path(arguments.build) if arguments.build else default_build_folder()
+    sources, folder = place / "source", place / "build"
+    try:
+        sources.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LabError(f"{place} can't be written to: {error.strerror}.", WRONG_USE) from error
+    with alone_in(place):
+        if settings_of(folder) is None:
+            shutil.copyfile(ENGINE / "standalone/meson.build", sources / "meson.build")
+            link = sources / "engine"
+            if not link.exists():
+                link.unlink(missing_ok=True)  # to a copy that has gone
+                link.symlink_to(ENGINE, target_is_directory=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            configure([tools["Meson"].path, "setup", str(folder), str(sources)], folder)
+    return BuildFolder(folder, tools)
+
+
+class _Tool:
+    def __init__(self, path, version):
+        self.path, self.version = path, version
+
+
+def _tool(name, oldest):
+    path = shutil.which(name.lower())
+    version = _version_of(path) if path else ()
+    if path and version >= oldest:
+        return _Tool(path, version)
+    wanted = f"{name} {'.'.join(map(str, oldest))}" if oldest else name
+    here = f" ({'.'.join(map(str, version))} is here)" if path else ""
+    raise LabError(
+        f"cudacheck builds with {wanted} or newer{here}: "
+        "python3 -m pip install meson ninja brings it, in a virtual environment."
+        if oldest
+        else f"cudacheck builds with {wanted}, which is not here: "
+        "python3 -m pip install ninja brings it, in a virtual environment."
+    )
+
+
+def _version_of(path):
+    text = (output_of([path, "--version"]) or "").strip()
+    return tuple(int(part) for part in text.split(".") if part.isdigit())
+
+
+def add_files(parser):
+    parser.add_argument("target", metavar="FILE.cu", help="CUDA files that make one program")
+    add_include(parser)
+    parser.add_argument(
+        "--build",
+        metavar="FOLDER",
+        help="where the engine is built, once (default: a folder below ~/.cache/cudacheck)",
+    )
+    add_verbose(parser)
+
+
+def _given_again(arguments):
+    return [*words_of(arguments), *options_of_program(arguments)]
+
+
+def run(arguments):
+    check_file(arguments)
+    program = build_file(configured(arguments), arguments, ORDINARY)
+    code = run_finished_program(program, arguments.program_options)
+    say_next_after(code, CUDACHECK.command("check", *_given_again(arguments)))
+    return code
+
+
+def weak(arguments):
+    check_file(arguments)
+    program = build_file(configured(arguments), arguments, RACECHECK)
+    code = run_weak_programs([(program, arguments.program_options)], arguments)
+    say_next_after(code, CUDACHECK.command("check", *_given_again(arguments)))
+    return code
+
+
+def check_races(arguments):
+    def built():
+        if arguments.program:
+            return [(pathlib.Path(arguments.program), arguments.program_options)]
+        check_file(arguments)
+        program = build_file(configured(arguments), arguments, RACECHECK)
+        return [(program, arguments.program_options)]
+
+    def again(seed):
+        words = [*words_of(arguments), "--seed", seed, *options_of_program(arguments)]
+        return CUDACHECK.command("check", *words)
+
+    def afterwards():
+        return CUDACHECK.command("run", *_given_again(arguments))
+
+    if arguments.program:
+        return check(arguments, built, None, None)
+    if not arguments.target:
+        raise LabError(
+            "cudacheck check needs FILE.cu; cudacheck check --help shows what there is.", WRONG_USE
+        )
+    return check(arguments, built, afterwards, again)
+
+
+def test(arguments):
+    """The engine's own tests."""
+    place = configured(arguments)
+    words = ["test", "-C", str(place.folder), "--print-errorlogs", *arguments.names]
+    return 1 if run_program([place.tools["Meson"].path, *words]) else 0
+
+
+def _add_check(parser):
+    add_files(parser)
+    parser._actions[1].nargs = "?"  # --program needs none
+    add_check_options(parser)
+
+
+def _add_weak(parser):
+    add_files(parser)
+    add_weak_options(parser)
+
+
+def _add_test(parser):
+    parser.add_argument(
+        "names", nargs="*", metavar="TEST", help="tests by their names (default: all)"
+    )
+    parser.add_argument("--build", metavar="FOLDER", help="as for the other verbs")
+    add_verbose(parser)
+
+
+EXIT_CODES = [
+    (0, "all is right"),
+    (1, "something is wrong, or failed while it was built or run"),
+    WRONG_USE_MEANING,
+]
+PROGRAM_OPTIONS = "[options] [-- program options]"
+VERBS = {
+    "run": Verb(
+        summary="builds and runs CUDA files",
+        usage=[f"run FILE.cu ... {PROGRAM_OPTIONS}"],
+        description="Builds one program of these files, and runs it on the CPU.",
+        examples=[
+            ("cudacheck run FILE.cu", "one file"),
+            ("cudacheck run a.cu b.cu -DN=4", "one program of two files, with a macro"),
+        ],
+        exit_codes=[(0, "the program's own, as any other that it ends with"), *EXIT_CODES[1:]],
+        add_options=add_files,
+        act=run,
+        takes_program_options=True,
+    ),
+    "check": Verb(
+        summary="looks for races, between blocks too",
+        usage=[f"check FILE.cu ... {PROGRAM_OPTIONS}"],
+        description="Runs the program under the race checker with different schedules of its blocks and "
+        "threads, and says which two accesses race and what is missing between them.",
+        examples=[
+            ("cudacheck check FILE.cu", "20 schedules"),
+            ("cudacheck check FILE.cu --seed 7", "one schedule alone"),
+        ],
+        exit_codes=[
+            (0, "something was checked, and no race was found"),
+            (1, "a race, a program that failed, or nothing that could be checked"),
+            WRONG_USE_MEANING,
+            NO_DEVICE_MEANING,
+        ],
+        add_options=_add_check,
+        act=check_races,
+        takes_program_options=True,
+    ),
+    "weak": Verb(
+        summary="runs with old values, as far as the memory model allows",
+        usage=[f"weak FILE.cu ... {PROGRAM_OPTIONS}"],
+        description="Runs the program so that plain reads get old values, as far as CUDA's memory model "
+        "allows it: what may go wrong goes wrong.",
+        examples=[
+            ("cudacheck weak FILE.cu", "the oldest and the newest values in turn"),
+            ("cudacheck weak FILE.cu --explain", "and why a read could get an old value"),
+        ],
+        exit_codes=[(0, "the program's own, as any other that it ends with"), *EXIT_CODES[1:]],
+        add_options=_add_weak,
+        act=weak,
+        takes_program_options=True,
+    ),
+    "test": Verb(
+        summary="runs the engine's own tests, for which it takes Catch2 and pytest",
+        usage=["test [TEST ...] [options]"],
+        description="Builds and runs the engine's own tests.",
+        examples=[
+            ("cudacheck test", "all of them"),
+            ("cudacheck test barrier_test", "one of them"),
+        ],
+        exit_codes=EXIT_CODES,
+        add_options=_add_test,
+        act=test,
+    ),
+}
+
+
+def main(words):
+    """Runs the verb; returns the exit code."""
+    set_invocation(CUDACHECK)
+    return run_command(Command(OVERVIEW, list(VERBS), VERBS.__getitem__), words)

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Runs finished programs in the user's sight, as they are or with old values for their plain reads."""
+
+import os
+import signal
+
+from engine.driver.arguments import whole_number
+from engine.driver.errors import NOTHING_COULD_RUN
+from engine.driver.invocation import invocation
+from engine.driver.output import remark, say_next, say_problem
+from engine.driver.paths import shown
+from engine.driver.processes import run_program, signal_name
+
+# What a write to memory that is somebody else's may end in.
+MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
+
+
+def run_finished_program(path, options):
+    """Runs a program in the current directory; returns its exit code, 128 + N for signal N."""
+    path = shown(path)
+    os.environ["LAB_REPORT_UNASKED"] = "1"  # of launches that failed, and nobody asked
+    code = run_program([path if os.sep in path else f"./{path}", *options])
+    if code >= 0:
+        return code
+    if code != -signal.SIGPIPE:  # whoever read the output has seen enough, as `| head` has
+        remedy = ""
+        if -code in MEMORY_SIGNALS:
+            command = invocation().command(invocation().check)
+            remedy = f" If a kernel did that, {command} names the line."
+        say_problem(f"{os.path.basename(path)} was ended by {signal_name(-code)}.{remedy}")
+    return 128 - code
+
+
+def exit_code_of_all(codes):
+    """One exit code for several programs: the first failure, else 77 if any could not run, else 0."""
+    failed = [code for code in codes if code not in (0, NOTHING_COULD_RUN)]
+    if failed:
+        return failed[0]
+    return NOTHING_COULD_RUN if NOTHING_COULD_RUN in codes else 0
+
+
+def add_weak_options(parser, condition=""):
+    """The options of a run in the weak form; `condition` begins their help."""
+    parser.add_argument(
+        "--seed",
+        type=whole_number(0, 2**63 - 1),
+        metavar="S",
+        help=f"{condition}draw the schedule, and which of its old values a read gets, from seed S "
+        "(default: the oldest and the newest in turn)",
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help=f"{condition}say of each pair of lines why a read could get an old value",
+    )
+
+
+def run_weak_programs(programs, arguments):
+    """Runs [(program, its options)] of the race checker's form as the options say; returns one exit code."""
+    if arguments.seed is None:
+        os.environ["LAB_WEAK"] = "1"
+    else:
+        os.environ["LAB_WEAK_SEED"] = str(arguments.seed)
+    if arguments.explain:
+        os.environ["LAB_WEAK_EXPLAIN"] = "1"
+    return run_programs(programs)
+
+
+def run_programs(programs):
+    """Runs [(program, its options)], with an empty line after each; returns one exit code for all."""
+    codes = []
+    for program, options in programs:
+        codes.append(run_finished_program(program, options))
+        remark()
+    return exit_code_of_all(codes)
+
+
+def say_next_after(code, following, doctor=None):
+    """What to do after a program that ended with this code; `following` if it ran to its end, and
+    `doctor`, if there is such a command, if there is no device."""
+    if code in (0, 1):
+        say_next(following)
+    elif code == NOTHING_COULD_RUN and doctor:
+        say_next(doctor, "what can run here")
