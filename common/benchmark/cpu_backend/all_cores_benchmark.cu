@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "cpu_backend/benchmark/measuring.hpp"
+#include "benchmark/cpu_backend/measuring.hpp"
 #include "lab/check.cuh"
 #include "lab/program.hpp"
 #include "lab/timing.hpp"

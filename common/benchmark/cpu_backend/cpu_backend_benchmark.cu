@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "benchmark/cpu_backend/measuring.hpp"
 #include "benchmark/recorded_run.hpp"
-#include "cpu_backend/benchmark/measuring.hpp"
 #include "lab/json_text.hpp"
 #include "lab/options.hpp"
 #include "lab/program.hpp"
