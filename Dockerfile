@@ -10,7 +10,7 @@ ENV DEBIAN_FRONTEND=noninteractive
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
         ca-certificates git python3 python3-venv g++ ninja-build pkg-config catch2 libcli11-dev \
-        nlohmann-json3-dev libpng-dev python3-pytest clangd gdb \
+        nlohmann-json3-dev libpng-dev python3-pytest python3-jsonschema clangd gdb \
     && rm -rf /var/lib/apt/lists/*
 # Ubuntu 24.04's Meson is too old.
 RUN python3 -m venv /opt/meson && /opt/meson/bin/pip install --quiet 'meson>=1.4.0,<2'

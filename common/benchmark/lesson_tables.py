@@ -265,7 +265,7 @@ def rewritten(text, root=ROOT):
         if is_fenced(match):
             return match[0]
         file, values = specification(match["spec"])
-        run = recorded_run.load(root / file)
+        run = recorded_run.load_course_run(root / file)
         if match["kind"] == "goals" and values:
             raise RunError("goals take no further words.")
         body = goals(run) if match["kind"] == "goals" else table(run, values)

@@ -44,7 +44,7 @@ def all_figures(root=ROOT):
         if figure:
             found[script.with_suffix(".svg")] = figure
     for run in sorted(root.glob("docs/benchmarks/*.json")):
-        for chapter, figure in draw_run.figures_of(recorded_run.load(run), root).items():
+        for chapter, figure in draw_run.figures_of(recorded_run.load_course_run(run), root).items():
             found[run.with_name(f"{run.stem}-{chapter}.svg")] = figure
     return found
 

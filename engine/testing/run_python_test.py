@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs one file of Python tests with pytest, as Meson asks for it: python -m run_python_test FILE.
 
-Meson's Python may lack pytest: then the one that LAB_TEST_PYTHON names is taken, if it has it. Without
-pytest the test is skipped.
+Meson's Python may lack pytest, or one of the LAB_TEST_PACKAGES that the test imports: then the first of
+the LAB_TEST_PYTHONS that has them is taken. Without pytest the test is skipped.
 
 The variables of the environment that end in _PROGRAM name programs that the test starts. In a cross
 build this machine can start them by PROGRAM_WRAPPER alone: then each is replaced by a script.
@@ -40,16 +40,18 @@ def replace_programs(environment):
                 environment[name] = startable(value, wrapper)
 
 
-def python_with_pytest():
-    """A Python that can import pytest; None if none is known."""
-    if importlib.util.find_spec("pytest") is not None:
+def python_with(packages):
+    """The first Python that can import all the packages; None if none is known."""
+    if all(importlib.util.find_spec(package) for package in packages):
         return sys.executable
-    other = os.environ.get("LAB_TEST_PYTHON", "")
-    return other if other and output_of([other, "-c", "import pytest"]) is not None else None
+    others = filter(None, os.environ.get("LAB_TEST_PYTHONS", "").split(os.pathsep))
+    statement = f"import {', '.join(packages)}"
+    return next((each for each in others if output_of([each, "-c", statement]) is not None), None)
 
 
 def main(words):
-    python = python_with_pytest()
+    packages = os.environ.get("LAB_TEST_PACKAGES", "").split()
+    python = python_with(["pytest", *packages]) or python_with(["pytest"])
     if python is None:
         print("Skipped: pytest is not here.")
         return SKIPPED

@@ -21,47 +21,58 @@ class PythonPackage(NamedTuple):
 
 
 PYTEST = PythonPackage("pytest", (7, 2), "The tests of Python code are run by pytest", True)
+JSONSCHEMA = PythonPackage("jsonschema", (4, 10), "Recorded runs are checked by jsonschema", True)
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one that apt installs for
 
 
-def python_with(package):
-    """A Python that can import the package and is here already, or None."""
-    statement = f"import {package.name}; print({package.name}.__version__)"
+def python_with(*packages):
+    """One Python that can import all the packages and is here already, or None."""
     for python in (sys.executable, VENV_PYTHON, SYSTEM_PYTHON):
-        text = output_of([python, "-c", statement])
-        if text is not None and numbers(text)[: len(package.minimum)] >= package.minimum:
+        if all(_can_import(python, package) for package in packages):
             return python
     return None
 
 
-def python_with_installed(package):
-    """A Python that can import the package, which is installed if need be."""
-    python = python_with(package)
+def _can_import(python, package):
+    statement = (
+        f"import {package.name}, importlib.metadata as m; print(m.version('{package.name}'))"
+    )
+    text = output_of([python, "-c", statement])
+    return text is not None and numbers(text)[: len(package.minimum)] >= package.minimum
+
+
+def python_with_installed(*packages):
+    """One Python that can import all the packages, which are installed if need be."""
+    python = python_with(*packages)
     if python:
         return python
-    remark(f"{package.purpose}, which is not here. These commands install it:")
-    for command in installation(package):
+    for package in packages:
+        if not python_with(package):
+            remark(f"{package.purpose}, which is not here.")
+    remark("These commands install what is missing:")
+    names = " and ".join(package.name for package in packages)
+    for command in installation(*packages):
         if run_installation(command) != 0:
+            of_debian = ", ".join(f"python3-{package.name}" for package in packages)
             raise LabError(
-                f"{package.name} could not be installed; the message is above. On Debian and "
-                f"Ubuntu the packages python3-{package.name}, or python3-venv for .venv, help."
+                f"{names} could not be installed; the message is above. On Debian and "
+                f"Ubuntu the packages {of_debian}, or python3-venv for .venv, help."
             )
-    python = python_with(package)
+    python = python_with(*packages)
     if not python:
         raise LabError(
-            f"{package.name} was installed, and no Python here can import it: "
+            f"{names} can't be imported by one Python here, although the installation succeeded: "
             "delete the folder .venv, and run lab again."
         )
     return python
 
 
-def installation(package):
-    """The shell commands that install the package."""
+def installation(*packages):
+    """The shell commands that install the packages, all for the same Python."""
     as_root = prefix_for_root()
-    if package.from_apt and as_root is not None and installs_with_apt(operating_system()):
-        return [
-            f"{as_root}apt-get update",
-            install_command([f"python3-{package.name}"], as_root),
-        ]
-    return commands_for([f"{package.name}>={dotted(package.minimum)}"])
+    may_use_apt = as_root is not None and installs_with_apt(operating_system())
+    if may_use_apt and all(package.from_apt for package in packages):
+        names = [f"python3-{package.name}" for package in packages]
+        return [f"{as_root}apt-get update", install_command(names, as_root)]
+    return commands_for([f"{package.name}>={dotted(package.minimum)}" for package in packages])

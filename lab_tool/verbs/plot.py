@@ -3,7 +3,6 @@
 
 import os
 import pathlib
-import sys
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, LabError
@@ -12,6 +11,7 @@ from engine.driver.paths import shown
 from engine.driver.processes import run_quietly
 from lab_tool.builds.recorded_runs import is_recorded_run
 from lab_tool.paths import ROOT
+from lab_tool.setup.python_packages import JSONSCHEMA, python_with_installed
 
 RUN_DRAWER = ROOT / "common/benchmark/draw_run.py"
 
@@ -35,7 +35,8 @@ def act(arguments):
         raise LabError(f"--output {folder}: nothing can be written there.", WRONG_USE)
     if not is_recorded_run(file):
         raise LabError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
-    command = [sys.executable, shown(RUN_DRAWER), "--output", shown(folder), shown(file)]
+    python = python_with_installed(JSONSCHEMA)
+    command = [python, shown(RUN_DRAWER), "--output", shown(folder), shown(file)]
     if run_quietly(command, "Drawing", shows_output=True) != 0:
         raise LabError("the pictures could not be drawn; the message is above.")
     say_next(f"open the pictures in {shown(folder)} in a browser")

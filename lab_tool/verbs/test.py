@@ -12,7 +12,12 @@ from engine.driver.output import Progress, is_verbose, remark, say, say_command,
 from engine.driver.paths import shown
 from engine.driver.processes import watch
 from lab_tool.builds.build_folders import configured
-from lab_tool.setup.python_packages import PYTEST, python_with_installed
+from lab_tool.setup.python_packages import (
+    JSONSCHEMA,
+    PYTEST,
+    python_with,
+    python_with_installed,
+)
 from lab_tool.testing.failed_tests import report_of
 from lab_tool.testing.test_results import Outcome, TestLogs, counted
 from lab_tool.testing.test_selection import binary_name, script_of, select, targets_of
@@ -60,7 +65,7 @@ def act(arguments):
     selection = select(tests, arguments.names, arguments.suite, arguments.without)
     chosen = selection.chosen
     if any(map(script_of, chosen)):
-        make_pytest_available()
+        make_available(packages_of(chosen))
     targets = targets_of(chosen, place.folder)
     if targets:
         build(place, targets, tests_text(len(chosen)))
@@ -93,12 +98,19 @@ def act(arguments):
     return 0 if counts["passed"] else NOTHING_COULD_RUN
 
 
-def make_pytest_available():
-    """Without pytest the tests of Python code are skipped, and the others run all the same."""
+def packages_of(tests):
+    """The Python packages that these tests take; Meson has them in the environment of each."""
+    names = {name for test in tests for name in test["env"].get("LAB_TEST_PACKAGES", "").split()}
+    return [PYTEST, *([JSONSCHEMA] if JSONSCHEMA.name in names else [])]
+
+
+def make_available(packages):
+    """Without pytest the tests of Python code are skipped, without another package those that need it."""
     try:
-        python_with_installed(PYTEST)
+        python_with_installed(*packages)
     except LabError as problem:
-        remark(f"The tests of Python code are skipped: {problem}")
+        skipped = "Tests that need more" if python_with(PYTEST) else "The tests of Python code"
+        remark(f"{skipped} are skipped: {problem}")
 
 
 def run_tests(place, chosen, logs, brief):

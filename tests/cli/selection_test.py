@@ -3,16 +3,25 @@
 
 import json
 import pathlib
+import re
+import sys
 import tempfile
 import unittest
 from unittest import mock
 
 from engine.driver.errors import LabError
 from lab_tool.setup import python_packages, virtual_environment
-from lab_tool.setup.python_packages import PYTEST, PythonPackage, installation
+from lab_tool.setup.python_packages import (
+    JSONSCHEMA,
+    PYTEST,
+    PythonPackage,
+    installation,
+    python_with,
+)
+from lab_tool.setup.virtual_environment import VENV_PYTHON
 from lab_tool.testing.failed_tests import MOST_LINES, report_of
 from lab_tool.testing.test_selection import binary_name, select, targets_of
-from lab_tool.verbs.test import OF_MESON
+from lab_tool.verbs.test import OF_MESON, packages_of
 
 
 def a_test(name, *suites, cmd=("program",), depends=()):
@@ -216,16 +225,16 @@ class Failing(unittest.TestCase):
 
 
 class PythonPackages(unittest.TestCase):
-    def commands(self, package, as_root, apt=True):
+    def commands(self, packages, as_root, apt=True):
         with (
             mock.patch.object(python_packages, "prefix_for_root", lambda: as_root),
             mock.patch.object(python_packages, "installs_with_apt", lambda system: apt),
             mock.patch.object(virtual_environment, "VENV", pathlib.Path("/nowhere/.venv")),
         ):
-            return installation(package)
+            return installation(*packages)
 
     def test_pytest_comes_from_the_distribution(self):
-        update, install = self.commands(PYTEST, "sudo ")
+        update, install = self.commands([PYTEST], "sudo ")
         self.assertEqual(update, "sudo apt-get update")
         self.assertTrue(
             install.endswith("apt-get install -y --no-install-recommends python3-pytest")
@@ -233,10 +242,40 @@ class PythonPackages(unittest.TestCase):
 
     def test_without_rights_or_apt_from_pypi(self):
         for as_root, apt in ((None, True), ("", False)):
-            create, install = self.commands(PYTEST, as_root, apt)
+            create, install = self.commands([PYTEST], as_root, apt)
             self.assertIn("-m venv", create)
             self.assertTrue(install.endswith("-m pip install --quiet 'pytest>=7.2'"), install)
 
     def test_what_is_not_for_apt_always_from_pypi(self):
         package = PythonPackage("some_package", (3, 6), "An invented one", from_apt=False)
-        self.assertIn("'some_package>=3.6'", self.commands(package, "")[1])
+        self.assertIn("'some_package>=3.6'", self.commands([package], "")[1])
+        # One Python must have both, and apt has no Python that has this one.
+        both = self.commands([PYTEST, package], "")[1]
+        self.assertTrue(both.endswith("--quiet 'pytest>=7.2' 'some_package>=3.6'"), both)
+
+    def test_several_are_installed_at_once(self):
+        _, install = self.commands([PYTEST, JSONSCHEMA], "")
+        self.assertTrue(install.endswith(" python3-pytest python3-jsonschema"), install)
+        _, install = self.commands([PYTEST, JSONSCHEMA], None)
+        self.assertTrue(install.endswith("'pytest>=7.2' 'jsonschema>=4.10'"), install)
+
+    def test_one_python_has_all_of_them(self):
+        here = {(sys.executable, "pytest"): "8.3.4", (VENV_PYTHON, "pytest"): "8.3.4"}
+        here[sys.executable, "jsonschema"] = "3.2.0"  # older than what we need
+        here[VENV_PYTHON, "jsonschema"] = "4.10.3"
+
+        def version(command):
+            python, _, statement = command
+            return here.get((python, re.search(r"import (\w+)", statement)[1]))
+
+        with mock.patch.object(python_packages, "output_of", version):
+            self.assertEqual(python_with(PYTEST), sys.executable)
+            self.assertEqual(python_with(PYTEST, JSONSCHEMA), VENV_PYTHON)
+            del here[VENV_PYTHON, "pytest"]
+            self.assertIsNone(python_with(PYTEST, JSONSCHEMA))
+
+    def test_what_the_chosen_tests_take(self):
+        plain = {**a_test("plain"), "env": {}}
+        schemas = {**a_test("schemas"), "env": {"LAB_TEST_PACKAGES": "jsonschema"}}
+        self.assertEqual(packages_of([plain]), [PYTEST])
+        self.assertEqual(packages_of([plain, schemas]), [PYTEST, JSONSCHEMA])

@@ -10,12 +10,16 @@ import tempfile
 import unittest
 import unittest.mock
 
+import pytest
+
 import recorded_run
 from engine.driver import processes
 from engine.driver.build_folder import BuildFolder
+from engine.driver.errors import LabError
 from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
-from lab_tool.verbs import bench
+from lab_tool.setup.python_packages import JSONSCHEMA
+from lab_tool.verbs import bench, plot
 from this_build import BUILD
 
 BUILD_FOLDER = str(BUILD)
@@ -94,7 +98,20 @@ class Refusals(unittest.TestCase):
             self.refuses("plot", self.folder / "some.json", says="is no recorded run")
         self.refuses("plot", __file__, "--output", "no/such", says="there is no such folder")
 
+    def test_plot_without_jsonschema(self):
+        run = pathlib.Path(__file__).with_name("invented_run.json")
+        missing = LabError("jsonschema could not be installed.")
+        with unittest.mock.patch.object(
+            plot, "python_with_installed", side_effect=missing
+        ) as asked:
+            self.refuses(
+                "plot", run, "--output", self.folder, says="could not be installed", code=1
+            )
+        asked.assert_called_once_with(JSONSCHEMA)
+        self.assertEqual(os.listdir(self.folder), [])
+
     def test_plot_draws(self):
+        pytest.importorskip("jsonschema")
         run = pathlib.Path(__file__).with_name("invented_run.json")
         code, out, problem = run_lab("plot", str(run), "--output", str(self.folder))
         self.assertEqual((code, out), (0, ""))
@@ -104,6 +121,7 @@ class Refusals(unittest.TestCase):
 
 class RecordedRuns(unittest.TestCase):
     def setUp(self):
+        pytest.importorskip("jsonschema")
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)

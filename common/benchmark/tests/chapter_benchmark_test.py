@@ -10,6 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
+import pytest
+
 import recorded_run
 from lab_tool.chapters import all_chapters
 
@@ -76,10 +78,11 @@ class WholeRun(unittest.TestCase):
 
     def test_what_it_writes_is_a_recorded_run(self):
         """With what `./lab bench` adds, taken from another run."""
+        pytest.importorskip("jsonschema")
         invented = pathlib.Path(__file__).with_name("invented_run.json")
         added = json.loads(invented.read_text(encoding="utf-8"))
         added = {name: added[name] for name in ("backend", "command", "date", "commit", "machine")}
-        self.assertEqual(list(recorded_run.SCHEMA.problems({**added, **self.found})), [])
+        self.assertEqual(list(recorded_run.problems({**added, **self.found})), [])
 
     def test_every_chapter_has_its_benchmark(self):
         chapters = {row["chapter"] for row in self.found["rows"]}

@@ -11,6 +11,8 @@ import tempfile
 import unittest
 import xml.etree.ElementTree
 
+import pytest
+
 import draw_run
 import recorded_run
 from svg_checks import SVG, problems_of, words_of
@@ -116,7 +118,7 @@ class PlotTest(unittest.TestCase):
 
     def test_every_chapter_of_the_course_has_three_or_four_lines(self):
         """Three with that of the libraries, which is the line at 1."""
-        run = recorded_run.load(ROOT / "docs/benchmarks/nvidia-h200.json")
+        run = recorded_run.load_course_run(ROOT / "docs/benchmarks/nvidia-h200.json")
         plots = draw_run.plots_of(run)
         self.assertEqual(list(plots), [f"0{number}" for number in range(1, 7)])
         for chapter, plot in plots.items():
@@ -160,6 +162,7 @@ def with_1000_bytes():
 
 class PictureTest(unittest.TestCase):
     def setUp(self):
+        pytest.importorskip("jsonschema")
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.folder = pathlib.Path(holder.name)
@@ -209,6 +212,26 @@ class PictureTest(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\A[^\n]+ is no recorded run: [^\n]+\n\Z")
         self.assertEqual(os.listdir(self.folder), ["broken.json"])
+
+    def test_a_run_that_is_not_as_the_schema_says_leaves_no_picture(self):
+        run = json.loads(RUN.read_text(encoding="utf-8"))
+        run["rows"][0]["median_ms"] = "4"
+        broken = self.folder / "broken.json"
+        broken.write_text(json.dumps(run), encoding="utf-8")
+        result = self.draw(broken)
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr, f"{broken}: rows[0].median_ms is no number.\n")
+        self.assertEqual(os.listdir(self.folder), ["broken.json"])
+
+    def test_without_jsonschema_it_is_one_sentence(self):
+        # -S: no package of this Python can be imported.
+        words = ["-S", BENCHMARKS / "draw_run.py", "--output", self.folder, RUN]
+        result = subprocess.run(
+            [sys.executable, *words], capture_output=True, text=True, check=False
+        )
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Ajsonschema is not here; [^\n]+\n\Z")
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_no_room_for_the_picture_is_one_sentence_and_leaves_none(self):
         result = self.draw(RUN, preexec_fn=with_1000_bytes)
