@@ -10,6 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "site"), str(HERE.parent), str(HERE.parent / "tests")]
+sys.path.append(str(HERE.parent / "common/benchmark"))
 
 project = "Inter-block communication in CUDA C++"
 html_title = "Inter-block communication"

@@ -29,9 +29,12 @@ from engine.driver import drawing  # noqa: E402
 from engine.driver.paths import write_whole  # noqa: E402
 
 MOST_LINES = 4
+FEWEST_SIZES = 3  # of a plot of all times
+TIMES = ("median_ms", "lower_quartile_ms", "upper_quartile_ms")
+INPUTS = {"memory": "device memory", "cache": "the cache"}  # where a call finds them
 CPU_BLOCK = 256  # Of the CPU backend's rows those of this block size are drawn.
 
-COLOURS = ("blue", "orange", "green", "red")
+COLOURS = ("blue", "orange", "green", "red", "grey")  # of further lines, dashed, again
 LEFT, RIGHT, TOP, HEIGHT = 46, 448, 60, 220
 NARROWEST = 150  # units, from the axis to the names
 LABEL_LETTERS, LABEL_LINE = 16, 15  # A longer name takes two lines.
@@ -105,12 +108,31 @@ def gpu_plot(run, chapter, what):
     if len(tasks) > 1:
         words = {place: list(tasks.values())[place] for place in places}
         return plot(what.get("title", "tasks"), unit, lines, words, "", notes, True)
-    is_cached = what.get("data") == "cache"
-    where = "the cache" if is_cached else "device memory"
-    notes[0] += f" Each call finds its input in {where}."
+    notes[0] += f" Each call finds its input in {INPUTS[what.get('data', 'memory')]}."
     words = {place: power_of_two(place) for place in places}
     title = f"{next(iter(tasks.values()))} of {what['type']}"
     return plot(title, unit, lines, words, "elements", notes, True)
+
+
+def times_plots(run, chapter):
+    """Plots of all times of a chapter: one for each task, type and place of the input that was timed
+    over several sizes."""
+    groups = {}
+    for row in run["rows"]:
+        if row["chapter"] == chapter:
+            lines = groups.setdefault((row["task"], row["type"], row["data"]), {})
+            times = (row[name] * 1000 for name in TIMES)
+            lines.setdefault(row["name"], []).append(point(row["elements"], *times))
+    found = []
+    for (task, kind, data), cases in groups.items():
+        lines = {name: sorted(points) for name, points in cases.items()}
+        places = sorted({each.place for points in lines.values() for each in points})
+        if len(places) >= FEWEST_SIZES:
+            words = {place: power_of_two(place) for place in places}
+            title = f"{task} of {kind}" + (f", from {INPUTS[data]}" if data in INPUTS else "")
+            unit = "microseconds per call"
+            found.append(plot(title, unit, lines, words, "elements", [], False))
+    return found
 
 
 def cpu_plot(run):
@@ -118,8 +140,7 @@ def cpu_plot(run):
     lines = {}
     for row in run["rows"]:
         if row["block"] == CPU_BLOCK:
-            times = (row[name] for name in ("median_ms", "lower_quartile_ms", "upper_quartile_ms"))
-            each = point(row["threads"], *(time * 1e6 / row["elements"] for time in times))
+            each = point(row["threads"], *(row[name] * 1e6 / row["elements"] for name in TIMES))
             lines.setdefault(row["name"], {})[each.place] = each
     lines = {name: [points[place] for place in sorted(points)] for name, points in lines.items()}
     places = sorted({each.place for points in lines.values() for each in points})
@@ -142,9 +163,7 @@ def ratio(row, other):
     if found:
         return found["median"], found["lower_quartile"], found["upper_quartile"]
     base = other["median_ms"]
-    return tuple(
-        row[name] / base for name in ("median_ms", "lower_quartile_ms", "upper_quartile_ms")
-    )
+    return tuple(row[name] / base for name in TIMES)
 
 
 def plots_of(run, root=ROOT):
@@ -258,7 +277,7 @@ def figure_of(chapter, what, run):
         figure.area(upper + lower, colour, faint=True)
         figure.line(
             [(x(each.place), y(each.value)) for each in points], colour, thickness=2,
-            name=series_id(chapter, name),
+            name=series_id(chapter, name), dashed=number >= len(COLOURS),
         )  # fmt: skip
         for each in points:
             figure.dot(x(each.place), y(each.value), colour)
@@ -268,7 +287,8 @@ def figure_of(chapter, what, run):
     for number, (name, middle) in enumerate(zip(labels, middles)):
         colour = COLOURS[number % len(COLOURS)]
         end = what.lines[name][-1]
-        figure.line([(x(end.place) + 4, ends[number]), (right + 10, middle)], colour, thickness=1)
+        leader = [(x(end.place) + 4, ends[number]), (right + 10, middle)]
+        figure.line(leader, colour, number >= len(COLOURS), thickness=1)
         for place, text in enumerate(labels[name]):
             offset = LABEL_LINE * (place - (len(labels[name]) - 1) / 2)
             figure.label(right + 13, middle + offset + 4.5, text, colour=colour, code=True)

@@ -23,6 +23,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.links, self.loaded, self.anchors = [], [], set()
+        self.loaded_later = set()  # of the loaded files: pictures that are folded
         self.headings, self.pictures, self.classes = [], [], []
         self.feed(text)
 
@@ -37,6 +38,8 @@ class Page(html.parser.HTMLParser):
             self.loaded.append(values["href"])
         if tag in ("script", "img", "iframe", "source") and values.get("src"):
             self.loaded.append(values["src"])
+            if values.get("loading") == "lazy":
+                self.loaded_later.add(values["src"])
         if tag == "img":
             self.pictures.append(values.get("alt"))
         if re.fullmatch("h[1-6]", tag):
@@ -88,7 +91,9 @@ class SiteTest(unittest.TestCase):
 
     def test_a_lesson_is_light(self):
         for lesson in self.lessons().values():
-            files = {self.target(lesson, address) for address in self.pages[lesson].loaded}
+            page = self.pages[lesson]
+            at_once = set(page.loaded) - page.loaded_later
+            files = {self.target(lesson, address) for address in at_once}
             size = sum((self.site / file).stat().st_size for file in {lesson, *files})
             self.assertLessEqual(size, MOST_BYTES_OF_A_LESSON, f"{lesson}: {size} bytes")
 

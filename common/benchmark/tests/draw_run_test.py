@@ -116,6 +116,40 @@ class PlotTest(unittest.TestCase):
         rows = [self.row("a", 6), self.row("b", 3)]
         self.assertEqual(draw_run.figures_of({**self.run_, "rows": rows}, self.root), {})
 
+    def test_all_times_of_what_was_timed_over_several_sizes(self):
+        rows = [
+            self.row(name, time, elements=elements, data=data, part=part)
+            for data, sizes in (("memory", (4096, 1024, 2048)), ("cache", (1024, 2048)))
+            for elements in sizes
+            for name, time, part in (("a", elements / 1024, "variant"), ("x", 0.5, "peer"))
+        ]
+        (plot,) = draw_run.times_plots({**self.run_, "rows": rows}, "04")
+        self.assertEqual(plot.title, "sum of float, from device memory")
+        self.assertEqual(plot.unit, "microseconds per call")
+        self.assertEqual(plot.lines["a"][0], (1024, 1000, 1000, 1000))
+        found = {name: [each.place for each in line] for name, line in plot.lines.items()}
+        self.assertEqual(found, {"a": [1024, 2048, 4096], "x": [1024, 2048, 4096]})
+        self.assertEqual(draw_run.times_plots({**self.run_, "rows": rows}, "05"), [])
+
+    def test_lines_of_one_colour_differ_in_their_dashes(self):
+        names = "abcdefg"
+        rows = [self.row(name, 1, elements=n) for n in (1024, 2048, 4096) for name in names]
+        run = {**self.run_, "rows": rows}
+        (plot,) = draw_run.times_plots(run, "04")
+        svg = xml.etree.ElementTree.fromstring(draw_run.figure_of("04", plot, run).svg())
+        lines = [each for each in svg.iter(f"{SVG}polyline") if each.get("id")]
+        looks = [(each.get("class"), each.get("stroke-dasharray")) for each in lines]
+        self.assertEqual(len(set(looks)), len(names))
+
+    def test_all_times_of_the_course_can_be_read(self):
+        run = recorded_run.load_course_run(ROOT / "docs/benchmarks/nvidia-h200.json")
+        for chapter, number in (("01", 2), ("02", 4), ("03", 6), ("04", 6), ("05", 0), ("06", 2)):
+            plots = draw_run.times_plots(run, chapter)
+            self.assertEqual(len(plots), number, chapter)
+            for plot in plots:
+                svg = draw_run.figure_of(chapter, plot, run).svg()
+                self.assertEqual(problems_of(svg), [], plot.title)
+
     def test_every_chapter_of_the_course_has_three_or_four_lines(self):
         """Three with that of the libraries, which is the line at 1."""
         run = recorded_run.load_course_run(ROOT / "docs/benchmarks/nvidia-h200.json")

@@ -1,79 +1,46 @@
 # SPDX-License-Identifier: MIT
-"""Recorded benchmark runs as plots that can be zoomed and read off, next to the static pictures.
+"""All recorded times of a chapter, folded: a picture and a table for each task, next to what the page
+itself shows of them."""
 
-Each chapter of a recorded run that was timed over several sizes becomes a file of data, which plots.js
-loads when the reader opens the plot. The drawing is done by dygraphs, which is part of the site.
-"""
-
+import functools
 import html
-import json
 import pathlib
 import re
 
 from docutils import nodes
 
+import draw_run
+import recorded_run
 from lab_tool.paths import ROOT
+from lesson_tables import caption, duration, size_text
 
 RUNS = ROOT / "docs/benchmarks"
 # The run of which a lesson shows times.
 LESSONS_RUN = "nvidia-h200"
-FEWEST_SIZES = 3  # of a line
+PICTURES = "_static/plots"
 
 
 def connect(app):
     app.connect("doctree-read", add_plots, priority=400)
-    app.connect("html-page-context", add_script)
-    app.connect("build-finished", write_data)
+    app.connect("build-finished", write_pictures)
 
 
-def groups_of(run, chapter):
-    """[{title, names, rows}] of a chapter: rows are [elements, for each name [low, median, high]]."""
-    found = {}
-    for row in run["rows"]:
-        if row["chapter"] == chapter:
-            kind = (row["task"], row["type"], row["data"])
-            points = found.setdefault(kind, {}).setdefault(row["name"], {})
-            points[row["elements"]] = [
-                row[name] * 1000 for name in ("lower_quartile_ms", "median_ms", "upper_quartile_ms")
-            ]
-    groups = []
-    for (task, element_type, data), lines in found.items():
-        sizes = sorted({size for points in lines.values() for size in points})
-        if len(sizes) < FEWEST_SIZES:
-            continue
-        rows = [
-            [size, *(_rounded(points.get(size)) for points in lines.values())] for size in sizes
-        ]
-        place = {"memory": "input in device memory", "cache": "input in the cache"}.get(data, "")
-        title = ", ".join(filter(None, (task, element_type, place)))
-        groups.append({"title": title, "names": list(lines), "rows": rows})
-    return groups
-
-
-def _rounded(values):
-    return None if values is None else [float(f"{value:.4g}") for value in values]
-
-
+@functools.cache
 def plots_of_runs():
-    """{name: what the file of data holds}, for all recorded runs of GPUs in docs/benchmarks."""
-    made = {}
+    """{name: (the run, its plots)} for each chapter of the recorded runs of GPUs."""
+    found = {}
     for file in sorted(RUNS.glob("*.json")):
-        run = json.loads(file.read_text(encoding="utf-8"))
-        if run.get("backend") != "cuda":
-            continue
-        for chapter in sorted({row["chapter"] for row in run["rows"]}):
-            groups = groups_of(run, chapter)
-            if groups:
-                about = (
-                    f"Recorded on {run['device']['name']}, {run['date'][:10]}, commit "
-                    f"{(run['commit'] or 'unknown')[:7]}: {run['command']}"
-                )
-                made[f"{file.stem}-{chapter}"] = {"about": about, "groups": groups}
-    return made
+        run = recorded_run.load_course_run(file)
+        if run["backend"] == "cuda":
+            for chapter in sorted({row["chapter"] for row in run["rows"]}):
+                plots = draw_run.times_plots(run, chapter)
+                if plots:
+                    found[f"{file.stem}-{chapter}"] = (run, plots)
+    return found
 
 
 def plots_on(docname):
-    """[(name of the plot, how its place is found in the page)] of a page."""
+    """[(name of the plots, how their place is found in the page)] of a page."""
     known = plots_of_runs()
     if docname == "docs/benchmarks/README":
         return [(name, f"{name}.svg") for name in known]
@@ -85,43 +52,68 @@ def plots_on(docname):
 def add_plots(app, doctree):
     """Handler of doctree-read: after a static picture, or at the end of a lesson's section of times."""
     for name, place in plots_on(app.env.docname):
-        plot = nodes.raw("", _folded(name), format="html")
+        plots = nodes.raw("", _folded(name, app.env.docname), format="html")
         if place.endswith(".svg"):
             for image in doctree.findall(nodes.image):
                 if pathlib.PurePosixPath(image["uri"]).name == place:
                     around = image.parent
-                    around.parent.insert(around.parent.index(around) + 1, plot)
+                    around.parent.insert(around.parent.index(around) + 1, plots)
                     break
         else:
             section = next(
                 (one for one in doctree.findall(nodes.section) if place in one["ids"]), None
             )
             if section is not None:
-                section += plot
+                section += plots
 
 
-def _folded(name):
+def _folded(name, docname):
+    run, plots = plots_of_runs()[name]
+    root = "../" * docname.count("/")
+    parts = []
+    for number, plot in enumerate(plots):
+        title = html.escape(plot.title)
+        # A picture is loaded when it is unfolded: a lesson stays light.
+        parts.append(
+            f'<img src="{root}{PICTURES}/{name}-{number}.svg" loading="lazy" '
+            f'alt="The times of {title}: a line for each case">'
+            f"<details><summary>The medians of {title}, as a table</summary>{_table(plot)}</details>"
+        )
+    about = re.sub("`(.*?)`", r"<code>\1</code>", html.escape(caption(run)))
     return (
-        f'<details class="plot" data-plot="{html.escape(name)}"><summary>All recorded times of chapter '
-        f'{html.escape(name[-2:])}, as a plot to zoom into</summary><div class="plot-place"><noscript>The '
-        "plot needs JavaScript. The tables of this page have its most important values.</noscript></div>"
-        "</details>"
+        f'<details class="plot"><summary>All recorded times of chapter {html.escape(name[-2:])}</summary>'
+        f"{''.join(parts)}<p>{about}</p></details>"
     )
 
 
-def add_script(app, pagename, templatename, context, doctree):
-    """Handler of html-page-context."""
-    if doctree is not None and plots_on(pagename):
-        app.add_js_file("plots.js", defer="defer")
+def _table(plot):
+    """The medians, a row for each size and a column for each case. The keyboard can scroll it."""
+    medians = {
+        name: {each.place: each.value for each in points} for name, points in plot.lines.items()
+    }
+    heads = "".join(f'<th scope="col"><code>{html.escape(name)}</code></th>' for name in medians)
+    rows = []
+    for size in plot.places:
+        cells = (
+            duration(points[size] / 1000) if size in points else "" for points in medians.values()
+        )
+        rows.append(
+            f'<tr><th scope="row">{size_text(size)}</th>'
+            f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
+        )
+    return (
+        f'<table class="docutils" tabindex="0"><thead><tr><th scope="col">elements</th>{heads}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
 
 
-def write_data(app, error):
-    """Handler of build-finished: scripts, because a page that is a file can't read other files."""
+def write_pictures(app, error):
+    """Handler of build-finished."""
     if error:
         return
-    folder = pathlib.Path(app.outdir) / "_static/plots"
+    folder = pathlib.Path(app.outdir) / PICTURES
     folder.mkdir(parents=True, exist_ok=True)
-    for name, plot in plots_of_runs().items():
-        text = json.dumps(plot, separators=(",", ":"))
-        script = f"(window.coursePlots ??= {{}})[{json.dumps(name)}] = {text};\n"
-        (folder / f"{name}.js").write_text(script, encoding="utf-8")
+    for name, (run, plots) in plots_of_runs().items():
+        for number, plot in enumerate(plots):
+            svg = draw_run.figure_of(name[-2:], plot, run).svg()
+            (folder / f"{name}-{number}.svg").write_text(svg, encoding="utf-8")
