@@ -5,8 +5,6 @@ GitHub's Markdown has no table of contents across files, so the ones that Sphinx
 while the files are read.
 """
 
-import pathlib
-
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
 
@@ -47,16 +45,14 @@ def _contents(docname):
         pages = _pages("docs", "docs/*.md")
         ranks = {f"docs/{name}": place for place, name in enumerate(FIRST_DOCUMENTS)}
         pages.sort(key=lambda page: (ranks.get(page, len(ranks)), page))
-        yield _tree(".", "Lessons", chapters)
-        yield _tree(".", "Reference", [*pages, "docs/use/README", "docs/benchmarks/README"])
-        yield _tree(".", "Anywhere", _pages("docs/anywhere", "*.md"))
-        yield _tree(".", "Internals", _pages("docs/internals", "*.md"))
+        yield _tree("Lessons", chapters)
+        yield _tree("Reference", [*pages, "docs/use/README", "docs/benchmarks/README"])
+        yield _tree("Anywhere", _pages("docs/anywhere", "*.md"))
+        yield _tree("Internals", _pages("docs/internals", "*.md"))
     elif docname.count("/") == 2 and docname.startswith("chapters/"):
-        yield _tree(str(pathlib.PurePosixPath(docname).parent), "", exercises_of(docname))
+        yield _tree("", exercises_of(docname))
     elif docname == "docs/use/README":
-        yield _tree(
-            "docs/use", "", [page for page in _pages("docs/use", "*.md") if page != docname]
-        )
+        yield _tree("", [page for page in _pages("docs/use", "*.md") if page != docname])
 
 
 def exercises_of(docname):
@@ -81,9 +77,8 @@ def _docname(file):
     return file.relative_to(ROOT).with_suffix("").as_posix()
 
 
-def _tree(folder, caption, pages):
+def _tree(caption, pages):
     """A hidden toctree directive; its entries are absolute, so that any folder may have it."""
-    del folder
     if not pages:
         return ""
     options = [":hidden:", *([f":caption: {caption}"] if caption else [])]

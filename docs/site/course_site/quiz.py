@@ -11,15 +11,7 @@ from sphinx import addnodes
 
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
-
-try:
-    from lab_tool.predictions.predictions import predictions_of
-except ImportError:  # a course without predictions
-
-    def predictions_of(chapter):
-        del chapter
-        return []
-
+from lab_tool.predictions.predictions import predictions_of
 
 ANCHOR = "check-yourself"
 

@@ -12,22 +12,12 @@ import posixpath
 from docutils import nodes
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
-from pygments.lexers import TextLexer, get_lexer_by_name
+from pygments.lexers import TextLexer, get_lexer_for_filename
+from pygments.util import ClassNotFound
 from sphinx import addnodes
 
 from lab_tool.paths import ROOT
 
-LEXERS = {
-    ".cu": "cuda",
-    ".cuh": "cuda",
-    ".cpp": "cpp",
-    ".hpp": "cpp",
-    ".py": "python",
-    ".json": "json",
-    ".patch": "diff",
-    ".build": "meson",
-    ".sh": "bash",
-}
 # Recorded runs are data; of a longer file the page shows the beginning.
 MOST_CHARACTERS = 60_000
 
@@ -152,7 +142,10 @@ def _file_context(path):
         lines = text.count("\n")
         text = text[: text.rfind("\n", 0, MOST_CHARACTERS) + 1]
         note = f"<p>The first {text.count(chr(10)):,} of its {lines:,} lines.</p>"
-    lexer = get_lexer_by_name(LEXERS[path.suffix]) if path.suffix in LEXERS else TextLexer()
+    try:
+        lexer = get_lexer_for_filename(path.name)
+    except ClassNotFound:
+        lexer = TextLexer()
     formatter = HtmlFormatter(
         linenos="inline", lineanchors="line", anchorlinenos=True, linespans="", cssclass="highlight"
     )
