@@ -95,10 +95,10 @@ class Installation(unittest.TestCase):
         work = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / name
         work.mkdir()
         shutil.copy(ROOT / "lab", work)
-        shutil.copytree(
-            ROOT / "lab_tool", work / "lab_tool", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        shutil.copytree(ROOT / "docs", work / "docs", ignore=shutil.ignore_patterns("__pycache__"))
+        for folder in ("docs", "engine", "grader", "lab_tool"):
+            shutil.copytree(
+                ROOT / folder, work / folder, ignore=shutil.ignore_patterns("__pycache__")
+            )
         return work
 
     def assert_not_installed(self, result, sentence, checkout):
