@@ -137,11 +137,14 @@ def _usage(verb):
     return "\n       ".join(f"{invocation().typed} {form}" for form in verb.usage)
 
 
-def parse(name, verb, words, program_options: Optional[list[str]]):
-    """The arguments of the verb, out of the words after it and the ones after `--`, if any."""
+def parse(name, verb, words, program_options: Optional[list[str]], with_program=()):
+    """The arguments of the verb, out of the words after it and the ones after `--`, if any.
+
+    `with_program` names the verbs that take those.
+    """
     if program_options is not None and not verb.takes_program_options:
         raise LabError(
-            f"options of a program, after --, do not go with {name}.",
+            f"options of a program, after --, go with {listed(with_program)}, not with {name}.",
             WRONG_USE,
         )
     parser = parser_of(name, verb)

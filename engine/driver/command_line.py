@@ -49,7 +49,10 @@ class Command(NamedTuple):
         verb = self.load(name)
         if wants_help:
             return None, command_arguments.parser_of(name, verb).format_help()
-        return name, command_arguments.parse(name, verb, words[1:], program_options)
+        if program_options is None or verb.takes_program_options:
+            return name, command_arguments.parse(name, verb, words[1:], program_options)
+        with_program = [each for each in self.verbs if self.load(each).takes_program_options]
+        return name, command_arguments.parse(name, verb, words[1:], program_options, with_program)
 
 
 def run_command(command, words, prepare=lambda arguments: None):
