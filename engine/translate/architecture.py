@@ -25,11 +25,6 @@ NAMED_SCOPE = re.compile(rf'(?<![{WORD}])namespace(?![{WORD}])|^\s*extern\s*"_*"
 CLASS = re.compile(rf"(?<![{WORD}])(?:struct|class|union)(?![{WORD}])")
 ENUMERATION = re.compile(rf"(?<![{WORD}])enum(?![{WORD}])")
 DECLARED_NAME = re.compile(rf"([{WORD}]+)\s*(?:\[[^\]]*\]\s*)*(?:=(?!=).*|\{{.*)?;?\s*\Z", re.S)
-TWO_FORMS = (
-    "this declaration is one thing for the host and another for kernels, by __CUDA_ARCH__; the CPU "
-    "backend compiles the file once and can't have both: let them have different names, or choose "
-    "inside a function"
-)
 
 
 def mentions_architecture(text: str) -> bool:
@@ -229,7 +224,7 @@ class Merge:
         return found[1] if found else item.text
 
     def refuse(self, item: Item) -> None:
-        self.failures.append((self.device, NotUnderstood(item.start, TWO_FORMS)))
+        self.failures.append((self.device, NotUnderstood(item.start, "two_forms")))
 
     def pair(self, ours: Item, theirs: Item) -> str:
         """One declaration that the two sides have in different forms."""
@@ -326,5 +321,5 @@ def merged(host: str, device: str, name: str) -> str:
     except NotUnderstood:
         return host  # the compiler says what is wrong with it
     if merge.failures:
-        raise TranslationFailed([side.unit.message(failure) for side, failure in merge.failures])
+        raise TranslationFailed([side.unit.refusal(failure) for side, failure in merge.failures])
     return host[:start] + text

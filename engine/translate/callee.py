@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from errors import IN_PARENTHESES, NotUnderstood, WindowTooSmall
+from errors import NotUnderstood, WindowTooSmall
 from tokens import ATTRIBUTES, BEFORE_LAUNCH, OPENING, STATEMENT_KEYWORDS, Token, is_name, is_word
 
 
@@ -136,13 +136,6 @@ class Callee:
             if first_found is None:
                 first_found = index
         if first_found is None:
-            raise NotUnderstood(
-                position,
-                "no kernel is named before '<<<'; if it is a longer expression, " + IN_PARENTHESES,
-            )
+            raise NotUnderstood(position, "no_kernel_named")
         before = self.text(first_found - 1)
-        raise NotUnderstood(
-            position,
-            f"a kernel launch has no value and can't follow '{before}' (is a ';' missing?); "
-            f"if '{before}' is part of the kernel's name, {IN_PARENTHESES}",
-        )
+        raise NotUnderstood(position, "launch_after_expression", before=before)

@@ -170,7 +170,7 @@ class DeviceCode:
         while True:
             token = self.text.next_token(position)
             if token.text in ("", ";", ")", "]", "}"):
-                raise NotUnderstood(marker, "a lambda without a body")
+                raise NotUnderstood(marker, "lambda_without_body")
             if token.text == "{":
                 found.body = token.start
                 found.end = self.text.closing(token.start) + 1
@@ -187,7 +187,7 @@ class DeviceCode:
             token = self.text.next_token(position)
             position = token.end
             if token.text in ("", ")", "]", "}"):
-                raise NotUnderstood(found.first_marker, "a declaration without an end")
+                raise NotUnderstood(found.first_marker, "declaration_without_end")
             if token.text == ";":
                 found.end = token.end
                 return
@@ -252,7 +252,7 @@ class DeviceCode:
             while token.text not in ("(", "{", "", ";", "}"):
                 token = self.text.next_token(token.end)
             if token.text not in ("(", "{"):
-                raise NotUnderstood(found.first_marker, "a declaration without an end")
+                raise NotUnderstood(found.first_marker, "declaration_without_end")
             token = self.text.next_token(self.text.closing(token.start) + 1)
             if token.text == "...":
                 token = self.text.next_token(token.end)
@@ -260,7 +260,7 @@ class DeviceCode:
                 self.ends_with_body(found, token.start)
                 return
             if token.text != ",":
-                raise NotUnderstood(found.first_marker, "a declaration without an end")
+                raise NotUnderstood(found.first_marker, "declaration_without_end")
             position = token.end
 
     def around(self, position: int) -> Declaration | None:
@@ -282,18 +282,14 @@ class DeviceCode:
     def check(self) -> None:
         for found in self.declarations:
             if "cluster_dims" in found.markers:
-                self.refuse(
-                    found.first_marker,
-                    "__cluster_dims__: the CPU backend has no thread block clusters; run this "
-                    "program on a GPU, with --backend cuda",
-                )
+                self.refuse(found.first_marker, "cluster_dimensions")
             if "global" in found.markers and found.is_function:
                 self.check_kernel(found)
         self.check_calls()
         self.check_assembly()
 
-    def refuse(self, position: int, message: str) -> None:
-        self.failures.append(NotUnderstood(position, message))
+    def refuse(self, position: int, code: str, **arguments: str) -> None:
+        self.failures.append(NotUnderstood(position, code, **arguments))
 
     def check_kernel(self, kernel: Declaration) -> None:
         """A kernel returns nothing."""
@@ -308,17 +304,9 @@ class DeviceCode:
                 words.append(token.text)
         is_plain = any(word in BUILT_IN_TYPES for word in words)
         if (is_plain and "<" not in words) or "*" in words:
-            self.refuse(
-                kernel.name_start,
-                f"a __global__ function must return void, and {kernel.name} returns a value: let "
-                "the kernel write its result to memory",
-            )
+            self.refuse(kernel.name_start, "kernel_returns_value", name=kernel.name)
         if kernel.runs_on_device and "device" in kernel.markers:
-            self.refuse(
-                kernel.name_start,
-                f"{kernel.name} can't be both __global__ and __device__: a kernel is launched, a "
-                "__device__ function is called by kernels",
-            )
+            self.refuse(kernel.name_start, "kernel_and_device_function", name=kernel.name)
 
     def check_calls(self) -> None:
         """A kernel's name before a `(` is a call without `<<<...>>>`."""
@@ -346,11 +334,7 @@ class DeviceCode:
                     calls = []
                     break
             for position in calls:
-                self.refuse(
-                    position,
-                    f"the kernel {name} is called like a function: a kernel is launched, as in "
-                    f"{name}<<<blocks, threads>>>(...)",
-                )
+                self.refuse(position, "kernel_called_as_function", name=name)
 
     def use(self, start: int, end: int) -> str:
         """What a kernel's name stands for: call, declaration (of something else) or other."""
@@ -377,12 +361,7 @@ class DeviceCode:
                 continue
             instructions = re.compile(r'[^"]*"([^"]*)"').match(self.text.masked, match.end())
             if instructions and instructions[1]:
-                self.refuse(
-                    match.start(),
-                    "inline PTX (asm) is not supported by the CPU backend: use the CUDA C++ "
-                    "function that does the same, or run this program on a GPU, with --backend "
-                    "cuda",
-                )
+                self.refuse(match.start(), "inline_ptx")
 
     def make_static(self) -> None:
         """Keeps device variables and functions to this file, as nvcc does without -rdc=true."""

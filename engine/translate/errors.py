@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What is said about a source that can't be translated."""
+"""How what can't be translated is handed on."""
 
 from __future__ import annotations
 
-IN_PARENTHESES = "put the expression in parentheses"
+from refusals import Refusal
 
 
 class NotUnderstood(Exception):
-    """Something in the source that can't be translated; position is an index into the text."""
+    """Something in the source that can't be translated; position is an index into the text. `code` is
+    the row of refusals.SENTENCES that says what, and `arguments` are the words for its gaps."""
 
-    def __init__(self, position: int, message: str):
-        super().__init__(message)
+    def __init__(self, position: int, code: str, **arguments: str | int):
+        super().__init__(code)
         self.position = position
-        self.message = message
+        self.code = code
+        self.arguments = arguments
 
 
 class WindowTooSmall(Exception):
@@ -20,8 +22,9 @@ class WindowTooSmall(Exception):
 
 
 class TranslationFailed(Exception):
-    """Carries one finished message, FILE:LINE: error: ..., for each thing not understood."""
+    """Carries a Refusal for each thing not understood; `messages` are FILE:LINE: error: ..."""
 
-    def __init__(self, messages: list[str]):
-        super().__init__("\n".join(messages))
-        self.messages = messages
+    def __init__(self, refusals: list[Refusal]):
+        self.refusals = refusals
+        self.messages = [refusal.message for refusal in refusals]
+        super().__init__("\n".join(self.messages))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Parts of CUDA that the CPU backend does not have: a sentence for each, at the line of its use."""
+"""Parts of CUDA that the CPU backend does not have: a refusal of each, at the line of its use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,9 @@ import re
 
 from device_code import DeviceCode
 from errors import NotUnderstood
+from refusals import Refusal
 from source_text import SourceText
 from tokens import WORD
-
-ON_GPU = "run this program on a GPU, with --backend cuda"
-OLD_SHUFFLE = (
-    "has been removed from CUDA, because it does not say which lanes take part: use {0}_sync, with "
-    "the mask of those lanes as its first argument"
-)
 
 # Headers, by how their names begin: what they are for.
 HEADERS = {
@@ -75,13 +70,12 @@ SAMPLES = re.compile(
     r"|rendercheck_gl|nvrtc_helper)\.h\Z"
 )
 
-# Names in the text: a pattern, and the sentence; {0} is the name.
+# Names in the text: a pattern, and the code of the refusal.
 NAMES = [
     (
         r"cudaGraph(?!ics)\w*|cudaStream(?:Begin|End)Capture\w*|cudaStreamCapture\w*|"
         r"cudaStreamIsCapturing",
-        "CUDA graphs ({0}) are not supported by the CPU backend: launch the kernels one after the "
-        f"other, or {ON_GPU}",
+        "cuda_graphs",
     ),
     (
         r"cuda(?:Create|Destroy|Get)?(?:Texture|Surface)\w*|cudaBindTexture\w*|cudaUnbindTexture|"
@@ -90,44 +84,39 @@ NAMES = [
         r"texture(?=\s*<\s*(?:float|int|unsigned|char|short|u(?:char|short|int))[\w\s]*[,>])|"
         r"cudaTextureType\w*|cudaReadMode\w*|cudaFilterMode\w*|cudaAddressMode\w*|"
         r"tex(?:1D|2D|3D|Cubemap)(?:Lod|Grad|Layered|fetch|gather)?\w*|surf(?:1D|2D|3D)\w*",
-        "textures, surfaces and CUDA arrays ({0}) are not supported by the CPU backend: read from "
-        f"ordinary memory, or {ON_GPU}",
+        "textures",
     ),
     (
         r"cudaIpc\w*|cudaImportExternal\w*|cudaExternal\w*|cudaGraphics\w*|cudaGL\w*|"
         r"cudaEGL\w*|cudaVDPAU\w*",
-        f"memory shared with other programs or with graphics ({{0}}) is not supported by the CPU "
-        f"backend: {ON_GPU}",
+        "shared_with_others",
     ),
     (
         r"cudaMemPool\w*|cudaDevice(?:Get|Set)\w*MemPool|cudaMallocFromPoolAsync",
-        "memory pools of your own ({0}) are not supported by the CPU backend: cudaMallocAsync works "
-        f"without them; else {ON_GPU}",
+        "memory_pools",
     ),
     (
         r"cudaLibrary\w*|cudaKernel_t|cudaKernelSet\w*",
-        f"loading compiled kernels ({{0}}) is not supported by the CPU backend: {ON_GPU}",
+        "compiled_kernels",
     ),
     (
         r"cu(?:Init|Device[A-Z]|Ctx[A-Z]|Module[A-Z]|Launch[A-Z]|Mem[A-Z]|Func[A-Z]|Event[A-Z]|"
         r"Stream[A-Z]|Get[A-Z]|Driver[A-Z]|Link[A-Z]|Pointer[A-Z]|Occupancy[A-Z])\w*|"
         r"CU(?:device|context|module|function|deviceptr|stream|event|jit_option|array)(?:_v\d)?",
-        "the CUDA driver API ({0}) is not supported by the CPU backend: use the runtime API, whose "
-        f"functions begin with cuda, or {ON_GPU}",
+        "driver_api",
     ),
-    (r"__(?:shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot)", "{0} " + OLD_SHUFFLE),
+    (r"__(?:shfl|shfl_up|shfl_down|shfl_xor|any|all|ballot)", "old_shuffle"),
     (
         r"cudaLaunchAttributeCluster\w*|this_cluster|cluster_group|cudaOccupancyMax\w*Cluster\w*",
-        f"thread block clusters ({{0}}) are not supported by the CPU backend: {ON_GPU}",
+        "clusters",
     ),
     (
         r"memcpy_async|__pipeline_\w+",
-        "asynchronous copies ({0}) are not supported by the CPU backend: copy by plain assignments "
-        f"with __syncthreads() after them, or {ON_GPU}",
+        "asynchronous_copies",
     ),
     (
         r"cudaConfigureCall|cudaSetupArgument|cudaLaunch",
-        "{0} has been removed from CUDA: launch the kernel as in kernel<<<blocks, threads>>>(...)",
+        "removed_launch",
     ),
 ]
 USE = re.compile(
@@ -140,27 +129,25 @@ NOT_FOUND = re.compile(
 COLOUR = re.compile(rb"\x1b\[[0-9;]*[mK]")
 
 
-def sentence_about_header(name: str) -> str | None:
+def refused_name(name: str, position: int = 0) -> NotUnderstood | None:
     """What to say of a header that belongs to CUDA and is not here; None of any other."""
     if SAMPLES.match(name):
-        return (
-            f"{name} belongs to NVIDIA's CUDA samples and not to CUDA: name the folder that has it "
-            "with --include DIR"
-        )
-    for beginning, what in HEADERS.items():
+        return NotUnderstood(position, "header_of_samples", name=name)
+    for beginning, feature in HEADERS.items():
         if name.startswith(beginning):
-            return f"{what} ({name}) is not supported by the CPU backend: {ON_GPU}"
+            return NotUnderstood(position, "header_of_feature", name=name, feature=feature)
     return None
 
 
-def explained(message: bytes) -> bytes:
-    """The preprocessor's messages; for a header of CUDA's that is not here, one sentence."""
+def missing_header(message: bytes) -> Refusal | None:
+    """The refusal of a header of CUDA's that the preprocessor has not found, as its message says."""
     for line in message.split(b"\n"):
         found = NOT_FOUND.match(COLOUR.sub(b"", line))
-        sentence = found and sentence_about_header(os.fsdecode(found[3]))
-        if sentence:
-            return b"%s:%s: error: %s\n" % (found[1], found[2], sentence.encode())
-    return message
+        refused = found and refused_name(os.fsdecode(found[3]))
+        if refused:
+            file = found[1].decode("latin-1")
+            return Refusal(file, int(found[2]), refused.code, refused.arguments)
+    return None
 
 
 INCLUDED = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.M)
@@ -172,13 +159,11 @@ def refused_header(text: str, own_folder: str) -> NotUnderstood | None:
         if " 1" not in match[3] or os.path.realpath(match[2]).startswith(own_folder):
             continue
         name = toolkit_name(match[2])
-        sentence = name and sentence_about_header(name)
-        if name and not sentence and "cuda" in os.path.realpath(match[2]).lower():
-            sentence = (
-                f"the CPU backend has no {name}, and the CUDA toolkit's can't be used: {ON_GPU}"
-            )
-        if sentence:
-            return NotUnderstood(match.start(), sentence)
+        refused = name and refused_name(name, match.start())
+        if refused:
+            return refused
+        if name and "cuda" in os.path.realpath(match[2]).lower():
+            return NotUnderstood(match.start(), "header_of_toolkit", name=name)
     return None
 
 
@@ -217,4 +202,4 @@ def check_names(
         if found and found[0][1] not in refused:
             position, number, _ = found[0]
             refused.add(number)  # one sentence for each feature
-            failures.append(NotUnderstood(position, NAMES[number][1].format(name)))
+            failures.append(NotUnderstood(position, NAMES[number][1], name=name))

@@ -7,7 +7,7 @@ import re
 
 from callee import Callee
 from device_code import DeviceCode
-from errors import IN_PARENTHESES, NotUnderstood
+from errors import NotUnderstood
 from source_text import Edit, SourceText
 from tokens import CLOSING_ANGLES, LAUNCH, WORD, Token, is_name
 
@@ -42,15 +42,10 @@ class Launches:
         ):
             return
         if match[0].count("<") > 3:
-            raise NotUnderstood(position, "more than three '<' in a row are no kernel launch")
+            raise NotUnderstood(position, "too_many_angles")
         within = self.device_code.around(position)
         if within and within.runs_on_device_alone:
-            raise NotUnderstood(
-                position,
-                "a kernel is launched from device code (dynamic parallelism), which the CPU "
-                "backend does not support: launch it from the host, or run this program on a GPU, "
-                "with --backend cuda",
-            )
+            raise NotUnderstood(position, "launch_in_device_code")
 
         try:
             callee = self.text.backward(position, self.callee)
@@ -59,9 +54,9 @@ class Launches:
             self.arguments(arguments, end)
         except NotUnderstood as failure:
             # The line of the `<<<` is the one that the student looks for.
-            raise NotUnderstood(position, failure.message) from None
+            raise NotUnderstood(position, failure.code, **failure.arguments) from None
         if LAUNCH.search(self.text.masked, callee.start, callee.end):
-            raise NotUnderstood(position, "the kernel's name contains another launch")
+            raise NotUnderstood(position, "launch_within_name")
         self.check_kernel(position, self.text.masked[callee.start : callee.end])
 
         self.text.insert(callee.start, CONFIGURE)
@@ -82,10 +77,7 @@ class Launches:
             return
         function = re.compile(rf"(?<![{WORD}])void\s+{re.escape(name[1])}\s*\(")
         if any(True for _ in self.text.own_matches(function)):
-            raise NotUnderstood(
-                position,
-                f"{name[1]} is launched, and it is no kernel: write __global__ before its void",
-            )
+            raise NotUnderstood(position, "launch_of_no_kernel", name=name[1])
 
     def callee(self, tokens: list[Token], whole: bool) -> Token:
         start = Callee(tokens, whole).start()
@@ -142,10 +134,7 @@ class Launches:
                         break
                 elif closed_lists is None:
                     if not can_end:
-                        raise NotUnderstood(
-                            token.start,
-                            "can't tell which '>' end the launch configuration; " + IN_PARENTHESES,
-                        )
+                        raise NotUnderstood(token.start, "unclear_end_of_configuration")
                     missing_parenthesis = True
                     break
                 for _ in range(closed_lists):
@@ -153,17 +142,10 @@ class Launches:
             previous = token.text
 
         if missing_parenthesis or not candidates:
-            raise NotUnderstood(
-                start,
-                "a '(' with the kernel's arguments must follow '>>>'"
-                if missing_parenthesis
-                else "'<<<' begins a kernel launch, but no '>>>(' ends its configuration",
-            )
+            code = "no_arguments" if missing_parenthesis else "no_end_of_configuration"
+            raise NotUnderstood(start, code)
         if closed_lists is not None and len(candidates) > 1:
-            raise NotUnderstood(
-                start,
-                "the launch configuration can end at more than one '>>>'; " + IN_PARENTHESES,
-            )
+            raise NotUnderstood(start, "ambiguous_end_of_configuration")
         angles, commas, arguments = candidates[-1]
         self.check_configuration(start, angles[-3], commas)
         return angles[-3:], arguments
@@ -191,19 +173,13 @@ class Launches:
             self.text.masked[left + 1 : right].strip() for left, right in zip(borders, borders[1:])
         ]
         if arguments == [""]:
-            raise NotUnderstood(
-                start, "the launch configuration is empty: '<<<blocks, threads>>>' is expected"
-            )
+            raise NotUnderstood(start, "empty_configuration")
         if "" in arguments:
             raise NotUnderstood(
-                start, f"argument {arguments.index('') + 1} of the launch configuration is empty"
+                start, "empty_argument_of_configuration", number=arguments.index("") + 1
             )
         if len(arguments) > 4:
-            raise NotUnderstood(
-                start,
-                "a launch configuration has 1 to 4 arguments (blocks, threads, bytes of shared "
-                f"memory, stream), and this one has {len(arguments)}",
-            )
+            raise NotUnderstood(start, "too_many_arguments_of_configuration", number=len(arguments))
 
     def arguments(self, opening: int, closing: int) -> None:
         """Checks the kernel's arguments. One that is NULL must convert to any pointer."""
@@ -214,10 +190,7 @@ class Launches:
                 end = self.text.closing(end) + 1 if self.text.masked[end] in "([{" else end + 1
             argument = self.text.masked[start:end].strip()
             if argument.startswith("{"):
-                raise NotUnderstood(
-                    start,
-                    "a kernel argument can't be a list in braces: name its type, as in T{...}",
-                )
+                raise NotUnderstood(start, "argument_in_braces")
             if argument == "__null":
                 begin = self.text.masked.index("__null", start)
                 self.text.edits.append(Edit(begin, begin + len("__null"), "nullptr"))

@@ -46,10 +46,7 @@ class SharedMemory:
         texts = [token.text for token in declaration]
         scope = self.text.scope(marker.start)
         if scope == "class":
-            raise NotUnderstood(
-                marker.start,
-                "a member of a class can't be __shared__: declare the variable in the kernel",
-            )
+            raise NotUnderstood(marker.start, "shared_member")
         if "extern" in texts:
             self.dynamic_shared_memory(declaration, scope)
         else:
@@ -80,7 +77,7 @@ class SharedMemory:
                 break
             index = before
         if text not in (";", "{", "}", ":", ")", "else", "do"):
-            raise NotUnderstood(tokens[-1].start, "__shared__ must be part of a declaration")
+            raise NotUnderstood(tokens[-1].start, "shared_without_declaration")
         return tokens[index].start
 
     def declaration(self, start: int, marker: Token) -> list[Token]:
@@ -95,9 +92,7 @@ class SharedMemory:
             if token.text in ("", ")", "]", "}") or (
                 begins_statement and token.text not in ATTRIBUTES
             ):
-                raise NotUnderstood(
-                    marker.start, "a ';' is missing after the declaration of a __shared__ variable"
-                )
+                raise NotUnderstood(marker.start, "declaration_without_semicolon")
             is_class = any(known.text in CLASS_KEYS for known in tokens[-2:])
             follows_name = len(tokens) > 1 and is_name(tokens[-2].text)
             if (
@@ -109,11 +104,7 @@ class SharedMemory:
                     and tokens[-1].text.startswith("(")
                 )
             ):
-                raise NotUnderstood(
-                    marker.start,
-                    "a __shared__ variable can't be initialised where it is declared: let one "
-                    "thread assign it, and call __syncthreads() before another reads it",
-                )
+                raise NotUnderstood(marker.start, "initialised_shared_variable")
             if token.text == ";":
                 return tokens
             if token.text in ("(", "[", "{"):
@@ -147,9 +138,7 @@ class SharedMemory:
         """Tells the backend each variable of the declaration, at its execution."""
         position = declaration[0].start
         if scope == "namespace":
-            raise NotUnderstood(
-                position, "racecheck: declare a __shared__ variable in the kernel that uses it"
-            )
+            raise NotUnderstood(position, "shared_outside_of_kernel")
         attributes = self.attributes(declaration)
         declarators: list[list[Token]] = [[]]
         open_lists = 0
@@ -162,7 +151,7 @@ class SharedMemory:
         for declarator in declarators:
             name = self.declared_name([token.text for token in declarator])
             if not name:
-                raise NotUnderstood(position, "this __shared__ declaration is not understood")
+                raise NotUnderstood(position, "shared_not_understood")
             end = self.text.masked.index(";", declaration[-1].end) + 1
             self.text.insert(end, SHARED_VARIABLE.format(name=name))
 
@@ -197,27 +186,17 @@ class SharedMemory:
         kept = [token for token in declaration if token not in removed]
 
         if self.has_comma(kept):
-            raise NotUnderstood(
-                position, "declare each extern __shared__ array in a statement of its own"
-            )
+            raise NotUnderstood(position, "several_extern_arrays")
         first_extent = len(kept)
         while first_extent > 0 and kept[first_extent - 1].text.startswith("["):
             first_extent -= 1
         extents = kept[first_extent:]
         if not extents:
-            raise NotUnderstood(
-                position,
-                "an extern __shared__ variable must be an array without a size, as in "
-                "'extern __shared__ float values[];'",
-            )
+            raise NotUnderstood(position, "extern_without_array")
         if extents[0].text[1:-1].strip():
-            raise NotUnderstood(
-                position,
-                "an extern __shared__ array has no size of its own, the launch gives it: "
-                "write '[]', or leave out 'extern'",
-            )
+            raise NotUnderstood(position, "extern_with_size")
         if first_extent < 2 or not is_name(kept[first_extent - 1].text):
-            raise NotUnderstood(position, "this extern __shared__ declaration is not understood")
+            raise NotUnderstood(position, "extern_not_understood")
 
         name = kept[first_extent - 1]
         element = self.text.on_one_line(declaration[0].start, name.start, tuple(removed))

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from errors import NotUnderstood, WindowTooSmall
+from refusals import Refusal
 from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, Token, masked
 
 
@@ -91,10 +92,9 @@ class SourceText:
         for start, end in self.own_parts:
             yield from pattern.finditer(self.masked, start, end)
 
-    def message(self, failure: NotUnderstood) -> str:
-        """FILE:LINE: error: ..., with the file and line of the failure."""
-        file, line = self.place(failure.position)
-        return f"{file}:{line}: error: {failure.message}"
+    def refusal(self, failure: NotUnderstood) -> Refusal:
+        """The failure with its file and line."""
+        return Refusal(*self.place(failure.position), failure.code, failure.arguments)
 
     def edited(self) -> str:
         pieces, position = [], 0
@@ -156,7 +156,7 @@ class SourceText:
                 break
             elif not open_brackets:
                 return match.start()
-        raise NotUnderstood(opening, f"the '{self.masked[opening]}' is never closed")
+        raise NotUnderstood(opening, "never_closed", bracket=self.masked[opening])
 
     def scope(self, position: int) -> str:
         """What the innermost braces around position belong to: namespace, class or block."""

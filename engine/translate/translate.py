@@ -32,9 +32,10 @@ from architecture import mentions_architecture, merged
 from device_code import DeviceCode
 from discarded_values import DiscardedValues
 from errors import NotUnderstood, TranslationFailed
-from features import check_names, explained, refused_header
+from features import check_names, missing_header, refused_header
 from launches import Launches
 from polling import Polling
+from refusals import Refusal
 from rows_of_threads import RowsOfThreads
 from runtime_calls import rewrite_calls
 from shared_memory import SharedMemory
@@ -87,7 +88,7 @@ def translate(
                 failures.append(failure)
     if failures:
         failures.sort(key=lambda failure: failure.position)
-        raise TranslationFailed([unit.message(failure) for failure in failures])
+        raise TranslationFailed([unit.refusal(failure) for failure in failures])
     return unit.edited()
 
 
@@ -112,8 +113,11 @@ def preprocess(
     refused = refused_header(text, OWN_FOLDER)
     if refused:
         unit = SourceText(text, os.fsencode(source).decode("latin-1"))
-        raise TranslationFailed([unit.message(refused)])
-    sys.stderr.buffer.write(explained(result.stderr))
+        raise TranslationFailed([unit.refusal(refused)])
+    missing = missing_header(result.stderr)
+    if missing:
+        raise TranslationFailed([missing])
+    sys.stderr.buffer.write(result.stderr)
     sys.stderr.flush()
     return text if result.returncode == 0 else None
 
@@ -152,6 +156,16 @@ def add_own_files(depfile: str) -> None:
         file.write(rule + b"\n")
 
 
+def write_records(path: str, refusals: list[Refusal]) -> None:
+    """Adds the refusals to a file of diagnostics, which may be none that can be written."""
+    try:
+        with open(path, "ab", buffering=0) as file:
+            for refusal in refusals:
+                file.write(refusal.record)
+    except OSError as failure:
+        sys.stderr.write(f"translate.py: {path} can't be written: {failure.strerror}\n")
+
+
 def translate_file(
     compiler: list[str],
     source: str,
@@ -160,8 +174,12 @@ def translate_file(
     depfile: str | None,
     is_scheduled: bool,
     has_own_device_code: bool,
+    diagnostics: str | None,
 ) -> int:
-    """Writes output and depfile, both or neither. Returns the exit status."""
+    """Writes output and depfile, both or neither. Returns the exit status.
+
+    What is refused goes to standard error, and as records into the file `diagnostics`.
+    """
     suffix = f".{os.getpid()}.temporary"
     new_depfile = depfile + suffix if depfile else None
     new_output = output + suffix
@@ -186,6 +204,9 @@ def translate_file(
     except TranslationFailed as failure:
         for message in failure.messages:
             sys.stderr.buffer.write(message.encode("latin-1") + b"\n")
+        sys.stderr.flush()
+        if diagnostics:
+            write_records(diagnostics, failure.refusals)
         return 1
     except OSError as failure:
         name = str(failure.filename).removesuffix(suffix)
@@ -206,7 +227,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
         usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] "
-        "[--own-device-code] SOURCE -- [ARGUMENT ...]",
+        "[--own-device-code] [--diagnostics FILE] SOURCE -- [ARGUMENT ...]",
     )
     parser.add_argument(
         "--compiler",
@@ -225,6 +246,10 @@ def main() -> int:
         help="let other files of the program have __device__ names of their own",
     )
     parser.add_argument("source", metavar="SOURCE", help="the CUDA C++ file")
+    parser.add_argument(
+        "--diagnostics",
+        help="the file to which refusals are added as records, a JSON object a line",
+    )
     options = parser.parse_args(own)
     return translate_file(
         options.compiler,
@@ -234,6 +259,7 @@ def main() -> int:
         options.depfile,
         options.observed,
         options.own_device_code,
+        options.diagnostics,
     )
 
 
