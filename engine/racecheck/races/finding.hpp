@@ -4,6 +4,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,8 @@ struct finding {
   party second;        // of a race: the later one; of anything else: the only one
   std::string memory;  // "global memory", ...
   std::string object;  // "element 17 of ..."
+  // Its number in the launch's dynamic shared memory, whose name only the source knows.
+  std::optional<std::uint64_t> element_of_dynamic_memory;
   missing lacks;
   witness releaser;  // the strong write that would have to publish what the first one did
   witness acquirer;  // the strong read by which the second one's block has seen it

@@ -75,9 +75,11 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     found.first = earlier;
     found.second = later;
     found.memory = describe_memory(now.in);
-    found.object = is_of_one_element(now.bytes)
-                       ? describe_object(now.in, now.begin, now.bytes)
-                       : describe_object(now.in, now.address, bytes_of_cell);
+    const bool is_one = is_of_one_element(now.bytes);
+    const auto* const begin = is_one ? now.begin : now.address;
+    const std::size_t bytes = is_one ? now.bytes : bytes_of_cell;
+    found.object = describe_object(now.in, begin, bytes);
+    found.element_of_dynamic_memory = element_of_dynamic_memory(now.in, begin, bytes);
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
     const auto way =
@@ -167,7 +169,9 @@ void finding_collection::add_unwritten_read(const thread_state& by, const region
   found.what = mistake::unwritten_read;
   found.second = describe(by.name, place, operation::read);
   found.memory = describe_memory(in);
-  found.object = describe_object(in, address, std::min<std::size_t>(bytes, 8));
+  const auto part = std::min<std::size_t>(bytes, 8);
+  found.object = describe_object(in, address, part);
+  found.element_of_dynamic_memory = element_of_dynamic_memory(in, address, part);
   add(std::move(found));
 }
 

@@ -94,6 +94,15 @@ std::string describe_object(const region& in, const std::byte* address, std::siz
   }
 }
 
+std::optional<std::uint64_t> element_of_dynamic_memory(const region& in, const std::byte* address,
+                                                       std::size_t access_bytes) {
+  const auto offset = static_cast<std::size_t>(address - in.begin);
+  if (in.what != region::kind::dynamic_shared || access_bytes < 2 || offset % access_bytes != 0) {
+    return std::nullopt;
+  }
+  return offset / access_bytes;
+}
+
 std::string describe_outside(const region& near, const std::byte* address,
                              std::size_t access_bytes) {
   const auto offset = address - near.begin;

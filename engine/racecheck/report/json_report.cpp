@@ -72,6 +72,9 @@ json json_of(const located_finding& located) {
       {"diagnosis", diagnosis_of(found)}, {"count", found.count}};
   if (found.what == mistake::race) made["first"] = json_of(found.first, located.first);
   made["second"] = json_of(found.second, located.second);
+  if (found.element_of_dynamic_memory) {
+    made["element_of_dynamic_memory"] = *found.element_of_dynamic_memory;
+  }
   made["text"] = text_of(located);
   if (found.what == mistake::race) made["chain"] = json_of(chain_of(located));
   return made;
