@@ -4,10 +4,10 @@
 import contextlib
 from typing import NamedTuple
 
+from engine.driver.untrusted_files import json_of
 from grader.judging.races import SECONDS
 from grader.judging.results import cases_of
 from grader.sandbox.sandboxed_run import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits
-from grader.sandbox.untrusted_files import json_of
 
 OK, COMPILE_ERROR, RUNTIME_ERROR, SIGNAL, TIMED_OUT, INTERNAL = "OK", "CE", "RE", "SG", "TO", "XX"
 

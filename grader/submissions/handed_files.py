@@ -14,7 +14,7 @@ import zlib
 from typing import NamedTuple, Optional
 
 from engine.driver.errors import WRONG_USE, LabError
-from grader.sandbox.untrusted_files import opened_file
+from engine.driver.untrusted_files import opened_file
 
 MOST_BYTES = 1 << 20  # of one file
 MOST_MEMBERS = 200_000  # of a zip

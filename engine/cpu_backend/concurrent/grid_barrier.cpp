@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <mutex>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 
@@ -26,10 +26,8 @@ void grid_barrier(multiprocessor& of, const place& at) {
   lock.unlock();
   if (opened) return;
   if (now.failed()) of.abandon_block();
-  of.fail(cudaErrorLaunchFailure, [&] {
-    return "waits for the whole grid at " + describe(at) +
-           ", but a block has ended without coming there";
-  });
+  of.fail(cudaErrorLaunchFailure,
+          [&] { return diagnostic("grid_barrier_without_all").add("at", at); });
 }
 
 }  // namespace cpu_backend

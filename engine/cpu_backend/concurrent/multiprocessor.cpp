@@ -2,8 +2,8 @@
 #include "cpu_backend/multiprocessor.hpp"
 
 #include <algorithm>
-#include <string>
 
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/player.hpp"
 
@@ -83,16 +83,12 @@ void multiprocessor::check_shared_memory() {
     return;
   if (!variables_fit) {
     fail_block(cudaErrorIllegalAddress,
-               "Invalid __shared__ write: a thread wrote past the end of a __shared__ variable; "
-               "./lab racecheck FILE names the variable, the index, the line and the thread");
+               diagnostic("write_past_shared_variable").add("command", racecheck_command));
     variables_guard_.first->restore();
   } else {
-    fail_block(
-        cudaErrorIllegalAddress,
-        "Invalid __shared__ write: a thread wrote past the end of the dynamic shared memory, "
-        "which has " +
-            std::to_string(grid_->dynamic_shared_bytes) +
-            " bytes; ./lab racecheck FILE names the line and the thread");
+    fail_block(cudaErrorIllegalAddress, diagnostic("write_past_dynamic_shared")
+                                            .add("size", grid_->dynamic_shared_bytes)
+                                            .add("command", racecheck_command));
   }
 }
 

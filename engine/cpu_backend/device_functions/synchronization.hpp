@@ -13,7 +13,6 @@
 #include <type_traits>
 
 #include "cpu_backend/atomic_access.hpp"
-#include "cpu_backend/execution/failure_message.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 
 inline void __syncthreads(cpu_backend::place at = CPU_BACKEND_HERE) {
@@ -50,9 +49,7 @@ inline void __nanosleep(unsigned, cpu_backend::place at = CPU_BACKEND_HERE) {
 }
 
 [[noreturn]] inline void __trap(cpu_backend::place at = CPU_BACKEND_HERE) {
-  cpu_backend::in_kernel("__trap()", at).fail(cudaErrorLaunchFailure, [&] {
-    return "__trap() was called at " + cpu_backend::describe(at);
-  });
+  cpu_backend::in_kernel("__trap()", at).fail_as("trap", at);
 }
 
 namespace cpu_backend {
@@ -94,10 +91,7 @@ T shuffle(unsigned mask, T value, int width, const char* operation, const place&
           Source source_of) {
   static_assert(std::is_arithmetic_v<T>, "a shuffle takes an arithmetic type, as CUDA's does");
   if (width < 1 || width > 32 || (width & (width - 1)) != 0) {
-    in_kernel(operation, at).fail(cudaErrorLaunchFailure, [&] {
-      return std::string(operation) + " at " + describe(at) + " with a width of " +
-             std::to_string(width) + ", which is no power of two up to 32";
-    });
+    in_kernel(operation, at).fail_as("shuffle_width", at, operation, width);
   }
   return meet_lanes(mask, as_bits(value), operation, at,
                     [&](const warp_meeting& meeting, unsigned lane) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
@@ -24,8 +25,7 @@ namespace cpu_backend {
 CPU_BACKEND_BEFORE_SHARED __thread multiprocessor* this_multiprocessor = nullptr;
 
 multiprocessor& calling_multiprocessor(const char* function, const place& at) {
-  std::fprintf(stderr, "%s:%u: %s was called by the host; only a kernel can call it\n", at.file(),
-               at.line(), function);
+  report(diagnostic("called_by_host").add("at", at).add("function", function));
   std::exit(1);
 }
 
@@ -76,7 +76,7 @@ void block_execution::run_fiber() {
   for (;;) {
     if (!run_threads()) {
       fail(cudaErrorLaunchFailure,
-           [this] { return "an exception left the kernel: " + exception_; });
+           [this] { return diagnostic("exception").add("exception", exception_); });
     }
   }
 }

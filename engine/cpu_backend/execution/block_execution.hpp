@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cpu_backend/execution/barrier.hpp"
 #include "cpu_backend/execution/fiber_pool.hpp"
@@ -41,6 +42,7 @@ namespace cpu_backend {
 struct grid;
 struct call_stack;
 struct kernel_fault;
+class diagnostic;
 class multiprocessor;
 
 // The multiprocessor that the calling OS thread plays; nullptr on a host thread.
@@ -119,16 +121,19 @@ class block_execution {
 
   // ---- Failure.
 
-  // Ends the block and the launch, which fails with `error`; prints what `message()` returns, with
-  // the thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
+  // Ends the block and the launch, which fails with `error`; reports what `of()` returns, with the
+  // thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
   // hence the function: its strings are gone before the thread is.
-  template <class Message>
-  [[noreturn, gnu::cold]] void fail(cudaError_t error, Message message) {
-    if (is_first_failure(error)) print_thread_failure(message());
+  template <class Diagnostic>
+  [[noreturn, gnu::cold]] void fail(cudaError_t error, Diagnostic of) {
+    if (is_first_failure(error)) report_thread_failure(of());
     abandon_running_thread();
   }
   // The same for what is put into words once the launch is over; fills in who it is about.
   [[noreturn, gnu::cold]] void fail(const kernel_fault& fault);
+  // The same for device functions in headers, which make no records: one of this kind.
+  [[noreturn, gnu::cold]] void fail_as(const char* kind, const place& at,
+                                       const char* operation = "", long long number = 0);
   // The launch has failed because it did not end: ends the block, and the first thread that comes
   // here is the one whose place is told. `calls`: where it is.
   [[noreturn, gnu::cold]] void stop(const call_stack& calls);
@@ -199,11 +204,11 @@ class block_execution {
   static constexpr unsigned fruitless_limit = 16;
 
   // The launch fails, and this block has ended: says so, if it is the first.
-  void fail_block(cudaError_t error, const std::string& message);
+  void fail_block(cudaError_t error, diagnostic of);
   // Takes the multiprocessor's shape from a launch.
   void prepare(grid& of);
   // One line for each place at which threads of the resident block wait.
-  std::string describe_waiting_threads() const;
+  std::vector<diagnostic> waiting_threads(const uint3& block) const;
   void forget_block();
 
   // Leaves the current thread where it is, queued as it may be, and returns when it is its turn
@@ -278,8 +283,7 @@ class block_execution {
   void check_same_operation(const warp_meeting& meeting, const char* operation, const place& at);
   bool close_if_complete(unsigned warp, warp_meeting& meeting);
   bool is_first_failure(cudaError_t error);
-  void print_thread_failure(const std::string& message) const;
-  void print_block_failure(const std::string& message) const;
+  void report_thread_failure(diagnostic of) const;
 
   std::string exception_;  // what the exception that left a kernel said
 };

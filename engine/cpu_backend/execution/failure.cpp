@@ -4,9 +4,10 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "cpu_backend/execution/block_execution.hpp"
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 
@@ -14,12 +15,8 @@ namespace cpu_backend {
 
 bool block_execution::is_first_failure(cudaError_t error) { return grid_->fail_first(error); }
 
-void block_execution::print_thread_failure(const std::string& message) const {
-  print_block_failure(describe(threadIdx) + ": " + message);
-}
-
-void block_execution::print_block_failure(const std::string& message) const {
-  print_failure(*grid_, describe_block(blockIdx) + ", " + message);
+void block_execution::report_thread_failure(diagnostic of) const {
+  report_failure(*grid_, of.add("block", blockIdx).add("thread", threadIdx));
 }
 
 void block_execution::fail(const kernel_fault& fault) {
@@ -47,15 +44,23 @@ void block_execution::stop(const call_stack& calls) {
   abandon_running_thread();
 }
 
-void block_execution::fail_block(cudaError_t error, const std::string& message) {
-  if (is_first_failure(error)) print_failure(*grid_, describe_block(blockIdx) + ": " + message);
+void block_execution::fail_as(const char* kind, const place& at, const char* operation,
+                              long long number) {
+  fail(cudaErrorLaunchFailure, [&] {
+    return diagnostic(kind).add("at", at).add("operation", operation).add("number", number);
+  });
+}
+
+void block_execution::fail_block(cudaError_t error, diagnostic of) {
+  if (is_first_failure(error)) report_failure(*grid_, of.add("block", blockIdx));
 }
 
 void block_execution::fail_as_stuck() {
   if (is_first_failure(cudaErrorLaunchFailure)) {
-    print_block_failure(
-        "deadlock: every thread of the block waits, and none is left that could release them:\n" +
-        describe_waiting_threads());
+    diagnostic stuck("block_deadlock");
+    const std::vector<diagnostic> waiting = waiting_threads(blockIdx);
+    report_failure(*grid_, stuck.add("block", blockIdx), '\n' + lines_of(waiting));
+    for (const diagnostic& each : waiting) write_record(each);
   }
   abandon_block();
 }
@@ -70,9 +75,12 @@ void block_execution::abandon_block() {
   // The watch's signal must not come in between, which would abandon the block once more.
   holds_block_.store(false, std::memory_order_relaxed);
   if (grid_->describe_on_abandon.load(std::memory_order_relaxed)) {
-    std::string text = "  " + describe_block(blockIdx) + ":\n" + describe_waiting_threads();
-    if (self.reason == wait_reason::none) text += "  " + describe(threadIdx) + " runs\n";
-    std::fputs(text.c_str(), stderr);
+    std::vector<diagnostic> found = waiting_threads(blockIdx);
+    if (self.reason == wait_reason::none) {
+      found.push_back(diagnostic("running").add("block", blockIdx).add("thread", threadIdx));
+    }
+    for (const diagnostic& each : found) write_record(each);
+    std::fputs((heading_of(blockIdx) + lines_of(found)).c_str(), stderr);
   }
   abandon_fiber(self.own, os_thread_);
   __builtin_unreachable();
@@ -88,28 +96,30 @@ void block_execution::forget_block() {
   fibers_.restart_all();
 }
 
-std::string block_execution::describe_waiting_threads() const {
+std::vector<diagnostic> block_execution::waiting_threads(const uint3& block) const {
   struct group {
-    uint3 first{};
+    const resident_thread* first = nullptr;
     unsigned threads = 0;
   };
-  std::map<std::tuple<wait_reason, std::string>, group> groups;
+  std::map<std::tuple<wait_reason, std::string, unsigned>, group> groups;
   for (const resident_thread& thread : fibers_.all()) {
     if (thread.reason == wait_reason::none) continue;
-    group& of = groups[{thread.reason, describe(thread.waits_at)}];
-    if (of.threads++ == 0) of.first = thread.index;
+    const place& at = thread.waits_at;
+    group& of = groups[{thread.reason, at.file(), at.line()}];
+    if (of.threads++ == 0) of.first = &thread;
   }
-  std::string text;
+  std::vector<diagnostic> found;
   for (const auto& [key, of] : groups) {
-    const auto& [reason, where] = key;
-    text += "  " + describe(of.first);
-    if (of.threads > 1) text += " and " + std::to_string(of.threads - 1) + " more";
-    text += reason == wait_reason::block_barrier ? " at the block's barrier, "
-            : reason == wait_reason::warp        ? " for other lanes of the warp, "
-                                                 : " for a value in memory, ";
-    text += where + "\n";
+    diagnostic each("waiting");
+    each.add("block", block).add("thread", of.first->index);
+    if (of.threads > 1) each.add("more", of.threads - 1);
+    const wait_reason reason = of.first->reason;
+    each.add("awaits", reason == wait_reason::block_barrier ? "the_blocks_barrier"
+                       : reason == wait_reason::warp        ? "other_lanes"
+                                                            : "a_value_in_memory");
+    found.push_back(each.add("at", of.first->waits_at));
   }
-  return text;
+  return found;
 }
 
 }  // namespace cpu_backend

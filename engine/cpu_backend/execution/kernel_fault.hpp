@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What ended a kernel that the processor, or the C library, would not let go on. It is noted by the
-// thread at fault, which may be in a signal's handler, and put into words once the launch is over.
+// thread at fault, which may be in a signal's handler, and told once the launch is over.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/place.hpp"
@@ -14,6 +13,8 @@
 #include "vector_types.h"
 
 namespace cpu_backend {
+
+class diagnostic;
 
 struct kernel_fault {
   enum class kind {
@@ -44,8 +45,11 @@ struct kernel_fault {
   cudaError_t error() const;
 };
 
-// "Invalid __global__ write of size 4 bytes at FILE:LINE: ..."
-std::string describe(const kernel_fault& fault);
+// Where it happened; no file if that is unknown.
+source_line line_of(const kernel_fault& fault);
+
+// Its record; `line` is line_of() it. Not for handlers of signals: it asks for lines of the source.
+diagnostic record_of(const kernel_fault& fault, const source_line& line);
 
 // Addresses of this form are never mapped, so using one always faults; x86-64 then does not say
 // which one it was. (A higher bit would not do: AArch64 takes no notice of the eight highest.)

@@ -5,13 +5,12 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
-#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/signals.hpp"
 #include "cpu_backend/execution/watch.hpp"
 #include "cpu_backend/execution/worker.hpp"
@@ -70,57 +69,62 @@ cudaError_t check(const launch_configuration& asked, const void* kernel) {
   return cudaSuccess;
 }
 
-std::string text_of(std::initializer_list<std::uint64_t> sizes) {
-  std::string text;
-  for (const std::uint64_t size : sizes) {
-    text += text.empty() ? '(' : ',';
-    text += std::to_string(size);
-  }
-  text += ')';
-  return text;
-}
+uint3 index_of(const dim3& size) { return {size.x, size.y, size.z}; }
 
-std::string text_of(const dim3& size) { return text_of({size.x, size.y, size.z}); }
-
-std::string text_of(const int (&limit)[3]) {
-  const auto at = [&](int i) { return static_cast<std::uint64_t>(limit[i]); };
-  return text_of({at(0), at(1), at(2)});
+uint3 index_of(const int (&limit)[3]) {
+  const auto at = [&](int i) { return static_cast<unsigned>(limit[i]); };
+  return {at(0), at(1), at(2)};
 }
 
 // What check() did not like.
-std::string describe_refusal(const launch_configuration& asked, const void* kernel) {
+diagnostic record_of_refusal(const launch_configuration& asked, const void* kernel) {
   const cudaDeviceProp& limits = device_properties();
   const std::uint64_t threads = std::uint64_t{asked.threads.x} * asked.threads.y * asked.threads.z;
   const auto too_large = [](const dim3& size, const int(&limit)[3]) {
     return size.x > static_cast<unsigned>(limit[0]) || size.y > static_cast<unsigned>(limit[1]) ||
            size.z > static_cast<unsigned>(limit[2]);
   };
-  if (threads == 0) return "a block of " + text_of(asked.threads) + " threads is empty";
+  diagnostic made("refused_launch");
+  made.add("threads", index_of(asked.threads)).add("blocks", index_of(asked.blocks));
+  if (threads == 0) return made.add("why", "empty_block");
   if (threads > static_cast<unsigned>(limits.maxThreadsPerBlock)) {
-    return "a block of " + std::to_string(threads) + " threads; the limit is " +
-           std::to_string(limits.maxThreadsPerBlock);
+    return made.add("why", "too_many_threads")
+        .add("number", threads)
+        .add("limit", limits.maxThreadsPerBlock);
   }
   if (too_large(asked.threads, limits.maxThreadsDim)) {
-    return "a block of " + text_of(asked.threads) + " threads; the limit is " +
-           text_of(limits.maxThreadsDim);
+    return made.add("why", "too_large_block").add("largest", index_of(limits.maxThreadsDim));
   }
   if (asked.blocks.x == 0 || asked.blocks.y == 0 || asked.blocks.z == 0) {
-    return "a grid of " + text_of(asked.blocks) + " blocks is empty";
+    return made.add("why", "empty_grid");
   }
   if (too_large(asked.blocks, limits.maxGridSize)) {
-    return "a grid of " + text_of(asked.blocks) + " blocks; the limit is " +
-           text_of(limits.maxGridSize);
+    return made.add("why", "too_large_grid").add("largest", index_of(limits.maxGridSize));
   }
   const std::size_t shared_limit = dynamic_shared_memory_limit(kernel);
   if (asked.dynamic_shared_bytes > shared_limit) {
-    return std::to_string(asked.dynamic_shared_bytes) +
-           " bytes of dynamic shared memory; the limit is " + std::to_string(shared_limit) +
-           (shared_limit < limits.sharedMemPerBlockOptin
-                ? ", and cudaFuncSetAttribute() can raise it to " +
-                      std::to_string(limits.sharedMemPerBlockOptin)
-                : "");
+    made.add("why", "too_much_shared_memory")
+        .add("bytes", asked.dynamic_shared_bytes)
+        .add("limit", shared_limit);
+    if (shared_limit < limits.sharedMemPerBlockOptin) {
+      made.add("raised_limit", limits.sharedMemPerBlockOptin);
+    }
+    return made;
   }
-  return "its stream does not exist";
+  return made.add("why", "no_such_stream");
+}
+
+void report_fault(const grid& of) {
+  const source_line line = line_of(of.fault);
+  const diagnostic record = record_of(of.fault, line);
+  const std::string code = line.text.empty() ? "" : "      " + line.text + '\n';
+  if (of.fault.what != kernel_fault::kind::stopped) {
+    report_failure(of, record, '\n' + code);
+    return;
+  }
+  // It belongs to what the watch has reported.
+  write_record(record);
+  std::fputs((lines_of({record}) + code).c_str(), stderr);
 }
 
 void run_grid(const launch_configuration& configuration, const void* kernel,
@@ -141,12 +145,7 @@ void run_grid(const launch_configuration& configuration, const void* kernel,
   // process.
   static device& the_device = *new device;
   the_device.run(now);
-  if (now.fault.what == kernel_fault::kind::stopped) {
-    // It belongs to what the watch has printed.
-    std::fputs(("  " + describe(now.fault)).c_str(), stderr);
-  } else if (now.fault.what != kernel_fault::kind::none) {
-    print_failure(now, describe(now.fault));
-  }
+  if (now.fault.what != kernel_fault::kind::none) report_fault(now);
   if (now.failed()) fault(now.error);
 }
 
@@ -157,15 +156,13 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
                    const body_copies* copies, const place& at) {
   if (const cudaError_t error = check(configuration, kernel); error != cudaSuccess) {
     if (configuration.returns_nothing) {
-      note_refused_launch(error, describe(at) + ": " + describe_refusal(configuration, kernel));
+      note_refused_launch(error, record_of_refusal(configuration, kernel).add("at", at));
     }
     return record_error(error);
   }
   if (faulted()) return record_error(sticky_error());
   if (this_multiprocessor) {
-    this_multiprocessor->fail(cudaErrorNotSupported, [] {
-      return "a kernel launches a kernel, which the CPU backend does not do";
-    });
+    this_multiprocessor->fail(cudaErrorNotSupported, [] { return diagnostic("launch_in_kernel"); });
   }
   if (streams_are_held()) {
     const created_stream stream = created_stream_of(configuration.stream);

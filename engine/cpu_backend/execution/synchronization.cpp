@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "cpu_backend/execution/block_execution.hpp"
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
@@ -51,12 +51,12 @@ void block_execution::come_to_another_barrier(place at) {
   } else if (!(at == barrier_.at())) {
     fail(cudaErrorLaunchFailure, [&] {
       const resident_thread& other = *barrier_.waiting().first();
-      const std::string here = describe(at), there = describe(other.waits_at);
-      const std::string who = describe(threadIdx), whom = describe(other.index);
-      const std::string what = "threads of one block wait at different barriers";
-      if (here == there)
-        return what + " of " + here + ": " + who + " at one, " + whom + " at another";
-      return what + ": " + who + " at " + here + ", but " + whom + " at " + there;
+      const bool on_one_line = at.line() == other.waits_at.line() &&
+                               std::string_view(at.file()) == other.waits_at.file();
+      return diagnostic(on_one_line ? "different_barriers_of_one_line" : "different_barriers")
+          .add("at", at)
+          .add("other_thread", other.index)
+          .add("other_at", other.waits_at);
     });
   }
 }
@@ -71,8 +71,10 @@ warp_meeting& block_execution::meet(unsigned mask, std::uint64_t value, const ch
   if (!anything_waited()) first_wait();
   if (!(mask >> lane & 1)) {
     fail(cudaErrorLaunchFailure, [&] {
-      return std::string(operation) + " at " + describe(at) +
-             ": the mask does not name the calling lane " + std::to_string(lane);
+      return diagnostic("lane_not_in_mask")
+          .add("operation", operation)
+          .add("at", at)
+          .add("lane", lane);
     });
   }
   warp_meeting* meeting = warps_.find(warp, mask);
@@ -94,8 +96,11 @@ void block_execution::check_same_operation(const warp_meeting& meeting, const ch
                                            const place& at) {
   if (std::string_view(meeting.operation) == operation) return;
   fail(cudaErrorLaunchFailure, [&] {
-    return "lanes of one warp meet in different operations: " + std::string(operation) + " at " +
-           describe(at) + ", but " + meeting.operation + " at " + describe(meeting.first_place);
+    return diagnostic("different_warp_operations")
+        .add("operation", operation)
+        .add("at", at)
+        .add("other_operation", meeting.operation)
+        .add("other_at", meeting.first_place);
   });
 }
 
@@ -113,15 +118,12 @@ bool block_execution::close_if_complete(unsigned warp, warp_meeting& meeting) {
 void block_execution::begin_stealing(int rank, const place& at) {
   if ((rank < 3 && blockDim.z > 1) || (rank < 2 && blockDim.y > 1)) {
     fail(cudaErrorLaunchFailure, [&] {
-      return "for_each_canceled_block<" + std::to_string(rank) + "> at " + describe(at) +
-             " in a block of more dimensions than that";
+      return diagnostic("stealing_of_fewer_dimensions").add("rank", rank).add("at", at);
     });
   }
   if (thread_rank() != 0) return;
   if (stealing_.begun) {
-    fail(cudaErrorLaunchFailure, [&] {
-      return "for_each_canceled_block is called a second time by one block, at " + describe(at);
-    });
+    fail(cudaErrorLaunchFailure, [&] { return diagnostic("stealing_twice").add("at", at); });
   }
   stealing_.begun = true;
 }

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/signals.hpp"
 
 namespace cpu_backend {
@@ -26,12 +26,6 @@ double seconds_from_environment(const char* variable, double otherwise) {
     std::exit(2);
   }
   return seconds;
-}
-
-std::string text_of(std::chrono::duration<double> time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g s", time.count());
-  return text;
 }
 
 }  // namespace
@@ -63,18 +57,17 @@ void watch::look() {
     // Threads that wait notice it by themselves; a loop without an atomic or a fence never does.
     if (now - moved_ > patience_ + 1s) interrupt();
   } else if (now - computed_ > spinning_limit) {
-    stop("deadlock: every thread that is left waits for memory that no other thread will change");
+    stop(diagnostic("deadlock"));
   } else if (now - moved_ > patience_) {
-    stop("no thread has returned or passed a barrier for " + text_of(patience_) +
-         "; this looks like a deadlock (set LAB_TIMEOUT=SECONDS if it only computes for long)");
+    stop(diagnostic("never_ends").add("seconds", patience_.count()));
     interrupt();
   }
 }
 
-void watch::stop(const std::string& message) {
+void watch::stop(const diagnostic& why) {
   if (grid_.failed()) return;
   // In this order: whoever sees the failure gives up at once, and then says what it waited for.
-  print_failure(grid_, message);
+  report_failure(grid_, why);
   grid_.describe_on_abandon.store(true);
   if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;
   { const std::lock_guard lock(grid_.barrier_mutex); }

@@ -3,13 +3,14 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/worker.hpp"
 
 namespace cpu_backend {
+
+class diagnostic;
 
 // Decides whether a launch still moves. A loop that computes for long and a loop that waits for
 // ever look the same from outside, so the first is given LAB_TIMEOUT seconds; blocks that do
@@ -25,7 +26,7 @@ class watch {
  private:
   using clock = std::chrono::steady_clock;
 
-  void stop(const std::string& message);
+  void stop(const diagnostic& why);
   void interrupt();
 
   grid& grid_;

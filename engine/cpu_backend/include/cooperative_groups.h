@@ -294,10 +294,8 @@ class thread_group {
 inline thread_group tiled_partition(const thread_group& parent, unsigned size,
                                     place at = CPU_BACKEND_HERE) {
   if (size == 0 || size > 32 || (size & (size - 1)) != 0) {
-    cpu_backend::in_kernel("tiled_partition()", at).fail(cudaErrorLaunchFailure, [&] {
-      return "tiled_partition() at " + cpu_backend::describe(at) + " with a size of " +
-             std::to_string(size) + ", which is no power of two up to 32";
-    });
+    constexpr const char* operation = "tiled_partition()";
+    cpu_backend::in_kernel(operation, at).fail_as("tile_size", at, operation, size);
   }
   const unsigned rank = parent.thread_rank();
   const unsigned first = rank / size * size;
@@ -324,12 +322,7 @@ class grid_group {
   // Called by all threads of all blocks of a cooperative launch.
   void sync(place at = CPU_BACKEND_HERE) const {
     auto& on = cpu_backend::in_kernel("grid_group::sync()", at);
-    if (!is_valid(at)) {
-      on.fail(cudaErrorLaunchFailure, [&] {
-        return "grid_group::sync() at " + cpu_backend::describe(at) +
-               " in a kernel that was not launched by cudaLaunchCooperativeKernel";
-      });
-    }
+    if (!is_valid(at)) on.fail_as("grid_sync_of_ordinary_launch", at);
     on.block_barrier(at);
     if (thread_block::thread_rank() == 0) cpu_backend::grid_barrier(on, at);
     on.block_barrier(at);

@@ -4,11 +4,9 @@
 #include <pthread.h>
 
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
-#include <string>
 
 #include "cuda_runtime_api.h"
 
@@ -16,7 +14,7 @@ namespace cpu_backend {
 namespace {
 
 struct refused {
-  std::string first;
+  diagnostic first;
   unsigned more = 0;
 };
 
@@ -32,35 +30,30 @@ unasked& all() {
 
 std::atomic<bool> any = false;  // so that whoever asks in vain pays for no lock
 
-void report() {
+void report_all() {
   const std::lock_guard guard(all().lock);
-  std::fflush(stdout);
-  for (const auto& [thread, launches] : all().of_thread) {
-    std::string text = launches.first;
-    if (launches.more != 0) text += ". " + std::to_string(launches.more) + " more failed later";
-    std::fprintf(stderr, "%s\n", text.c_str());
+  for (auto& [thread, launches] : all().of_thread) {
+    if (launches.more != 0) launches.first.add("more", launches.more);
+    report(launches.first);
   }
 }
 
 }  // namespace
 
-void note_refused_launch(cudaError_t error, const std::string& what) {
+void note_refused_launch(cudaError_t error, const diagnostic& what) {
   const char* const wanted = std::getenv("LAB_REPORT_UNASKED");
   if (!wanted || *wanted == '\0') return;
   const std::lock_guard guard(all().lock);
   if (!any.exchange(true)) {
-    static const bool registered = std::atexit(report) == 0;
+    static const bool registered = std::atexit(report_all) == 0;
     (void)registered;
   }
-  const auto [entry, is_new] = all().of_thread.try_emplace(pthread_self());
-  if (!is_new) {
+  const auto [entry, is_new] = all().of_thread.try_emplace(pthread_self(), refused{what});
+  if (is_new) {
+    entry->second.first.add("error", cudaGetErrorName(error));
+  } else {
     ++entry->second.more;
-    return;
   }
-  const auto colon = what.find(": ");
-  entry->second.first =
-      what.substr(0, colon) + ": this launch failed, and nobody asked: " + cudaGetErrorName(error) +
-      what.substr(colon) + ". The kernel did not run; ask by cudaGetLastError() after each launch";
 }
 
 void errors_are_asked_for() {

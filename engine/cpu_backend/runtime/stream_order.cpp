@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 
 namespace cpu_backend {
 namespace {
@@ -152,8 +152,9 @@ class held_work {
       }
     }
     if (!overtaken) return;
-    const std::string line = describe(what.at) + " runs before " + describe(overtaken->at);
-    if (told_.insert(line).second) std::fprintf(stderr, "stream order: %s\n", line.c_str());
+    const diagnostic record =
+        diagnostic("stream_order").add("at", what.at).add("overtaken_at", overtaken->at);
+    if (told_.insert(record.sentence()).second) report(record);
   }
 
   // Recursive: a stream that waits for another one runs that one's work.

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
@@ -76,18 +77,21 @@ void dispatcher::run(grid& of) {
 
 void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
   if (!of.fail_first(cudaErrorLaunchTimeout)) return;
-  std::string text =
-      "deadlock: every thread that is left waits for memory that no other thread will change";
+  diagnostic deadlock("deadlock");
   const std::uint64_t started = std::min(of.next_block.load(), of.total_blocks);
   if (started < of.total_blocks) {
-    text += "; " + std::to_string(of.total_blocks - started) +
-            " blocks have not started, because no multiprocessor is free for them";
+    deadlock.add("blocks_not_started", of.total_blocks - started);
   }
-  text += ":\n";
+  std::string text = ":\n";
+  std::vector<diagnostic> waiting;
   for (const multiprocessor* each : resident) {
-    if (each->has_block()) text += each->describe_block_that_waits();
+    if (!each->has_block()) continue;
+    const std::vector<diagnostic> in_block = each->waiting_threads_of_block();
+    text += heading_of(each->block_index()) + lines_of(in_block);
+    waiting.insert(waiting.end(), in_block.begin(), in_block.end());
   }
-  print_failure(of, text);
+  report_failure(of, deadlock, text);
+  for (const diagnostic& each : waiting) write_record(each);
 }
 
 }  // namespace cpu_backend

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
@@ -16,10 +16,8 @@ void grid_barrier(multiprocessor& of, const place& at) {
   }
   while (now.barrier_generation == generation) {
     if (now.finished_blocks != 0) {
-      of.fail(cudaErrorLaunchFailure, [&] {
-        return "waits for the whole grid at " + describe(at) +
-               ", but a block has ended without coming there";
-      });
+      of.fail(cudaErrorLaunchFailure,
+              [&] { return diagnostic("grid_barrier_without_all").add("at", at); });
     }
     constexpr bool idle = true;
     of.give_turn_back(idle);

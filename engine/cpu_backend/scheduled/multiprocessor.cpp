@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "cpu_backend/execution/failure_message.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/stack_hash.hpp"
 #include "cpu_backend/observer.hpp"
@@ -83,8 +83,8 @@ bool block_execution::next_block_begins() {
   return false;
 }
 
-std::string multiprocessor::describe_block_that_waits() const {
-  return "  " + describe_block(block_index_) + ":\n" + describe_waiting_threads();
+std::vector<diagnostic> multiprocessor::waiting_threads_of_block() const {
+  return waiting_threads(block_index_);
 }
 
 // ---- Threads

@@ -21,6 +21,7 @@ from grading_runs import real_sandboxes
 
 from engine.driver.errors import LabError
 from engine.driver.processes import signal_name
+from engine.driver.untrusted_files import content_of, json_of
 from grader.judging.results import how_it_ended
 from grader.sandbox import confined, refused_calls
 from grader.sandbox import sandbox as sandboxes
@@ -44,7 +45,6 @@ from grader.sandbox.sandboxed_run import (
     SandboxedRun,
     Stopped,
 )
-from grader.sandbox.untrusted_files import content_of, json_of
 from lab_tool.paths import ROOT
 
 # What a program may not do to other files and processes of the user that runs the grader.

@@ -32,7 +32,8 @@ class multiprocessor : public block_execution {
   std::uint64_t block() const { return block_; }
   // After the launch; forgets the block that a failed one left.
   void end();
-  std::string describe_block_that_waits() const;
+  const uint3& block_index() const { return block_index_; }
+  std::vector<diagnostic> waiting_threads_of_block() const;
 
   // Who observes has seen such an access before it was made.
   static constexpr bool is_behind_shared_variables(std::uintptr_t) { return false; }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "cpu_backend/execution/diagnostic.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/source_line.hpp"
+
+namespace cpu_backend {
+namespace {
+
+struct table_row {
+  std::string_view name;
+  std::string_view sentence;
+};
+constexpr table_row table[] = {
+#include "cpu_backend/execution/diagnostic_sentences.inc"
+};
+
+std::string_view row_of(std::string_view name) {
+  for (const table_row& each : table) {
+    if (each.name == name) return each.sentence;
+  }
+  return name;
+}
+
+// Bytes that are no UTF-8 stay as they are: whoever reads the line knows what a source may hold.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t longest = 1000;  // a source may be one line of a megabyte
+  std::string made = "\"";
+  for (const char each : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte < 0x20 || byte == 0x7f) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
+      made += escaped;
+    } else {
+      if (each == '"' || each == '\\') made += '\\';
+      made += each;
+    }
+  }
+  return made + '"';
+}
+
+std::string json_of(std::string_view file, unsigned line, std::string_view text) {
+  std::string made = "{\"file\":" + quoted(file) + ",\"line\":" + std::to_string(line);
+  if (!text.empty()) made += ",\"text\":" + quoted(text);
+  return made + '}';
+}
+
+// "3" for "(3,0,0)".
+std::string short_index(const std::string& index) {
+  constexpr std::string_view no_more = ",0,0)";
+  if (!index.ends_with(no_more)) return index;
+  return index.substr(1, index.size() - 1 - no_more.size());
+}
+
+void say_unwritable(const char* path) {
+  static std::atomic<bool> is_said = false;
+  if (is_said.exchange(true)) return;
+  std::fprintf(stderr, "LAB_DIAGNOSTICS: %s can't be written: %s\n", path, std::strerror(errno));
+}
+
+}  // namespace
+
+diagnostic::diagnostic(const char* kind) : kind_(kind) {}
+
+diagnostic& diagnostic::add(const char* name, std::string_view text) {
+  fields_.push_back({name, std::string(text), quoted(text)});
+  return *this;
+}
+
+diagnostic& diagnostic::add_number(const char* name, std::string digits) {
+  fields_.push_back({name, digits, digits});
+  return *this;
+}
+
+diagnostic& diagnostic::add(const char* name, double number) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", number);
+  return add_number(name, digits);
+}
+
+diagnostic& diagnostic::add(const char* name, const uint3& index) {
+  const std::string numbers =
+      std::to_string(index.x) + ',' + std::to_string(index.y) + ',' + std::to_string(index.z);
+  fields_.push_back({name, '(' + numbers + ')', '[' + numbers + ']'});
+  return *this;
+}
+
+diagnostic& diagnostic::add(const char* name, const place& at) {
+  fields_.push_back({name, std::string(at.file()) + ':' + std::to_string(at.line()),
+                     json_of(at.file(), at.line(), "")});
+  return *this;
+}
+
+diagnostic& diagnostic::add(const char* name, const source_line& at) {
+  if (at.file.empty()) return *this;
+  fields_.push_back(
+      {name, at.file + ':' + std::to_string(at.line), json_of(at.file, at.line, at.text)});
+  return *this;
+}
+
+const diagnostic::field* diagnostic::find(std::string_view name) const {
+  for (const field& each : fields_) {
+    if (each.name == name) return &each;
+  }
+  return nullptr;
+}
+
+// Of "name" or "name:form", without the braces.
+std::string diagnostic::words_of(std::string_view placeholder) const {
+  const auto colon = placeholder.find(':');
+  const field* const found = find(placeholder.substr(0, colon));
+  if (!found) return "";
+  if (colon == std::string_view::npos) return found->words;
+  const std::string_view form = placeholder.substr(colon + 1);
+  if (form == "row") return sentence(found->words);
+  if (form == "short") return short_index(found->words);
+  return found->words + (found->words == "1" ? " byte" : " bytes");
+}
+
+// Without each [...] that names a field that is not there, and without the brackets of the others.
+std::string diagnostic::without_gaps(std::string_view text) const {
+  std::string made;
+  while (!text.empty()) {
+    const auto open = text.find('[');
+    made += text.substr(0, open);
+    if (open == std::string_view::npos) break;
+    const auto close = text.find(']', open);
+    const std::string_view part = text.substr(open + 1, close - open - 1);
+    const auto brace = part.find('{');
+    const std::string_view name =
+        part.substr(brace + 1, part.find_first_of(":}", brace) - brace - 1);
+    if (find(name)) made += part;
+    text.remove_prefix(close + 1);
+  }
+  return made;
+}
+
+std::string diagnostic::sentence(std::string_view row) const {
+  const std::string kept = without_gaps(row_of(row));
+  std::string_view text = kept;
+  std::string made;
+  for (;;) {
+    const auto open = text.find('{');
+    made += text.substr(0, open);
+    if (open == std::string_view::npos) return made;
+    const auto close = text.find('}', open);
+    made += words_of(text.substr(open + 1, close - open - 1));
+    text.remove_prefix(close + 1);
+  }
+}
+
+std::string diagnostic::json() const {
+  std::string made = "{\"kind\":" + quoted(kind_);
+  for (const field& each : fields_) {
+    made += ",\"";
+    made += each.name;
+    made += "\":" + each.json;
+  }
+  return made + '}';
+}
+
+void write_record(const diagnostic& of) {
+  const char* const path = std::getenv("LAB_DIAGNOSTICS");
+  if (!path || *path == '\0') return;
+  // What is named may be a pipe that nobody reads.
+  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+  if (file < 0) return say_unwritable(path);
+  static std::atomic<bool> is_cut_off = false;  // the last line, by a full disk
+  const bool begins_anew = is_cut_off.exchange(false);
+  const std::string line = (begins_anew ? "\n" : "") + of.json() + '\n';
+  if (write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
+    is_cut_off = true;
+    say_unwritable(path);
+  }
+  close(file);
+}
+
+void report(const diagnostic& of) {
+  write_record(of);
+  std::fflush(stdout);  // what the program printed comes first
+  std::fputs((of.sentence() + '\n').c_str(), stderr);
+}
+
+void report_failure(const grid& about, diagnostic of, const std::string& more) {
+  if (about.launched_at.line() != 0) of.add("launched_at", about.launched_at);
+  write_record(of);
+  std::fflush(stdout);
+  std::fputs((of.sentence("kernel") + of.sentence() + (more.empty() ? "\n" : more)).c_str(),
+             stderr);
+}
+
+std::string heading_of(const uint3& block) {
+  return "  " + diagnostic("block").add("block", block).sentence() + ":\n";
+}
+
+std::string lines_of(const std::vector<diagnostic>& all) {
+  std::string text;
+  for (const diagnostic& each : all) text += "  " + each.sentence() + '\n';
+  return text;
+}
+
+}  // namespace cpu_backend
