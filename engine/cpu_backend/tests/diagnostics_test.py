@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT
+"""The records of what goes wrong in a kernel: what the backend writes, and what is read of a file that
+anybody may have written."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from engine.driver.diagnostics import (
+    LONGEST_LINE,
+    MOST_BYTES,
+    MOST_RECORDS,
+    records_in,
+    records_of,
+    sentences,
+)
+
+PROGRAM = os.environ.get("DIAGNOSIS_PROGRAM")
+FAULT = {
+    "kind": "fault",
+    "block": [1, 0, 0],
+    "thread": [5, 2, 0],
+    "what": "invalid_access_of_size",
+    "space": "global",
+    "access": "write",
+    "bytes": 4,
+    "why": "accessed_memory",
+    "accessed": "0x7f00",
+    "where": "past_end_of_allocation",
+    "distance": 1,
+    "size": 400,
+    "allocated_at": {"file": "of_ours.cpp", "line": 3},
+    "at": {"file": "/work/own.cu", "line": 12, "text": "  y[i] = 1;"},
+}
+SENTENCE = (
+    "block 1, thread (5,2,0): Invalid __global__ write of size 4 bytes at line 12: 1 byte past the end "
+    "of an allocation of 400 bytes"
+)
+
+
+def line_of(record):
+    return json.dumps(record).encode() + b"\n"
+
+
+def with_field(name, value):
+    return line_of({**FAULT, name: value})
+
+
+class ReadTest(unittest.TestCase):
+    def test_a_student_reads_it_without_addresses_and_places_of_the_course(self):
+        (record,) = records_in(line_of(FAULT))
+        self.assertEqual(record.sentence, SENTENCE)
+        self.assertEqual(record.place().code, "y[i] = 1;")
+
+    def test_a_refusal_of_the_translator(self):
+        at = {"file": "own.cu", "line": 3}
+        record = {"kind": "refused_source", "code": "launch_of_no_kernel", "at": at}
+        (found,) = records_in(line_of({**record, "arguments": {"name": "f"}}))
+        self.assertIn("f is launched, and it is no kernel", found.sentence)
+        for arguments in ({}, {"name": []}, {"name": {"f": 1}}, [], None):
+            self.assertEqual(records_in(line_of({**record, "arguments": arguments})), ())
+        self.assertEqual(records_in(line_of({**record, "code": "another", "arguments": {}})), ())
+
+    def test_what_is_no_record_is_left_out_and_the_rest_read(self):
+        for name, line in {
+            "no JSON": b"{",
+            "no object": b"[1, 2]\n",
+            "a number": b"1\n",
+            "no kind": b"{}\n",
+            "another kind": line_of({**FAULT, "kind": "verdict", "passed": True}),
+            "a kind that is a list": line_of({**FAULT, "kind": []}),
+            "nested": b'{"kind":' + b"[" * 10_000,
+            "no UTF-8": b'\xff\xfe{"kind":\x00"fault"}',
+            "a long line": with_field("unknown", "x" * LONGEST_LINE),
+            "no block": line_of({name: FAULT[name] for name in FAULT if name != "block"}),
+            "two numbers": with_field("block", [1, 0]),
+            "a negative block": with_field("block", [-1, 0, 0]),
+            "a block that is none": with_field("block", [True, 0, 0]),
+            "a block that is a text": with_field("block", "123"),
+            "a negative line": with_field("at", {"file": "own.cu", "line": -12}),
+            "a line that is a text": with_field("at", {"file": "own.cu", "line": "12"}),
+            "a large line": with_field("at", {"file": "own.cu", "line": 10**400}),
+            "a file that is none": with_field("at", {"file": 1, "line": 12}),
+            "a long file": with_field("at", {"file": "x" * 5000, "line": 12}),
+            "half a byte": with_field("bytes", 0.5),
+            "endless": line_of({"kind": "never_ends", "seconds": float("inf")}),
+            "no number": line_of({"kind": "never_ends", "seconds": float("nan")}),
+            "an address of words": with_field("accessed", "all results are right"),
+            "another word": with_field("access", "all results are right"),
+            "a sentence in place of its row": with_field("why", "all results are right"),
+            "a row that names itself": with_field("why", "fault"),
+        }.items():
+            with self.subTest(name):
+                self.assertEqual(records_in(line), ())
+                (record,) = records_in(line + b"\n" + line_of(FAULT))
+                self.assertEqual(record.sentence, SENTENCE)
+
+    def test_no_letter_changes_the_screen(self):
+        text = "\x1b[2J\x00\r\n\u202e\u2028</script>"
+        (record,) = records_in(line_of({**FAULT, "at": {"file": text, "line": 12, "text": text}}))
+        for words in (record.sentence, record.place().code):
+            self.assertTrue(words.isprintable(), words)
+
+    def test_so_many_are_read_and_no_more(self):
+        self.assertEqual(len(records_in(line_of(FAULT) * (MOST_RECORDS + 1))), MOST_RECORDS)
+
+    def test_a_file_that_is_none_or_too_large(self):
+        with tempfile.TemporaryDirectory() as folder:
+            real, other = pathlib.Path(folder, "real"), pathlib.Path(folder, "other")
+            real.write_bytes(line_of(FAULT))
+            self.assertEqual(len(records_of(real)), 1)
+            for make in (
+                lambda: other.symlink_to(real),
+                lambda: os.mkfifo(other),
+                other.mkdir,
+                lambda: None,
+            ):
+                make()
+                self.assertEqual(records_of(other), ())
+                if other.is_dir():
+                    other.rmdir()
+                else:
+                    other.unlink(missing_ok=True)
+            with open(real, "ab") as file:
+                file.truncate(1 << 30)
+            self.assertEqual(len(records_of(real)), 1)
+            with open(real, "r+b") as file:
+                file.seek(MOST_BYTES)
+                file.write(b"\n" + line_of(FAULT))
+            self.assertEqual(len(records_of(real)), 1)
+
+    def test_the_table_has_one_row_for_each_name(self):
+        names = re.findall(r'^\{"(\w+)"', table(), re.MULTILINE)
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(names, list(sentences()))
+
+
+def table():
+    return (pathlib.Path(__file__).parents[1] / "execution/diagnostic_sentences.inc").read_text(
+        encoding="utf-8"
+    )
+
+
+@unittest.skipUnless(PROGRAM, "only the CPU backend says what went wrong")
+class WrittenTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.file = pathlib.Path(holder.name, "diagnostics")
+
+    def run_program(self, mistake, file=None):
+        self.file.unlink(missing_ok=True)
+        return subprocess.run(
+            [PROGRAM, mistake],
+            env={
+                **os.environ,
+                "LAB_TIMEOUT": "1",
+                "LAB_REPORT_UNASKED": "1",
+                "LAB_DIAGNOSTICS": str(file or self.file),
+            },
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=100,
+            check=False,
+        )
+
+    def test_each_mistake_is_recorded_as_it_is_said(self):
+        mistakes = subprocess.run(
+            [PROGRAM, "--list"], capture_output=True, text=True, check=True
+        ).stdout.split()
+        self.assertGreater(len(mistakes), 40)
+        kinds = set()
+        for mistake in mistakes:
+            if mistake.startswith("long_"):
+                continue  # a matter of time
+            with self.subTest(mistake):
+                said = self.run_program(mistake).stderr
+                content = self.file.read_bytes() if self.file.exists() else b""
+                records = records_in(content)
+                self.assertEqual(len(records), content.count(b"\n"), content)
+                launches = [record for record in records if record.place("launched_at")]
+                self.assertEqual(len(launches), said.count("kernel launched at "), said)
+                self.assertEqual(bool(records), bool(said), said)
+                for record in records:
+                    self.assert_says(said, record)
+                kinds |= {record.kind for record in records}
+        expected = {"fault", "never_ends", "waiting", "running", "assertion", "refused_launch"}
+        self.assertLessEqual(expected, kinds)
+
+    def assert_says(self, said, record):
+        """Every field is in the text, in the backend's form of it."""
+        for name, value in record.fields.items():
+            if name in ("at", "other_at", "launched_at", "allocated_at", "freed_at"):
+                self.assertIn(f"{value.file}:{value.line}", said)
+                self.assertIn(value.code, said if name == "at" else value.code)
+            elif name in ("block", "thread", "other_thread"):
+                self.assertIn(f"{name.split('_')[-1]} ({value.x},{value.y},{value.z})", said)
+            elif name in ("address", "accessed", "operation", "exception", "expression"):
+                self.assertIn(value, said)
+            elif name in ("bytes", "distance", "size", "more", "lane"):
+                self.assertRegex(said, rf"\b{value}\b")
+
+    def test_a_file_that_takes_nothing_changes_nothing(self):
+        usual = self.run_program("null_pointer")
+        folder = self.file.parent
+        for file in ("/dev/full", folder, folder / "no_folder" / "file"):
+            with self.subTest(str(file)):
+                result = self.run_program("null_pointer", file)
+                self.assertEqual(
+                    (result.returncode, result.stdout), (usual.returncode, usual.stdout)
+                )
+                about, *rest = result.stderr.splitlines()
+                self.assertRegex(about, rf"^LAB_DIAGNOSTICS: {file} can't be written: \w")
+                self.assertEqual(rest, usual.stderr.splitlines())
+
+    def test_without_a_file_nothing_is_said_of_it(self):
+        environment = {
+            name: value for name, value in os.environ.items() if name != "LAB_DIAGNOSTICS"
+        }
+        result = subprocess.run(
+            [PROGRAM, "null_pointer"],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        self.assertIn("null pointer", result.stderr)
+        self.assertNotIn("LAB_DIAGNOSTICS", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
