@@ -9,6 +9,7 @@ import textwrap
 from typing import NamedTuple, Optional
 
 from engine.driver.bounded_runs import run_bounded
+from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE
 from engine.driver.launch_counts import lines_of_counts
 from engine.driver.output import say
@@ -27,6 +28,7 @@ class CheckedRun(NamedTuple):
     report: Optional[dict]  # what the checker wrote, if it did
     output: str  # the end of it
     left_out: int = 0  # bytes before that
+    diagnostics: tuple = ()  # what the backend has recorded
 
 
 def standard_input():
@@ -49,6 +51,7 @@ def check_once(
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
         path = os.path.join(folder, "report.json")
+        diagnostics = os.path.join(folder, "diagnostics")
         environment = dict(os.environ)
         environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
         environment["LAB_RACECHECK_SEED"] = str(seed)
@@ -56,6 +59,7 @@ def check_once(
         environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
         environment["LAB_RACECHECK_SECONDS"] = str(timeout)
         environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
+        environment[VARIABLE] = diagnostics
         environment.update(settings or {})
         patience = timeout + SECONDS_TO_REPORT
         command = [str(program), *options]
@@ -65,7 +69,8 @@ def check_once(
                 report = json.load(file)
         except (OSError, ValueError):
             report = None
-        return CheckedRun(seed, run.code, report, run.output, run.left_out)
+        records = records_of(diagnostics)
+        return CheckedRun(seed, run.code, report, run.output, run.left_out, records)
 
 
 def merged_findings(runs):

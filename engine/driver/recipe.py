@@ -13,6 +13,7 @@ from typing import NamedTuple
 from engine.driver.build_folder import introspection, lines_of, settings_of
 from engine.driver.building import alone_in, build
 from engine.driver.compiler_messages import readable
+from engine.driver.diagnostics import records_of
 from engine.driver.errors import LabError
 from engine.driver.output import Progress, has_colour, is_verbose, remark_lines
 from engine.driver.paths import shown
@@ -34,11 +35,12 @@ RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
 
 
 class DidNotCompile(LabError):
-    """The compiler has refused the user's files; `lines` is what it said."""
+    """The compiler has refused the user's files; `lines` is what it said, and `refusals` are the
+    Diagnostics of what the translator has refused before."""
 
-    def __init__(self, message, lines):
+    def __init__(self, message, lines, refusals=()):
         super().__init__(message)
-        self.lines = lines
+        self.lines, self.refusals = lines, refusals
 
 
 def build_file(place, arguments, form=ORDINARY):
@@ -103,6 +105,7 @@ class Recipe:
 
     def _compile(self, has_done):
         self.record.unlink(missing_ok=True)
+        self.diagnostics.unlink(missing_ok=True)
         # Before they are read: who saves one meanwhile has not compiled what is there then.
         given = {os.path.abspath(path): _state(path) for path in self.sources}
         steps = self._steps()
@@ -121,11 +124,17 @@ class Recipe:
         self.record.write_text(json.dumps(states), encoding="utf-8")
         return readable(printed)
 
+    @property
+    def diagnostics(self):
+        """Where the translator records what it refuses."""
+        return self.work / "diagnostics"
+
     def _failure(self, lines):
         which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
         if any(WITHOUT_MAIN.search(line) for line in lines):
             return DidNotCompile(f"{which}: there is no main() to run.", lines)
-        return DidNotCompile(f"{which} did not compile; the messages are above.", lines)
+        refusals = records_of(self.diagnostics)
+        return DidNotCompile(f"{which} did not compile; the messages are above.", lines, refusals)
 
     def _steps(self):
         """The commands that make the program, one after the other."""
@@ -161,8 +170,9 @@ class Recipe:
             options.append("--own-device-code")
         return [
             [sys.executable, shown(self.settings["translate"]), "--compiler", shlex.join(compiler),
-             "--output", translated, "--depfile", shown(self.depfiles[number]), *options,
-             self.sources[number], "--", *preprocess, *self._given()],
+             "--output", translated, "--depfile", shown(self.depfiles[number]),
+             "--diagnostics", shown(self.diagnostics), *options, self.sources[number], "--",
+             *preprocess, *self._given()],
             [*compiler, *arguments, "-c", translated, "-o", compiled],
         ]  # fmt: skip
 

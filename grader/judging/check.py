@@ -18,7 +18,6 @@ from grader.judging.programs import OBSERVED, ORDINARY, compiled, objections_bef
 from grader.judging.race_lines import overrun_lines, race_as_well, race_lines
 from grader.judging.races import SECONDS, check_races, wrong_by_the_rules
 from grader.judging.results import (
-    NAMED_BY_RACECHECK,
     WIDTH,
     cases_of,
     error_words,
@@ -137,7 +136,7 @@ class _Check:
         if not failure:
             return []
         self.failure = failure
-        self.is_overrun = bool(NAMED_BY_RACECHECK.search(run.output))
+        self.is_overrun = any(record.is_overrun for record in run.diagnostics)
         return self._case_lines(failure, error_words(run, failure))
 
     def _case_lines(self, failure, words):

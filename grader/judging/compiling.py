@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from engine.driver.build_folder import lines_of
 from engine.driver.compiler_messages import readable
+from engine.driver.diagnostics import records_of
 from engine.driver.recipe import Recipe
 from grader.exercises.inspection import objections_to_names, objections_to_source
 from grader.judging.programs import explained_lines
@@ -60,7 +61,7 @@ def compiled_alone(sandbox, shop, exercise, source, folder, form):
     *steps, link = recipe.steps()
     printed = []
     for step in steps:
-        printed += _compiler_lines(sandbox, step, access, exercise, source)
+        printed += _compiler_lines(sandbox, step, access, exercise, recipe)
     names = sandbox.run(["nm", "-P", str(recipe.work / "0.o")], access, limits=LIMITS)
     if names.limit == OUTPUT:
         most = LIMITS.figure(OUTPUT)
@@ -70,11 +71,12 @@ def compiled_alone(sandbox, shop, exercise, source, folder, form):
     lines = objections_to_names(names.output, is_by_nvcc=shop.settings["backend"] == "cuda")
     if lines:
         raise NotCompiled(lines)
-    _compiler_lines(sandbox, link, access, exercise, source)
+    _compiler_lines(sandbox, link, access, exercise, recipe)
     return Program(recipe.program, (recipe.program, source))
 
 
-def _compiler_lines(sandbox, step, access, exercise, source):
+def _compiler_lines(sandbox, step, access, exercise, recipe):
+    source = pathlib.Path(recipe.sources[0])
     run = sandbox.run(step, access, limits=LIMITS)
     if not run.has_begun:
         raise SandboxFailed(f"no compiler could be run in the sandbox: {run.output.strip()}")
@@ -84,7 +86,8 @@ def _compiler_lines(sandbox, step, access, exercise, source):
     if run.code != 0:
         # Where the course is on this machine is nobody's business.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]
-        raise NotCompiled(explained_lines(exercise, source, shown))
+        refusals = records_of(recipe.diagnostics)
+        raise NotCompiled(explained_lines(exercise, source, shown, refusals))
     return lines
 
 

@@ -8,7 +8,9 @@ here, with a list of cases that is complete.
 
 import shutil
 
+from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN, LabError
+from engine.driver.untrusted_files import content_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.limits import counted_case, lines_about
 from grader.exercises.work_folder import starter
@@ -39,7 +41,6 @@ from grader.judging.results import (
     first_failure,
 )
 from grader.sandbox.sandboxed_run import PATIENCE, TIME, Access, SandboxFailed
-from grader.sandbox.untrusted_files import content_of
 
 
 def judge(sandbox, shops, bench, source):
@@ -123,7 +124,11 @@ class _Judge:
         run = self.sandbox.run(
             [program.path, given, folder / "results"],
             Access(folder, program.readable, program is self.gpu_program),
-            {"LAB_TIMEOUT": str(STUCK_SECONDS * PATIENCE), **(environment or {})},  # by the clock
+            {
+                "LAB_TIMEOUT": str(STUCK_SECONDS * PATIENCE),  # by the clock
+                VARIABLE: "diagnostics",
+                **(environment or {}),
+            },
             limits or OF_A_CASE,
         )
         if not run.has_begun:
@@ -131,6 +136,7 @@ class _Judge:
         if program is self.gpu_program and run.code == NOTHING_COULD_RUN and not self.gpu_is_there:
             require_device(self.sandbox, self.shops, self.bench)
             self.gpu_is_there = True  # so the submission has ended so by itself
+        run = run._replace(diagnostics=records_of(folder / "diagnostics"))
         return run, read_results(content_of(folder / "results", MOST_RESULTS)), folder
 
     def _results(self):

@@ -2,6 +2,7 @@
 """A student's file, compiled with its exercise's driver: to run it, and for the race checker."""
 
 import codecs
+import os
 import pathlib
 import re
 from typing import NamedTuple, Optional
@@ -11,6 +12,7 @@ from engine.driver.building import alone_in
 from engine.driver.errors import LabError
 from engine.driver.processes import output_of
 from engine.driver.recipe import DidNotCompile, Form, Recipe, settings_with_libraries
+from grader.paths import ROOT
 
 ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
 OBSERVED = Form(
@@ -79,13 +81,16 @@ def compiled(shop, exercise, source, form):
             warnings = _short_warnings(recipe.compile(), source)
         except DidNotCompile as problem:
             raise DidNotCompile(
-                str(problem), explained_lines(exercise, source, problem.lines)
+                str(problem), explained_lines(exercise, source, problem.lines, problem.refusals)
             ) from None
     return Compiled(recipe.program, warnings[:MOST_LINES], recipe.work / "0.o")
 
 
-def explained_lines(exercise, source, lines):
-    """The compiler's lines about the student's file; a sentence in place of the linker's."""
+def explained_lines(exercise, source, lines, refusals):
+    """The compiler's lines about the student's file; a sentence in place of the linker's. Of what the
+    translator has refused, its Diagnostics say more than the lines."""
+    if refusals:
+        return [_refusal_line(source, refusal) for refusal in refusals][:MOST_LINES]
     text = pathlib.Path(source).read_text(encoding="utf-8", errors="replace")
     if not text.strip():
         return [f"The file is empty: ./lab reset {exercise.number} brings the starter back."]
@@ -103,6 +108,13 @@ def explained_lines(exercise, source, lines):
             return [f"{name} is there, but not with the parameters that are called:", f"  {wanted}"]
         return [f"The function that is called is missing: {wanted}"]
     return _own_lines(source, lines)[:MOST_LINES]
+
+
+def _refusal_line(source, refusal):
+    """As a compiler puts it."""
+    place = refusal.place()
+    file = pathlib.Path(source).name if place.file == str(source) else place.file
+    return f"{file.removeprefix(f'{ROOT}{os.sep}')}:{place.line}: error: {refusal.sentence}"
 
 
 def _own_lines(source, lines):

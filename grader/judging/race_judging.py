@@ -113,7 +113,8 @@ class _Races:
                 "LAB_RACECHECK_SECONDS": str(OF_A_SCHEDULE.seconds * PATIENCE),  # by the clock
             }
             run, results, folder = self.judge.run(self.cases, environment, OF_A_SCHEDULE)
-            runs.append(CheckedRun(seed, run.as_bounded.code, report_of(folder), run.output))
+            code, report = run.as_bounded.code, report_of(folder)
+            runs.append(CheckedRun(seed, code, report, run.output, diagnostics=run.diagnostics))
             files.append(results)
             if run.limit:
                 break

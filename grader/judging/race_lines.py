@@ -5,21 +5,13 @@ import pathlib
 import re
 import textwrap
 
-from grader.judging.results import SCREEN, WIDTH, fault_lines
+from grader.judging.results import SCREEN, WIDTH, fault_lines, last_words
 from grader.judging.stuck_launches import places_of_threads
 
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 NEVER_ENDS = "In one schedule your kernel never ends:"
 # racecheck says of a variable that it is read, written or updated; here a thread does it.
 VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
-# Blocks that run wait for memory, and others have not started: who waits, and at which line.
-WAITS_FOR_LATER_BLOCK = re.compile(
-    r"deadlock: [^\n]* blocks have not started[^\n]*:$"
-    r"(?:\n.*)*?\n +block \((\d+),\d+,\d+\):$"
-    r"(?:\n.*)*?\n +thread \((\d+),\d+,\d+\)[^\n]* for a value in memory, [^\n]*:(\d+)$",
-    re.MULTILINE,
-)
-DYNAMIC = re.compile(r"the launch's dynamic shared memory, element (\d+)")
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
 
@@ -42,7 +34,7 @@ def race_lines(found, wrong, cases):
         lines = [f"{right}, and still {what}{schedules}:"]
     if is_race:
         for party in (finding["first"], finding["second"]):
-            lines += ["", *_party(party, finding["object"])]
+            lines += ["", *_party(party, finding)]
     lines += ["", *_advice(finding)]
     more = len(found.findings) - 1
     if more:
@@ -60,7 +52,7 @@ def race_as_well(found):
     race = next((each for each in found.findings if each["kind"] == "race"), None)
     if race is None:
         return []
-    parties = [_party(race[name], race["object"]) for name in ("first", "second")]
+    parties = [_party(race[name], race) for name in ("first", "second")]
     return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
 
 
@@ -82,28 +74,30 @@ def _problem(found):
         if found.wrong:
             return _wrong_result(found)
         return ["No kernel of yours was seen to touch any memory."]
-    fault = fault_lines(found.output)
+    fault = fault_lines(found.diagnostics)
     if fault:
         return ["In one schedule:", *fault]
     return _places(found) or [
         f"In one schedule {found.problem}.",
-        *found.output.splitlines()[-3:],
+        *(last_words(found.diagnostics, SCREEN) or found.output.splitlines()[-3:]),
     ]
 
 
 def _places(found):
     """Where the threads are of a launch that does not end; nothing if there is none."""
-    waits = WAITS_FOR_LATER_BLOCK.search(found.output)
-    if waits:
-        return _block_that_waits(*waits.groups())
-    places = places_of_threads(found.output, WIDTH)  # there is no output without a problem
+    if any("blocks_not_started" in record.fields for record in found.diagnostics):
+        for record in found.diagnostics:
+            if record.fields.get("awaits") == "a_value_in_memory" and record.place():
+                return _block_that_waits(record)
+    places = places_of_threads(found.diagnostics, WIDTH)  # there are none without a problem
     return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
 
 
-def _block_that_waits(block, thread, line):
+def _block_that_waits(record):
+    who = f"block {record.fields['block']} thread {record.fields['thread']}"
     return [
         NEVER_ENDS,
-        f"  block {block} thread {thread} waits for another block    line {line}",
+        f"  {who} waits for another block    line {record.place().line}",
         "",
         *textwrap.wrap(
             "The other one has not started. CUDA promises a place to one block at a time, and no more: "
@@ -124,9 +118,9 @@ def _wrong_result(found):
     ]
 
 
-def _party(party, what):
+def _party(party, finding):
     block, thread = (_index(party[name]) for name in ("block", "thread"))
-    name = _named(what.split(" (")[0], party["file"])
+    name = _named(finding, party["file"])
     access, _, how = party["access"].partition(" ")
     words = f"{VERBS.get(access, access)} {name} {how}".rstrip()
     return [
@@ -135,17 +129,17 @@ def _party(party, what):
     ]
 
 
-def _named(what, file):
+def _named(finding, file):
     """What was accessed, with the student's name for the launch's dynamic shared memory."""
-    dynamic = DYNAMIC.fullmatch(what)
-    if not dynamic:
-        return what
+    element = finding.get("element_of_dynamic_memory")
+    if element is None:
+        return finding["object"].split(" (")[0]
     source = pathlib.Path(file)
     text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
     names = set(EXTERN_SHARED.findall(text))
     if len(names) == 1:
-        return f"{names.pop()}[{dynamic[1]}]"
-    return f"element {dynamic[1]} of dynamic shared memory"
+        return f"{names.pop()}[{element}]"
+    return f"element {element} of dynamic shared memory"
 
 
 def _index(index):

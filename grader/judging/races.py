@@ -40,6 +40,7 @@ class Races(NamedTuple):
     findings: list  # as ./lab racecheck --json has them, the worst first
     problem: Optional[str]  # why a schedule did not come to its end, if that is no finding
     output: str  # of that schedule
+    diagnostics: tuple  # of it
     accesses: int
     schedules: int
     wrong: Optional[WrongResult] = None
@@ -89,12 +90,13 @@ def _until_a_problem(runs):
 
 def races_in(runs, cases, results):
     """The Races of one CheckedRun and one list of CaseResults for each schedule, by rising seeds."""
-    problems = [(problem_of(run, SECONDS), run.output) for run in runs]
-    problem, output = next((item for item in problems if item[0]), (None, ""))
+    problems = ((problem_of(run, SECONDS), run.output, run.diagnostics) for run in runs)
+    problem, output, records = next((item for item in problems if item[0]), (None, "", ()))
     return Races(
         merged_findings(runs),
         problem,
         output,
+        records,
         sum(run.report["accesses"] for run in runs if run.report),
         len(runs),
         _wrong_in(cases, results),

@@ -4,12 +4,12 @@
 import os
 import pathlib
 import random
-import re
 import runpy
 import textwrap
 from typing import NamedTuple
 
 from engine.driver.bounded_runs import run_bounded
+from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.processes import signal_name
 from grader.exercises.case_files import read_results, written_cases
@@ -38,11 +38,6 @@ REFUSED_CALL = (
 )
 _MISSING = "missing"  # in place of a failure: the program did not come so far
 
-FAULT = re.compile(r"^kernel launched at .*?: (block \(.*)$", re.MULTILINE)
-
-# An exercise's file has no main(), so this command is none for it; the check looks itself.
-NAMED_BY_RACECHECK = re.compile(r"; \./lab racecheck FILE names [a-z, ]+")
-
 
 class Failure(NamedTuple):
     """What is wrong with a case."""
@@ -63,12 +58,16 @@ def run_cases(program, exercise, cases, folder, environment=None, seconds=SECOND
     """Runs the cases one after the other; returns (how the program ended, [CaseResult])."""
     given, results = pathlib.Path(folder, "cases"), pathlib.Path(folder, "results")
     given.write_bytes(written_cases(cases, exercise.name))
+    diagnostics = pathlib.Path(folder, "diagnostics")
+    diagnostics.unlink(missing_ok=True)  # of an earlier run: programs add to it
+    settings = {"LAB_TIMEOUT": str(STUCK_SECONDS), VARIABLE: str(diagnostics)}
     run = run_bounded(
         [str(program), str(given), str(results), *options],
-        {**os.environ, "LAB_TIMEOUT": str(STUCK_SECONDS), **(environment or {})},
+        {**os.environ, **settings, **(environment or {})},
         seconds,
         MOST_OUTPUT,
     )
+    run = run._replace(diagnostics=records_of(diagnostics))
     content = results.read_bytes() if results.is_file() else b""
     return run, read_results(content)
 
@@ -189,7 +188,7 @@ def _end(number, results, run, seconds):
 
 def how_it_ended(run, seconds=SECONDS):
     """Lines about a program that did not come to its end."""
-    fault = fault_lines(run.output)
+    fault = fault_lines(run.diagnostics)
     if fault:
         return fault
     if run.code is None:
@@ -198,29 +197,25 @@ def how_it_ended(run, seconds=SECONDS):
         return [f"The program was ended by {signal_name(-run.code)}."]
     if run.code == NOTHING_COULD_RUN:
         return [NO_DEVICE]
-    last = run.output.strip().splitlines()[-1:]
+    last = last_words(run.diagnostics, WIDTH) or run.output.strip().splitlines()[-1:]
     if run.code == 0:
         return ["The program ended before it had answered. Does your code call exit()?"]
     return [f"The program ended with {run.code}.", *last]
 
 
-def fault_lines(output):
-    """The backend's report of a fault in a kernel: who, what and where, and the line itself."""
-    match = FAULT.search(output)
-    if not match:
+def fault_lines(records):
+    """The backend's record of a fault in a kernel: who, what and where, and the line itself."""
+    fault = next((record for record in records if record.is_failure_of_block), None)
+    if not fault:
         return []
-    after = output[match.end() :].splitlines()[1:2]
-    words = textwrap.wrap(_for_a_student(match[1]), WIDTH)
-    return [*words, *(line.strip() for line in after if line.startswith("      "))]
+    at = fault.place()
+    code = [at.code] if at and at.code else []
+    return [*textwrap.wrap(fault.sentence, WIDTH), *code]
 
 
-def _for_a_student(fault):
-    """The backend's sentence without addresses, the places of our files and a path to theirs."""
-    fault = NAMED_BY_RACECHECK.sub("", fault)
-    fault = re.sub(r"\((\d+),0,0\)", r"\1", fault)
-    fault = re.sub(r"(, made at| and allocated at) [^\s:]+:\d+", "", fault)
-    fault = re.sub(r"it accessed 0x[0-9a-f]+, ", "", fault)
-    return re.sub(r" at [^\s:]+\.cu:(\d+)", r" at line \1", fault)
+def last_words(records, width):
+    """What the last record says, in lines; nothing if there is none."""
+    return textwrap.wrap(records[-1].sentence, width) if records else []
 
 
 def error_words(run, failure):
@@ -228,4 +223,8 @@ def error_words(run, failure):
     if failure.is_wrong_result:
         return failure.lines
     first, *rest = failure.lines
-    return fault_lines(run.output) or [first, *places_of_threads(run.output, WIDTH), *rest]
+    return fault_lines(run.diagnostics) or [
+        first,
+        *places_of_threads(run.diagnostics, WIDTH),
+        *rest,
+    ]

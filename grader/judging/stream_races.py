@@ -6,13 +6,11 @@ streams. But every order that CUDA allows must give right results, and the CPU b
 work in some of them.
 """
 
-import re
 import textwrap
 
 from grader.judging.results import SECONDS, WIDTH, first_failure
 
 ORDERS = ("first", "last")  # of two streams either one goes first, as far as events let it
-OVERTAKES = re.compile(r"^stream order: \S*:(\d+) runs before \S*:(\d+)$", re.MULTILINE)
 
 
 def stream_lines(cases, source, run_cases, seconds=SECONDS):
@@ -25,16 +23,16 @@ def stream_lines(cases, source, run_cases, seconds=SECONDS):
         run, results = run_cases({"LAB_STREAM_ORDER": order})
         failure = first_failure(cases, run, results, seconds)
         if failure:
-            return _lines(failure, run.output, cases, source)
+            return _lines(failure, run.diagnostics, cases, source)
     return []
 
 
-def _lines(failure, output, cases, source):
-    """`output` tells of the order."""
+def _lines(failure, records, cases, source):
+    """The last of `records` tells of the order."""
     lines = [f"All {len(cases)} results are right, and still nothing orders two of your streams."]
-    overtaken = OVERTAKES.findall(output)
+    overtaken = [record for record in records if record.kind == "stream_order"]
     if overtaken:
-        early, late = (int(number) for number in overtaken[-1])
+        early, late = (overtaken[-1].place(name).line for name in ("at", "overtaken_at"))
         text = source.read_text(encoding="utf-8", errors="replace").splitlines()
         lines += ["", f"The kernel of line {early} can run before that of line {late}:", ""]
         for number in (late, early):

@@ -28,7 +28,7 @@ WHOLE_FILES = (
 FOLDERS = (".vscode", "chapters", "common", "docs", "engine", "grader", "lab_tool")
 # What the tests of chapters start lab with.
 OF_TESTS = ("lab_runs.py",)
-SUFFIXES = {"", ".build", ".cpp", ".cu", ".cuh", ".h", ".hpp", ".json", ".md", ".py", ".svg"}
+SUFFIXES = {"", *".build .cpp .cu .cuh .h .hpp .inc .json .md .py .svg".split()}
 # Folders, wherever they are, and files by the beginning of their path.
 LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "mutants", "predictions", "templates", "tests"}
 LEFT_OUT = (
