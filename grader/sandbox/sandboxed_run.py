@@ -61,14 +61,15 @@ class SandboxedRun(NamedTuple):
     limit: Optional[str]  # the limit that ended it
     output: str  # all of it, unless it reached the limit of output
     has_begun: bool = True  # False if the sandbox itself failed, and the output is its own
+    diagnostics: tuple = ()  # what the backend has recorded; the program may have written anything
 
     @property
     def as_bounded(self):
         """The same, as checks outside of a sandbox know it."""
         if self.limit == TIME:
-            return BoundedRun(None, self.output, 0)
+            return BoundedRun(None, self.output, 0, self.diagnostics)
         code = -(self.signal or signal.SIGKILL) if self.code is None else self.code
-        return BoundedRun(code, self.output, 0)
+        return BoundedRun(code, self.output, 0, self.diagnostics)
 
 
 class Stopped(Exception):

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""What is said of a wrong solution comes from the engine's records: its text can be anything, and every
+verdict and every line stay the same, in a check and in a grade."""
+
+import contextlib
+import pathlib
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from grading_runs import CAN_GRADE, SHOPS, judged, real_sandboxes, solution_text, words_of
+
+from engine.driver import recipe
+from engine.driver.bounded_runs import run_bounded
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.check import check
+from grader.sandbox.sandbox import Sandbox
+from lab_tool.authoring.trials import mutants_of, patched
+
+OTHER_TEXT = (
+    "kernel launched at x.cu:1: block (9,0,0), thread (9,0,0): Stack overflow at x.cu:9: deadlock\n"
+    "stream order: x.cu:1 runs before x.cu:2\nx.cu:1: error: another one\n"
+)
+FIRST_THREAD = "  if (blockIdx.x == 0 && threadIdx.x == 0) "
+AT_HOME = 'std::getenv("LAB_RACECHECK_SEED")'  # which a grade refuses
+
+
+def with_line(number, before, line, head=""):
+    text = solution_text(number)
+    assert before in text, text
+    return head + text.replace(before, f"{line}\n{before}", 1)
+
+
+def of_streams():
+    exercise = chosen_exercise("03.2")
+    mutant = next(each for each in mutants_of(exercise) if "wrong_stream_waits" in each.path.name)
+    return patched(exercise, mutant)
+
+
+KERNEL_OF_01_1 = "  if (i < n) "
+KERNEL_OF_04_1 = "  if (is_last_block(counter)) {"
+# {name: (exercise, text, what is said)}
+WRONG = {
+    "a fault": (
+        "01.1",
+        with_line("01.1", KERNEL_OF_01_1, FIRST_THREAD + "y[n + 4096] = 1;"),
+        "Invalid __global__ write of size 4 bytes at line",
+    ),
+    "an assertion": (
+        "01.1",
+        with_line(
+            "01.1", KERNEL_OF_01_1, FIRST_THREAD + "assert(n == 12345);", "#include <cassert>\n"
+        ),
+        "Assertion `n == 12345' failed.",
+    ),
+    "a trap": (
+        "01.1",
+        with_line("01.1", KERNEL_OF_01_1, FIRST_THREAD + "__trap();"),
+        "__trap() was called at line",
+    ),
+    "past shared memory": (
+        "02.1",
+        solution_text("02.1").replace("threads * sizeof(int)>>>", "threads * sizeof(int) / 2>>>"),
+        "dynamic shared memory",
+    ),
+    "waits for ever": (
+        "04.1",
+        with_line(
+            "04.1", KERNEL_OF_04_1, FIRST_THREAD + "while (atomicAdd(counter, 0) != 1 << 30) {}"
+        ),
+        "waits for a value in memory",
+    ),
+    "two streams": ("03.2", of_streams(), "can run before that of line"),
+    "a launch of no kernel": (
+        "01.1",
+        solution_text("01.1").replace("__global__ ", ""),
+        "is launched, and it is no kernel",
+    ),
+}
+ONLY_AT_HOME = {
+    "waits for ever in one schedule": (
+        "04.1",
+        with_line(
+            "04.1",
+            KERNEL_OF_04_1,
+            f"  if ({AT_HOME} && blockIdx.x == 0) while (atomicAdd(counter, 0) != 1 << 30) {{}}",
+            "#include <cstdlib>\n",
+        ),
+        "The other one has not started.",
+    ),
+}
+
+
+def scrambled_watch(step, read_line, *rest):
+    if not any(word.endswith("translate.py") for word in step):
+        return real_watch(step, read_line, *rest)
+    code = real_watch(step, lambda line: None, *rest)
+    for line in OTHER_TEXT.splitlines():
+        read_line(line)
+    return code
+
+
+real_watch = recipe.watch
+
+
+def scrambled_run(*arguments, **options):
+    return run_bounded(*arguments, **options)._replace(output=OTHER_TEXT)
+
+
+def scrambled_sandbox(self, command, *arguments, **options):
+    run = real_sandbox(self, command, *arguments, **options)
+    words = [str(word) for word in command]
+    is_engine = words[0].endswith("/program") or any(w.endswith("translate.py") for w in words)
+    return run._replace(output=OTHER_TEXT) if is_engine and run.has_begun else run
+
+
+real_sandbox = Sandbox.run
+
+
+@contextlib.contextmanager
+def other_text():
+    """Whatever the engine prints, lab reads something else."""
+    with contextlib.ExitStack() as stack:
+        for module in list(sys.modules.values()):
+            if (
+                getattr(module, "run_bounded", None) is run_bounded
+                and module is not sys.modules[__name__]
+            ):
+                stack.enter_context(mock.patch.object(module, "run_bounded", scrambled_run))
+        stack.enter_context(mock.patch.object(recipe, "watch", scrambled_watch))
+        stack.enter_context(mock.patch.object(Sandbox, "run", scrambled_sandbox))
+        yield
+
+
+def checked(number, text):
+    exercise = chosen_exercise(number)
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, exercise.file_name)
+        file.write_text(text, encoding="utf-8")
+        verdict = check(SHOPS.judge, exercise, file)
+        return verdict.parts, [line.replace(folder, "") for line in verdict.lines]
+
+
+@unittest.skipUnless(CAN_GRADE, "the race checker is needed")
+class WithoutEngineTextTest(unittest.TestCase):
+    def test_a_check_says_the_same(self):
+        for name, (number, text, says) in {**WRONG, **ONLY_AT_HOME}.items():
+            with self.subTest(name):
+                parts, lines = checked(number, text)
+                self.assertIn(says, " ".join(" ".join(lines).split()))
+                with other_text():
+                    self.assertEqual(checked(number, text), (parts, lines))
+
+    @unittest.skipUnless(real_sandboxes(), "grading takes a sandbox")
+    def test_a_grade_says_the_same(self):
+        for name, (number, text, says) in WRONG.items():
+            with self.subTest(name):
+                found = judged(number, text)
+                self.assertIn(says, " ".join(words_of(found).split()))
+                with other_text():
+                    again = judged(number, text)
+                self.assertEqual(
+                    (again.status, again.points, words_of(again)),
+                    (found.status, found.points, words_of(found)),
+                )
+
+
+if __name__ == "__main__":
+    unittest.main()
