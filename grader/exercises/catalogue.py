@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The exercises that there are, each a folder chapters/NN_.../exercises/NAME."""
 
-import json
 import os
 import pathlib
+import re
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.json_files import json_object
 from engine.driver.names import hint, listed
 from grader.paths import ROOT
 from lab_tool.chapters import all_chapters
@@ -34,6 +35,17 @@ class Exercise(NamedTuple):
     @property
     def title(self):
         return f"{self.number} {self.name}"
+
+    @property
+    def subject(self):
+        """What it is about: what its text's heading says after the colon."""
+        heading = re.search(r"^# .*?: (.*)$", self.text, re.MULTILINE)
+        return heading[1] if heading else self.name
+
+    @property
+    def text(self):
+        """What the student reads."""
+        return (self.folder / "README.md").read_text(encoding="utf-8")
 
     @property
     def source(self):
@@ -86,7 +98,7 @@ def all_exercises(root=ROOT):
     """Every exercise, in the course's order."""
     found = []
     for folder in exercise_folders(root):
-        facts = json.loads((root / folder / "exercise.json").read_text(encoding="utf-8"))
+        facts = json_object(root, folder / "exercise.json", ["number", "kind", "minutes", "points"])
         found.append(Exercise(root / folder, folder.parts[1], facts))
     return sorted(found, key=lambda exercise: (exercise.chapter, exercise.facts["number"]))
 

@@ -45,10 +45,8 @@ def _readme(exercises, title, due):
 
 def _row(exercise):
     path = exercise.folder.relative_to(ROOT).as_posix()
-    first = _first_heading(exercise.folder / "README.md")
-    what = first.partition(": ")[2] or exercise.name
-    points = sum(exercise.points.values())
-    return f"| [{exercise.title}]({path}/README.md) | {what} | {exercise.facts['minutes']} | {points} |"
+    facts = [exercise.subject, exercise.facts["minutes"], sum(exercise.points.values())]
+    return f"| [{exercise.title}]({path}/README.md) | {' | '.join(map(str, facts))} |"
 
 
 def _lesson(chapter):

@@ -130,7 +130,7 @@ class Lesson:
         self._draw(["", f"  hint {number + 1} of {len(hints)}{last}:", *text])
 
     def _task(self):
-        text = (self.exercise.folder / "README.md").read_text(encoding="utf-8")
+        text = self.exercise.text
         lesson = shown(self.exercise.folder.parent.parent / "README.md")
         self._page([*text.splitlines()[1:], "", f"The lesson: {lesson}"])  # without its license
 
