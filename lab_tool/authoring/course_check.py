@@ -5,7 +5,11 @@ import json
 import re
 
 from engine.driver.errors import LabError
-from lab_tool.authoring.new_chapter import PLACEHOLDER
+from engine.driver.json_files import json_object
+from engine.driver.names import listed
+from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
+from lab_tool.authoring.generated_files import differing_files
+from lab_tool.authoring.new_chapter import TEMPLATES
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import PER_CHAPTER, predictions_of
@@ -49,6 +53,7 @@ def files_of(chapter):
         f"{chapter.program}.cu": "the program",
         f"{chapter.program}_test.cu": "its Catch2 tests",
         "benchmark.cu": "its cases of chapter_benchmark",
+        FILE: "what the course's tables and plans say of it",
         "goals.json": "the goals that its benchmark is held to, a list",
     }
 
@@ -63,10 +68,10 @@ def missing_from_course(root=ROOT):
             found.append(f"chapters/meson.build: no row for the folder chapters/{folder.name}")
     if rows != sorted(set(rows)) or len({row[:2] for row in rows}) < len(rows):
         found.append("chapters/meson.build: the rows are not in the order of their numbers")
-    found += _missing_from_readme(root, rows)
-    found += _missing_from_teaching(root, rows)
-    for chapter in chapters:
-        found += missing_from_chapter(root, chapter)
+    of_chapters = [each for chapter in chapters for each in missing_from_chapter(root, chapter)]
+    found += of_chapters
+    # It is made of the chapters' files, so it can only be right once they are.
+    found += [] if of_chapters else _differing_from_generated(root)
     return found
 
 
@@ -100,6 +105,8 @@ def missing_from_chapter(root, chapter):
     mutants = folder / "mutants"
     if mutants.is_dir() and not any(mutants.glob("*.patch")):
         found.append(f"{shown}/mutants: a folder without a patch")
+    if (folder / FILE).is_file():
+        found += _still_of_the_template(root, chapter)
     found += _missing_predictions(root, chapter)
     for file in sorted(folder.rglob("*")):
         if file.suffix in LICENSED and not _is_licensed(file):
@@ -138,31 +145,26 @@ def _missing_predictions(root, chapter):
     ]
 
 
-def _missing_from_readme(root, rows):
-    text = (root / "README.md").read_text(encoding="utf-8")
-    linked = re.findall(r"^\|.*\]\(chapters/([^)/]+)/?(?:README\.md)?\)", text, re.M)
-    found = [f"README.md: no row for {row} in its table" for row in rows if row not in linked]
-    found += [
-        f"README.md: a row for {row}, which is no chapter" for row in linked if row not in rows
-    ]
-    if not found and linked != rows:
-        found.append("README.md: the rows of its table are not in the order of the chapters")
-    found += [
-        f"README.md: the row for {row} does not say who finishes the job, nor the channel between "
-        "its blocks"
-        for row in rows
-        if re.search(rf"^\|.*\]\(chapters/{row}/.*{re.escape(PLACEHOLDER)}$", text, re.M)
-    ]
-    return found
+def _still_of_the_template(root, chapter):
+    """What its chapter.json lacks, or still says in the template's words."""
+    try:
+        facts = facts_of(root, chapter)
+    except LabError as problem:
+        return [str(problem)]
+    template = json_object(TEMPLATES, FILE, [])
+    same = [key for key in TEXTS if getattr(facts, key) == template[key]]
+    said = f"chapters/{chapter.folder}/{FILE}: the template's words still stand in {listed(same)}"
+    return [said] if same else []
 
 
-def _missing_from_teaching(root, rows):
-    text = (root / "docs/teaching.md").read_text(encoding="utf-8")
-    linked = re.findall(r"^\| \[\d\d\]\(\.\./chapters/([^)/]+)/README\.md\)", text, re.M)
+def _differing_from_generated(root):
+    try:
+        differing = differing_files(root)
+    except LabError as problem:
+        return [str(problem)]
     return [
-        f"docs/teaching.md: no row for {row} in its table 'What each chapter is for'"
-        for row in rows
-        if row not in linked
+        f"{path}: it differs from what is generated; ./lab check-course --write writes it"
+        for path in differing
     ]
 
 

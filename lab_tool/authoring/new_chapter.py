@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Makes a chapter out of templates/chapter: a folder, a row in chapters/meson.build, a line in README.md.
+"""Makes a chapter out of templates/chapter: a folder, and a row in chapters/meson.build.
 
 The templates are C++ and Markdown as they are, in which these words stand for the chapter's own.
 """
@@ -14,8 +14,6 @@ from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.paths import ROOT
 
 TEMPLATES = ROOT / "lab_tool/templates/chapter"
-# Of the row in README.md: what is to be written there, in the words of the table's head.
-PLACEHOLDER = "| who finishes the job | the channel between blocks |"
 
 
 def make_chapter(name, root=ROOT):
@@ -36,19 +34,7 @@ def make_chapter(name, root=ROOT):
         file.parent.mkdir(exist_ok=True)
         file.write_text(replaced(template.read_text(encoding="utf-8"), words), encoding="utf-8")
         made.append(file)
-    add_row(
-        root / "chapters/meson.build",
-        r"^  '(\d\d_\w+)': '\w+',\n",
-        chapter,
-        f"  '{chapter.folder}': '{chapter.program}',\n",
-    )
-    add_row(
-        root / "README.md",
-        r"^\| .*\]\(chapters/(\d\d_\w+)/README\.md\).*\n",
-        chapter,
-        f"| [{chapter.number} {words['Chapter title']}](chapters/{chapter.folder}/README.md) | "
-        f"`{chapter.program}` {PLACEHOLDER}\n",
-    )
+    add_row(root / "chapters/meson.build", chapter)
     return chapter, made
 
 
@@ -83,10 +69,11 @@ def replaced(text, words):
     return text
 
 
-def add_row(file, pattern, chapter, row):
-    """Puts the row where it belongs by its number, among those that match the pattern."""
-    text = file.read_text(encoding="utf-8")
-    rows = list(re.finditer(pattern, text, re.M))
+def add_row(table, chapter):
+    """Puts the chapter's row where it belongs by its number."""
+    text = table.read_text(encoding="utf-8")
+    rows = list(re.finditer(r"^  '(\d\d_\w+)': '\w+',\n", text, re.M))
     before = [match.end() for match in rows if match[1] < chapter.folder]
-    at = before[-1] if before else rows[0].start()
-    write_whole(file, text[:at] + row + text[at:])
+    place = before[-1] if before else rows[0].start()
+    row = f"  '{chapter.folder}': '{chapter.program}',\n"
+    write_whole(table, text[:place] + row + text[place:])

@@ -29,7 +29,8 @@ FOLDERS = (".vscode", "chapters", "common", "docs", "engine", "grader", "lab_too
 # What the tests of chapters start lab with.
 OF_TESTS = ("lab_runs.py",)
 SUFFIXES = {"", *".build .cpp .cu .cuh .h .hpp .inc .json .md .py .svg".split()}
-# Folders, wherever they are, and files by the beginning of their path.
+# Files and folders, wherever they are, and files by the beginning of their path.
+LEFT_OUT_FILES = {"chapter.json"}
 LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "mutants", "predictions", "templates", "tests"}
 LEFT_OUT = (
     "common/benchmark/cpu_backend/",
@@ -43,7 +44,9 @@ LEFT_OUT = (
     "docs/use-with-",
     "engine/memory_model/",
     "engine/racecheck/silence/",
+    "lab_tool/authoring/chapter_facts.py",
     "lab_tool/authoring/course_check.py",
+    "lab_tool/authoring/generated_files.py",
     "lab_tool/authoring/new_",
     "lab_tool/authoring/trials.py",
     "lab_tool/export/",
@@ -101,9 +104,13 @@ def _wanted(root, exercises, with_grading):
             found += [
                 path
                 for path in (f"{here.as_posix()}/{name}" for name in sorted(names))
-                if pathlib.PurePath(path).suffix in SUFFIXES and not path.startswith(left_out)
+                if _is_taken(pathlib.PurePath(path)) and not path.startswith(left_out)
             ]
     return found
+
+
+def _is_taken(path):
+    return path.suffix in SUFFIXES and path.name not in LEFT_OUT_FILES
 
 
 def _enters(folder, last_chapter):

@@ -11,6 +11,8 @@ ANSWER = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OF_MUTANTS = re.compile(r"\./lab test (?:--suite )?mutants")  # which no copy has
+# Of tables that `./lab check-course --write` makes, which no copy has.
+MARK = re.compile(r"^<!-- generated: .* -->\n\n|\n<!-- end of generated -->\n", re.MULTILINE)
 HEADING = re.compile(r"#+ ")
 
 
@@ -35,7 +37,7 @@ def document_of_copy(path, text, files):
         )
 
     kept = []
-    for section in _sections(LINK.sub(linked, ANSWER.sub("", text)).split("\n")):
+    for section in _sections(LINK.sub(linked, ANSWER.sub("", MARK.sub("", text))).split("\n")):
         blocks = _blocks(section)
         if any(block[0].startswith("```") and is_about_others(block) for block in blocks if block):
             continue

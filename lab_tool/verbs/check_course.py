@@ -2,10 +2,12 @@
 """./lab check-course: what the chapters lack, and whether an exercise judges as it must."""
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
+from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.programs import workshop
 from lab_tool.authoring.course_check import missing_from_course
+from lab_tool.authoring.generated_files import write_generated_files
 from lab_tool.authoring.trials import deviation, trials_of, verdict_on
 from lab_tool.builds.build_folders import configured
 from lab_tool.chapters import all_chapters
@@ -18,13 +20,23 @@ def add_options(parser):
         metavar="EXERCISE",
         help="an exercise: check its starter, its solution and its wrong solutions",
     )
+    parser.add_argument(
+        "--write",
+        action="store_true",
+        help="first write the tables and files that are generated from the chapters' own",
+    )
     add_build(parser)
     add_verbose(parser)
 
 
 def act(arguments):
+    if arguments.target and arguments.write:
+        raise LabError("lab check-course --write is for all chapters; name no exercise.", WRONG_USE)
     if arguments.target:
         return check_exercise(arguments)
+    if arguments.write:
+        for path in write_generated_files():
+            say(f"{path}: written")
     found = missing_from_course()
     for sentence in found:
         say(sentence)
@@ -56,14 +68,15 @@ def check_exercise(arguments):
 
 VERB = Verb(
     summary="names everything that a chapter of the course lacks",
-    usage=["check-course", "check-course EXERCISE [--build FOLDER] [--verbose]"],
+    usage=["check-course [--write]", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
-rows in README.md and docs/teaching.md. With an exercise it checks the starter, the solution and each
-wrong solution, and shows what a student sees.""",
+to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, and
+tables and files that differ from what is generated from the chapters' own files. With an exercise it
+checks the starter, the solution and each wrong solution, and shows what a student sees.""",
     examples=[
         ("./lab check-course", "all chapters"),
+        ("./lab check-course --write", "the same, after the tables are generated"),
         ("./lab check-course 04.2", "what a check says of its files"),
         ("./lab new chapter 07_prefix_sum", "a chapter to write"),
     ],

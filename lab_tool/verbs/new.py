@@ -6,8 +6,10 @@ from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
+from lab_tool.authoring.generated_files import generated_files, write_generated_files
 from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.new_exercise import make_exercise
+from lab_tool.paths import ROOT
 
 KINDS = ["chapter", "exercise"]
 
@@ -36,8 +38,9 @@ def act(arguments):
             raise LabError(
                 "lab new chapter needs one name, as in ./lab new chapter 07_prefix_sum.", WRONG_USE
             )
+        generated_files()  # What keeps them from being made is said before anything is.
         chapter, made = make_chapter(names[0])
-        added = "A row in chapters/meson.build and a line in README.md were added."
+        added = "A row in chapters/meson.build was added; docs/internals/chapters.md says what each file is."
         following = f"./lab test {chapter.number}"
     else:
         if len(names) != 2:
@@ -46,10 +49,11 @@ def act(arguments):
                 "./lab new exercise 04 longest_run.",
                 WRONG_USE,
             )
+        generated_files()
         number, made = make_exercise(*names)
         added = f"This is exercise {number}; docs/internals/exercises.md says what each file is."
         following = f"./lab check-course {number}"
-    for file in made:
+    for file in [*made, *(ROOT / path for path in write_generated_files())]:
         say(shown(file))
     say(added)
     say_next(following)
@@ -61,9 +65,9 @@ VERB = Verb(
     usage=["new chapter NN_name", "new exercise NN name"],
     description="""\
 Makes the folder of a chapter with a lesson, a kernel, a program, a test, a benchmark and its goals, and
-adds its row to chapters/meson.build and its line to README.md; or the folder of an exercise with its
-text, solution, cases, hints and wrong solutions. What it makes builds and passes its tests; it is yours
-to fill. A chapter has no predictions yet, and ./lab check-course names them.""",
+adds its row to chapters/meson.build; or the folder of an exercise with its text, solution, cases, hints
+and wrong solutions. The tables that name all of them are written anew. What it makes builds and passes
+its tests; it is yours to fill. ./lab check-course names what a new chapter still lacks.""",
     examples=[
         ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),

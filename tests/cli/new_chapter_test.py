@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,13 @@ import unittest
 
 import draw_all
 from engine.driver.errors import LabError
+from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
+from lab_tool.authoring.generated_files import (
+    differing_files,
+    generated_files,
+    write_generated_files,
+)
 from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.chapters import all_chapters
 from this_build import BUILD, ROOT
@@ -43,6 +50,10 @@ def state_of(path):
     """What changes when a file is written to; None for a folder."""
     state = path.lstat()
     return None if path.is_dir() else (state.st_ino, state.st_size, state.st_mtime_ns)
+
+
+def differs_from_generated(path):
+    return f"{path}: it differs from what is generated; ./lab check-course --write writes it"
 
 
 class CopyOfTheTree(unittest.TestCase):
@@ -76,7 +87,7 @@ class CopyOfTheTree(unittest.TestCase):
 
 
 class NewChapter(CopyOfTheTree):
-    def test_outside_its_folder_only_the_table_and_the_readme_change(self):
+    def test_outside_its_folder_only_the_table_and_what_is_generated_change(self):
         before = files_in(self.tree)
         result = self.lab("new", "chapter", NAME)
         self.assertEqual((result.returncode, result.stderr), (0, "Next: ./lab test 97\n"))
@@ -86,26 +97,24 @@ class NewChapter(CopyOfTheTree):
             for path in {*before, *after}
             if before.get(path) != after.get(path) and not path.startswith(f"chapters/{NAME}/")
         }
-        self.assertEqual(changed, {"README.md", "chapters/meson.build"})
-        for path in changed:
+        generated = {".vscode/launch.json", "docs/benchmarks/README.md", "docs/teaching.md"}
+        self.assertEqual(changed, {"README.md", "chapters/meson.build", *generated})
+        self.assertEqual(differing_files(self.tree), {})
+        for path in changed - {".vscode/launch.json", "docs/teaching.md"}:
             old, new = (text[path].decode().splitlines() for text in (before, after))
             self.assertEqual(len(new), len(old) + 1)
             self.assertEqual([line for line in new if line in old], old)
         self.assertEqual(all_chapters(self.tree)[-1].program, "a_new_one")
 
-    def test_it_lacks_its_rows_words_and_its_predictions_alone(self):
+    def test_it_lacks_its_words_and_its_predictions_alone(self):
         make_chapter(NAME, self.tree)
         result = self.lab("check-course")
-        readme, teaching, words, predictions, closing = result.stdout.splitlines()
+        words, facts, predictions, closing = result.stdout.splitlines()
         self.assertEqual(result.returncode, 1)
         self.assertEqual(
-            readme,
-            f"README.md: the row for {NAME} does not say who finishes the job, nor the channel "
-            "between its blocks",
-        )
-        self.assertEqual(
-            teaching,
-            f"docs/teaching.md: no row for {NAME} in its table 'What each chapter is for'",
+            facts,
+            f"chapters/{NAME}/chapter.json: the template's words still stand in who_finishes, "
+            "channel, outcome, variants and compared_with",
         )
         self.assertRegex(
             words, rf"\Achapters/{NAME}/README.md: \d+ words of prose before 'Making it fast'; "
@@ -115,7 +124,7 @@ class NewChapter(CopyOfTheTree):
             f"chapters/{NAME}/predictions: 0 of 3 predictions, for ./lab predict 97; each is a "
             "NAME.cu and a NAME.json",
         )
-        self.assertEqual(closing, "4 things are missing")
+        self.assertEqual(closing, "3 things are missing")
 
     def test_a_number_in_between_goes_in_between(self):
         table = self.tree / "chapters/meson.build"
@@ -178,6 +187,23 @@ class NewChapter(CopyOfTheTree):
         self.assertEqual(result.returncode, 0, result)
         self.assertRegex(result.stdout, r"\none_element_per_thread .* right\n")
 
+    def test_nothing_is_made_if_the_tables_can_not_be(self):
+        (self.tree / "chapters/05_work_queue/chapter.json").write_text("{}", encoding="utf-8")
+        before = files_in(self.tree)
+        for words in (("chapter", NAME), ("exercise", "04", "a_new_one")):
+            result = self.lab("new", *words)
+            self.assertEqual((result.returncode, result.stdout), (1, ""))
+            self.assertIn("chapters/05_work_queue/chapter.json: it lacks ", result.stderr)
+        self.assertEqual(files_in(self.tree), before)
+
+    def test_an_exercise_stands_in_the_tables_too(self):
+        result = self.lab("new", "exercise", "04", "a_new_one")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lesson = self.tree / "chapters/04_last_block_guard/README.md"
+        row = "| [04.4 `a_new_one`](exercises/a_new_one/README.md) | a new one | 15 |"
+        self.assertIn(f"\n{row}\n", lesson.read_text(encoding="utf-8"))
+        self.assertEqual(missing_from_course(self.tree), [])
+
     def test_refused_names(self):
         for name, sentence in (
             ("07", "can't be a chapter's name"),
@@ -217,6 +243,7 @@ class CheckCourse(CopyOfTheTree):
             ("vector_add.cu", "the program"),
             ("vector_add_test.cu", "its Catch2 tests"),
             ("benchmark.cu", "its cases of chapter_benchmark"),
+            ("chapter.json", "what the course's tables and plans say of it"),
             ("goals.json", "the goals that its benchmark is held to, a list"),
         ):
             with self.subTest(name=name):
@@ -332,5 +359,118 @@ Not counted.
         readme.write_text("".join(kept), encoding="utf-8")
         self.finds(
             "chapters/meson.build: no row for the folder chapters/96_lost",
-            "README.md: no row for 05_work_queue in its table",
+            differs_from_generated("README.md"),
         )
+
+    def test_each_generated_file(self):
+        for path in generated_files(self.tree):
+            with self.subTest(path=path):
+                file = self.tree / path
+                text = file.read_text(encoding="utf-8")
+                last_cell = text.rfind(" |", 0, text.rfind("<!-- end of generated -->"))
+                place = text.find("cppdbg") if path.endswith(".json") else last_cell
+                file.write_text(text[:place] + "x" + text[place:], encoding="utf-8")
+                self.finds(differs_from_generated(path))
+                result = self.lab("check-course", "--write")
+                lines = result.stdout.splitlines()
+                self.assertEqual((result.returncode, lines[0]), (0, f"{path}: written"))
+                self.assertEqual(file.read_text(encoding="utf-8"), text)
+
+    def test_what_is_written_by_hand_stays(self):
+        page = self.tree / "docs/teaching.md"
+        text = page.read_text(encoding="utf-8").replace("# Teaching with", "# Lecturing with")
+        page.write_text(text, encoding="utf-8")
+        self.assertEqual(write_generated_files(self.tree), [])
+        self.assertEqual(page.read_text(encoding="utf-8"), text)
+
+    def test_marks_that_are_no_pair(self):
+        page = self.tree / "docs/benchmarks/README.md"
+        text = page.read_text(encoding="utf-8")
+        begin, end = "<!-- generated: chapters -->", "<!-- end of generated -->"
+        sentence = (
+            f"{page.relative_to(self.tree)}: it must have '{begin}', once, and '{end}' after each."
+        )
+        for changed in (
+            text.replace(begin, ""),
+            text.replace(end, ""),
+            text.replace(begin, "<!-- generated: chaptres -->"),
+            f"{text}\n{begin}\n{end}\n",
+        ):
+            page.write_text(changed, encoding="utf-8")
+            self.finds(sentence)
+            result = self.lab("check-course", "--write")
+            self.assertEqual((result.returncode, result.stderr), (1, f"lab: {sentence}\n"))
+            self.assertEqual(page.read_text(encoding="utf-8"), changed)
+
+    def test_each_way_in_which_chapter_json_can_be_wrong(self):
+        file = self.tree / "chapters/05_work_queue/chapter.json"
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        sessions = facts["sessions"]
+
+        def without(key):
+            return {name: value for name, value in facts.items() if name != key}
+
+        for value, sentence in (
+            ("{", "it can't be read as JSON: Expecting property name enclosed in double quotes"),
+            ([], "it holds no object, which is keys and values between braces."),
+            (without("channel"), 'it lacks "channel".'),
+            (
+                {**without("channel"), "chanel": ""},
+                'it has no use for a key "chanel"; did you mean channel?',
+            ),
+            ({**facts, "channel": 7}, '"channel" must be a text.'),
+            ({**facts, "channel": " "}, '"channel" is empty.'),
+            ({**facts, "channel": "a | b"}, '"channel" has a | or a line break, which '),
+            ({**facts, "exercise_to_set": 1}, '"exercise_to_set" must be a text or null.'),
+            (
+                {**facts, "exercise_to_set": "saxpy"},
+                '"exercise_to_set" is saxpy, which is no exercise of this chapter.',
+            ),
+            ({**facts, "debug_options": "--size"}, '"debug_options" must be a list of texts.'),
+            ({**facts, "sessions": []}, '"sessions" must have the keys short, medium and long.'),
+            (
+                {**facts, "sessions": {**sessions, "long": "chapter 05"}},
+                '"sessions" must have a list of texts for each plan.',
+            ),
+            (
+                {**facts, "sessions": {**sessions, "long": [""]}},
+                '"sessions" has a session that is empty.',
+            ),
+        ):
+            with self.subTest(sentence=sentence):
+                text = value if isinstance(value, str) else json.dumps(value)
+                file.write_text(text, encoding="utf-8")
+                (found,) = missing_from_course(self.tree)
+                start = f"chapters/05_work_queue/chapter.json: {sentence}"
+                self.assertEqual(found[: len(start)], start)
+                with self.assertRaisesRegex(LabError, re.escape(found)):
+                    write_generated_files(self.tree)
+
+    def test_an_exercise_that_does_not_say_for_whom_it_is(self):
+        path = "chapters/05_work_queue/exercises/fetch/exercise.json"
+        file = self.tree / path
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        for key, sentence in (
+            ("for", '"for", which says for whom the exercise is, must be a text.'),
+            ("minutes", 'it lacks "minutes".'),
+        ):
+            without = {name: value for name, value in facts.items() if name != key}
+            file.write_text(json.dumps(without), encoding="utf-8")
+            self.finds(f"{path}: {sentence}")
+
+    def test_a_lesson_without_a_title(self):
+        lesson = self.tree / "chapters/05_work_queue/README.md"
+        text = lesson.read_text(encoding="utf-8")
+        lesson.write_text(text.replace("# 05 Work queue:", "# Work queue:"), encoding="utf-8")
+        self.finds(
+            "chapters/05_work_queue/README.md: it must have a heading such as '# 05 Title: subject'."
+        )
+
+    def test_an_exercise_has_no_tables_to_write(self):
+        result = self.lab("check-course", "04.2", "--write")
+        sentence = "lab: lab check-course --write is for all chapters; name no exercise.\n"
+        self.assertEqual((result.returncode, result.stderr), (2, sentence))
+
+    def test_the_keys_are_described(self):
+        text = (ROOT / "docs/internals/chapters.md").read_text(encoding="utf-8")
+        self.assertEqual(re.findall(r"^\| `(\w+)` \|", text, re.M), list(ChapterFacts._fields))

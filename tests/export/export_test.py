@@ -163,6 +163,14 @@ class ExportTest(unittest.TestCase):
                 self.assertNotIn(f"{folder}/{name}", self.plain)
         self.assertEqual(folders, wanted)
 
+    def test_nothing_of_an_authors_tables_is_there_but_the_tables(self):
+        row = "| [01.1 `saxpy`](exercises/saxpy/README.md) | alpha times x plus y, for any n | 15 |"
+        self.assertIn(row, self.plain["chapters/01_vector_add/README.md"].decode())
+        for path, content in self.plain.items():
+            self.assertFalse(path.endswith(("/chapter.json", "generated_files.py")), path)
+            if path.endswith(".md"):
+                self.assertNotRegex(content, rb"<!-- (generated|end of generated)", path)
+
     def test_what_the_page_about_macos_builds_is_there(self):
         page = self.plain["docs/anywhere/macos.md"].decode()
         self.assertIn("docker build", page)

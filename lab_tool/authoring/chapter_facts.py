@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""chapters/NN_name/chapter.json: what the course's tables, plans and the editor say of a chapter.
+
+docs/internals/chapters.md describes its keys. The chapter's folder and program are not among them:
+the row in chapters/meson.build has those.
+"""
+
+from typing import NamedTuple, Optional
+
+from engine.driver.errors import LabError
+from engine.driver.json_files import json_object
+from engine.driver.names import listed
+
+PLANS = ("short", "medium", "long")
+FILE = "chapter.json"
+# The keys whose values stand in tables as they are.
+TEXTS = ("who_finishes", "channel", "outcome", "variants", "compared_with")
+
+
+class ChapterFacts(NamedTuple):
+    who_finishes: str  # the job that several blocks share
+    channel: str  # between the blocks
+    outcome: str  # after the lesson, a student can ...
+    variants: str  # that its benchmark measures
+    compared_with: str  # what its benchmark measures next to them
+    exercise_to_set: Optional[str]  # if a class does one of its exercises
+    debug_options: list[str]  # of its program in a debugger: a small job
+    sessions: dict[str, list[str]]  # of each of the PLANS: what is done in a session
+
+
+def facts_of(root, chapter):
+    """The ChapterFacts of a Chapter. Raises LabError, which names the file and what is wrong with it."""
+    shown = f"chapters/{chapter.folder}/{FILE}"
+    facts = json_object(root, shown, ChapterFacts._fields, others=False)
+    for key, value in facts.items():
+        problem = _problem(key, value)
+        if problem:
+            raise LabError(f'{shown}: "{key}" {problem}.')
+    return ChapterFacts(**facts)
+
+
+def problem_of_cell(value):
+    """What is wrong with a text that is to stand in a table; None if nothing is."""
+    if not isinstance(value, str):
+        return "must be a text"
+    if not value.strip():
+        return "is empty"
+    return (
+        "has a | or a line break, which ends a cell of a table" if {"|", "\n"} & {*value} else None
+    )
+
+
+def _problem(key, value):
+    if key == "exercise_to_set":
+        return None if value is None or isinstance(value, str) else "must be a text or null"
+    if key == "debug_options":
+        return None if _are_texts(value) else "must be a list of texts"
+    if key == "sessions":
+        if not isinstance(value, dict) or set(value) != set(PLANS):
+            return f"must have the keys {listed(PLANS)}"
+        if not all(_are_texts(sessions) for sessions in value.values()):
+            return "must have a list of texts for each plan"
+        problems = (problem_of_cell(cell) for sessions in value.values() for cell in sessions)
+        wrong = next(filter(None, problems), None)
+        return wrong and f"has a session that {wrong}"
+    return problem_of_cell(value)
+
+
+def _are_texts(value):
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
