@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+from engine.driver.errors import LabError
+from engine.driver.project_version import project_version
 from lab_runs import interrupt, interrupt_alone, started
 from lab_tool.verbs import VERBS
 from svg_checks import problems_of, words_of
@@ -66,6 +68,38 @@ def lab(*words, folder=None):
     )
 
 
+class Version(unittest.TestCase):
+    def test_it_is_that_of_the_build(self):
+        facts = json.loads(
+            (BUILD / "meson-info/intro-projectinfo.json").read_text(encoding="utf-8")
+        )
+        for command in (ROOT / "lab", ROOT / "engine/cudacheck"):
+            result = subprocess.run(
+                [sys.executable, command, "--version"], capture_output=True, text=True, check=False
+            )
+            said = f"{command.name} {facts['version']}\n"
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, said, ""))
+
+    def test_the_newest_one_stands_in_the_changelog(self):
+        headings = re.findall(
+            r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
+        )
+        versions = [heading.split(" - ")[0] for heading in headings if heading != "Unreleased"]
+        self.assertEqual(versions[0], project_version())
+
+    def test_a_file_that_holds_no_version_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "VERSION")
+            with self.assertRaisesRegex(LabError, "VERSION: the version can't be read: .*No such"):
+                project_version(file)
+            for text in (b"", b"1.2", b"1.2.3\n1.2.4\n", b"v1.2.3\n", b"1.2.3", b"\xff\n"):
+                file.write_bytes(text)
+                with self.assertRaisesRegex(LabError, "VERSION: "):
+                    project_version(file)
+            file.write_bytes(b"1.2.3-rc.1\n")
+            self.assertEqual(project_version(file), "1.2.3-rc.1")
+
+
 class WrongUse(unittest.TestCase):
     def refuses(self, *words, says):
         """lab says one sentence that matches `says`, exits with 2 and shows no command or program."""
@@ -80,6 +114,10 @@ class WrongUse(unittest.TestCase):
         self.refuses("rnu", says="did you mean run")
         self.refuses("xyzzy", says=f"there are {', '.join(VERBS)}.")
         self.refuses("tests", says="did you mean test")
+
+    def test_version_with_something_else(self):
+        self.refuses("--version", "run", says="lab --version takes nothing else")
+        self.refuses("run", "--version", says="lab run takes no option --version")
 
     def test_unknown_chapter(self):
         self.refuses("run", "vectr_add", says="did you mean vector_add")

@@ -19,7 +19,7 @@ from lab_tool.predictions.predictions import all_predictions, chosen_prediction
 from this_build import BUILD, ROOT
 
 DOCUMENTS = [
-    ROOT / "README.md",
+    *sorted(ROOT.glob("*.md")),
     *sorted(ROOT.glob("docs/**/*.md")),
     *sorted(ROOT.glob("chapters/*/**/*.md")),
 ]
