@@ -19,7 +19,7 @@ extensions = ["myst_parser", "course_site"]
 
 root_doc = "README"
 include_patterns = [
-    "README.md",
+    "*.md",
     "docs/*.md",
     "docs/**/*.md",
     "chapters/*/README.md",

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Draws every figure of the course that is kept in the repository, from its script and its data.
 
-chapters/NN_name/figures/NAME.py with a function figure() makes NAME.svg next to it; a script without
+NAME.py in one of the FOLDERS, with a function figure(), makes NAME.svg next to it; a script without
 that function is shared by others of its folder. docs/benchmarks/NAME.json, a recorded run, makes
 NAME-NN.svg for each chapter that it measured.
 """
@@ -19,8 +19,8 @@ import draw_run  # noqa: E402
 import recorded_run  # noqa: E402
 from engine.driver.paths import write_whole  # noqa: E402
 
-# A new chapter starts with a figure of its own.
-TEMPLATES = "lab_tool/templates/chapter/figures/*.py"
+# Of the scripts. A new chapter starts with a figure of its own.
+FOLDERS = ("chapters/*/figures", "docs/internals/figures", "lab_tool/templates/chapter/figures")
 
 
 def figure_of(script):
@@ -38,7 +38,7 @@ def figure_of(script):
 def all_figures(root=ROOT):
     """{path of the SVG: its Figure}"""
     found = {}
-    scripts = [*root.glob("chapters/*/figures/*.py"), *root.glob(TEMPLATES)]
+    scripts = (script for folder in FOLDERS for script in root.glob(f"{folder}/*.py"))
     for script in sorted(scripts):
         figure = figure_of(script)
         if figure:

@@ -58,6 +58,12 @@ class ContributorsFiles(unittest.TestCase):
         for line in git("check-attr", "linguist-language", *git("ls-files", "*.cu", "*.cuh")):
             self.assertRegex(line, ": linguist-language: Cuda$")
 
+    def test_the_index_names_every_page(self):
+        folder = ROOT / "docs/internals"
+        linked = re.findall(r"\]\((\w[\w-]*\.md)\)", text_of("docs/internals/README.md"))
+        pages = {path.name for path in folder.glob("*.md")} - {"README.md"}
+        self.assertEqual(sorted(linked), sorted(pages))
+
     def test_the_version_has_one_home(self):
         self.assertNotRegex(text_of("CITATION.cff"), r"(?m)^version:")
         self.assertIn("version: files('", text_of("meson.build"))

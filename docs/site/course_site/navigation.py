@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The order of the pages: chapters with their exercises, then the documents for users, then internals.
+"""The order of the pages: chapters with their exercises, then the documents for users, then those for
+whoever works on the project.
 
 GitHub's Markdown has no table of contents across files, so the ones that Sphinx wants are appended
 while the files are read.
@@ -45,9 +46,11 @@ def _contents(docname):
         pages = _pages("docs", "docs/*.md")
         ranks = {f"docs/{name}": place for place, name in enumerate(FIRST_DOCUMENTS)}
         pages.sort(key=lambda page: (ranks.get(page, len(ranks)), page))
+        project = [page for page in _pages(".", "*.md") if page not in ("README", "CONTRIBUTING")]
         yield _tree("Lessons", chapters)
         yield _tree("Reference", [*pages, "docs/use/README", "docs/benchmarks/README"])
         yield _tree("Anywhere", _pages("docs/anywhere", "*.md"))
+        yield _tree("The project", ["CONTRIBUTING", *project])
         yield _tree("Internals", _pages("docs/internals", "*.md"))
     elif docname.count("/") == 2 and docname.startswith("chapters/"):
         yield _tree("", exercises_of(docname))
