@@ -83,12 +83,12 @@ void multiprocessor::check_shared_memory() {
     return;
   if (!variables_fit) {
     fail_block(cudaErrorIllegalAddress,
-               diagnostic("write_past_shared_variable").add("command", racecheck_command));
+               diagnostic("write_past_shared_variable").add("command", check_command));
     variables_guard_.first->restore();
   } else {
     fail_block(cudaErrorIllegalAddress, diagnostic("write_past_dynamic_shared")
                                             .add("size", grid_->dynamic_shared_bytes)
-                                            .add("command", racecheck_command));
+                                            .add("command", check_command));
   }
 }
 

@@ -14,6 +14,8 @@
 #include "cpu_backend/execution/source_line.hpp"
 
 namespace cpu_backend {
+
+const char* const check_command = CPU_BACKEND_CHECK_COMMAND;
 namespace {
 
 struct table_row {

@@ -16,8 +16,9 @@ namespace cpu_backend {
 struct grid;
 struct source_line;
 
-// What names a place that the backend alone can't name.
-inline constexpr const char* racecheck_command = "./lab racecheck";
+// The command that names a place that the backend alone can't name: the race checker's, as the
+// build files say how the user types it.
+extern const char* const check_command;
 
 class diagnostic {
  public:

@@ -129,7 +129,7 @@ void add_invalid_access(diagnostic& of, const kernel_fault& fault) {
   }
   add_access(of, fault.operand, "shared");
   if (fault.is_behind_shared_variables) {
-    of.add("why", "past_end_of_shared_variable").add("command", racecheck_command);
+    of.add("why", "past_end_of_shared_variable").add("command", check_command);
     return;
   }
   const auto size = static_cast<std::ptrdiff_t>(fault.shared_bytes);
