@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What docs/race-check-your-project.md promises: a project of somebody else's is checked for races, by
+Meson and without a build system."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+from other_projects_test import MESON, NAME
+from own_code import SETTINGS, needs_cpu_backend, needs_racecheck, run
+from this_build import ROOT
+
+PROJECT = ROOT / "tests/own_code/checked_project"
+LINE_OF_THE_RACE = "include/sum.cuh:11"  # *sum = *sum + mine;
+
+
+@needs_cpu_backend
+@needs_racecheck
+class RaceCheckYourProject(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.project = self.folder / "project"
+        shutil.copytree(PROJECT, self.project)
+        self.environment = {
+            **os.environ,
+            "CXX": " ".join(SETTINGS["cxx"].split("\n")),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
+
+    def run_in_project(self, *command):
+        return run(command, self.project, **self.environment)
+
+    def test_by_meson(self):
+        (self.project / "subprojects").mkdir()
+        (self.project / "subprojects" / NAME).symlink_to(ROOT, target_is_directory=True)
+        code, printed = self.run_in_project(MESON, "setup", "-Doptimization=0", "build")
+        self.assertEqual(code, 0, printed)
+        test = (MESON, "test", "-C", "build", "--print-errorlogs")
+        code, printed = self.run_in_project(*test)
+        self.assertEqual(code, 0, printed)
+        code, printed = self.run_in_project(
+            MESON, "configure", "build", "-Ddefinitions=-DWITHOUT_ATOMIC"
+        )
+        self.assertEqual(code, 0, printed)
+        code, printed = self.run_in_project(*test)
+        self.assertEqual(code, 1, printed)
+        self.assertIn("race (managed memory) on allocation 1", printed)
+        self.assertIn(LINE_OF_THE_RACE, printed)
+        check = (sys.executable, ROOT / "engine/cudacheck", "check")
+        code, printed = self.run_in_project(*check, "--program", "build/sum_racecheck")
+        self.assertEqual(code, 1, printed)
+        self.assertIn("20 schedules", printed)
+
+    def test_without_a_build_system(self):
+        check = (sys.executable, ROOT / "engine/cudacheck", "check", "sum.cu")
+        code, printed = self.run_in_project(*check, "--include", "include")
+        self.assertEqual(code, 0, printed)
+        self.assertIn("Next: cudacheck run sum.cu --include include\n", printed)
+        code, printed = self.run_in_project(*check, "--include", "include", "-DWITHOUT_ATOMIC")
+        self.assertEqual(code, 1, printed)
+        self.assertIn("race (managed memory) on allocation 1", printed)
+        self.assertIn(LINE_OF_THE_RACE, printed)
+        self.assertIn("Next: cudacheck check sum.cu ", printed)
