@@ -36,9 +36,10 @@ bool add_by_worlds(missing& to, launch_clocks& clocks, const block_state& block,
   const auto ordered_for_block = [&](unsigned in) {
     return !same_block && clocks.before_any_in(in, block, earlier.thread, earlier_at);
   };
-  // What the last one does not order, none does.
+  // What the last one does not order, none does. Whether it is known is asked last: it may be given
+  // up while the clocks of all worlds are worked out, for the first of these questions.
   constexpr auto last = static_cast<unsigned>(worlds.size() - 1);
-  if (clocks.knows_world(last) && !ordered(last) && !ordered_for_block(last)) return false;
+  if (!ordered(last) && !ordered_for_block(last) && clocks.knows_world(last)) return false;
   for (unsigned in = 0; in < worlds.size(); ++in) {
     if (same_block && worlds[in].block_arrives) continue;
     const bool by_itself = in != 0 && ordered(in);

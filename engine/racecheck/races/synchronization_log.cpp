@@ -289,10 +289,12 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
       return;
     }
   }
-  std::size_t acquired = seen.acquires ? read : none, narrow = none;
+  // What another thread's own fence has published, a sequentially consistent fence alone acquires.
+  std::size_t acquired = seen.acquires && !made.by_own_fence ? read : none, narrow = none;
   for (const std::size_t each : fences_of_later) {
     if (acquired != none) break;
     if (each < read || at(each).rank != seen.rank) continue;
+    if (made.by_own_fence && !at(each).acquires) continue;
     if (is_too_narrow(at(each))) {
       if (narrow == none) narrow = each;
     } else {

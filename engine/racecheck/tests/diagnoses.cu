@@ -154,12 +154,18 @@ __global__ void narrow_release_and_no_acquire(int* data, unsigned* counter, int*
 }
 
 // The guard as it is often written: each thread fences its own write, and then all meet.
+template <bool acquires>
 __global__ void fences_before_the_barrier(int* data, unsigned* counter, int* result) {
   __shared__ bool is_last;
   data[blockIdx.x * blockDim.x + threadIdx.x] = 1;  // mark: published by its own fence
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(counter, 1u) == gridDim.x - 1;
+  if (threadIdx.x == 0) {
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*counter);
+    const unsigned ticket =
+        acquires ? tickets.fetch_add(1, cuda::memory_order_acquire) : atomicAdd(counter, 1u);
+    is_last = ticket == gridDim.x - 1;
+  }
   __syncthreads();
   if (!is_last) return;
   int sum = 0;
@@ -345,7 +351,15 @@ const struct {
     {"narrow_release_and_no_acquire",
      [] { narrow_release_and_no_acquire<<<8, 32>>>(zeros(8), zeros<unsigned>(1), zeros(1)); }},
     {"fences_before_the_barrier",
-     [] { fences_before_the_barrier<<<8, 64>>>(zeros(512), zeros<unsigned>(1), zeros(64)); }},
+     [] {
+       fences_before_the_barrier<false><<<8, 64>>>(zeros(512), zeros<unsigned>(1), zeros(64));
+     }},
+    {"fences_and_an_acquire",
+     [] { fences_before_the_barrier<true><<<4, 64>>>(zeros(256), zeros<unsigned>(1), zeros(64)); }},
+    {"fences_and_an_acquire_in_1000_blocks",
+     [] {
+       fences_before_the_barrier<true><<<1000, 64>>>(zeros(64000), zeros<unsigned>(1), zeros(64));
+     }},
     {"overwritten_signal", [] { overwritten_signal<<<3, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"reduction_in_1000_blocks",
      [] { reduction<<<1000, 64>>>(zeros(64000), zeros(1000), zeros<unsigned>(1), zeros(1)); }},

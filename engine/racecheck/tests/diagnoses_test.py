@@ -225,6 +225,12 @@ class Signals(unittest.TestCase):
                 self.assertEqual(found["second"]["line"], line_of("observed without a fence"))
                 self.assertIn("an atomic that acquires is not enough", text)
 
+    def test_an_atomic_that_acquires_after_fences_of_all_threads_is_diagnosed(self):
+        for seed in range(5):
+            with self.subTest(seed=seed):
+                _, (found,), _ = run("fences_and_an_acquire", seed)
+                self.assertEqual(found["diagnosis"], ["missing barrier before the atomic"])
+
     def test_a_narrow_release_and_no_acquire_are_both_said(self):
         for seed in range(4):
             with self.subTest(seed=seed):
@@ -245,6 +251,11 @@ class ManyAtomics(unittest.TestCase):
         self.check(
             "reduction_in_1000_blocks", "missing acquire", "block's sum stored", "block's sum read"
         )
+
+    def test_fences_of_all_threads_and_atomics_that_acquire(self):
+        _, (found,), text = run("fences_and_an_acquire_in_1000_blocks")
+        self.assertEqual(found["diagnosis"], ["missing acquire"])
+        self.assertIn("an atomic that acquires is not enough", text)
 
     def test_one_counter_of_all_threads(self):
         for case, diagnosis in (
