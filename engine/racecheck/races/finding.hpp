@@ -10,6 +10,7 @@
 
 #include "racecheck/events/places.hpp"
 #include "racecheck/order/thread_state.hpp"
+#include "racecheck/races/diagnosis_set.hpp"
 #include "vector_types.h"
 
 namespace racecheck {
@@ -35,64 +36,15 @@ struct party {
   place_number place = 0;
 };
 
+inline bool is_same(const uint3& left, const uint3& right) {
+  return left.x == right.x && left.y == right.y && left.z == right.z;
+}
+
 inline bool same_warp(const party& left, const party& right) {
   constexpr unsigned warp_size = 32;
   return left.thread.block == right.thread.block &&
          left.thread.rank / warp_size == right.thread.rank / warp_size;
 }
-
-// What would have ordered the two accesses of a race. More than one can be missing at once.
-struct missing {
-  bool acquire = false;  // an atomic read what the other block released, and did not acquire
-  bool only_by_fence =
-      false;             // the acquire has to be a fence: the other's fence was not the atomic's
-  bool release = false;  // nothing was released by the atomic that was read
-  bool wider_scope = false;     // an atomic or a fence at block scope, between two blocks
-  bool barrier_before = false;  // before the atomic that releases for the whole block
-  bool barrier_after = false;   // after the atomic that acquires for the whole block
-  bool syncthreads = false;     // two threads of one block
-  bool syncwarp = false;        // two threads of one warp
-  bool atomicity = false;       // one access is atomic and the other is not
-  bool volatile_is_no_atomic = false;
-
-  bool update = false;  // both threads read the element, change it and write it back
-
-  bool unknown = false;  // so many atomics that it was not worked out
-
-  auto operator<=>(const missing&) const = default;
-
-  bool anything() const { return *this != missing{}; }
-  // Whether mending all of `other`, which is more, mends this as well.
-  bool is_part_of(const missing& other) const {
-    const auto within = [](bool part, bool whole) { return !part || whole; };
-    return anything() && *this != other && within(acquire, other.acquire) &&
-           within(only_by_fence, other.only_by_fence) && within(release, other.release) &&
-           within(wider_scope, other.wider_scope) && within(barrier_before, other.barrier_before) &&
-           within(barrier_after, other.barrier_after) && within(syncthreads, other.syncthreads) &&
-           within(syncwarp, other.syncwarp) && within(atomicity, other.atomicity) &&
-           within(volatile_is_no_atomic, other.volatile_is_no_atomic) &&
-           within(update, other.update) && within(unknown, other.unknown);
-  }
-  // What a way over atomics can lack.
-  missing of_a_way() const {
-    return {.acquire = acquire,
-            .release = release,
-            .wider_scope = wider_scope,
-            .barrier_before = barrier_before,
-            .barrier_after = barrier_after};
-  }
-  // How much is to be mended.
-  int count() const {
-    return acquire + release + wider_scope + barrier_before + barrier_after + syncthreads +
-           syncwarp + atomicity + volatile_is_no_atomic + update + unknown;
-  }
-  // That an access is volatile is said, too, and takes nothing away.
-  bool only_acquire() const {
-    missing rest = *this;
-    rest.acquire = rest.only_by_fence = rest.atomicity = rest.volatile_is_no_atomic = false;
-    return acquire && !rest.anything();
-  }
-};
 
 struct witness {  // an atomic that a diagnosis names
   bool known = false;
@@ -132,6 +84,13 @@ struct plain_update {
   auto operator<=>(const plain_update&) const = default;
 };
 
+// What was accessed, in few words.
+struct element_name {
+  std::string text;  // "bins[17]", "allocation 1, element 17"
+  // Its number in the launch's dynamic shared memory, whose name only the source knows.
+  std::optional<std::uint64_t> in_dynamic_memory;
+};
+
 enum class mistake { race, unwritten_read, outside };
 
 struct finding {
@@ -140,9 +99,8 @@ struct finding {
   party second;        // of a race: the later one; of anything else: the only one
   std::string memory;  // "global memory", ...
   std::string object;  // "element 17 of ..."
-  // Its number in the launch's dynamic shared memory, whose name only the source knows.
-  std::optional<std::uint64_t> element_of_dynamic_memory;
-  missing lacks;
+  element_name element;
+  diagnosis_set lacks;
   witness releaser;  // the strong write that would have to publish what the first one did
   witness acquirer;  // the strong read by which the second one's block has seen it
   // The second one's block has signalled before the second access came.
@@ -153,9 +111,23 @@ struct finding {
   const party& publisher() const { return is_hasty ? second : first; }
   const party& observer() const { return is_hasty ? first : second; }
 
-  bool is_between_blocks() const { return first.thread.block != second.thread.block; }
-  // Of what only the strict reading of the memory model forbids.
-  bool is_strict() const { return what == mistake::race && lacks.only_acquire(); }
+  // What it is called in a report: never nothing.
+  diagnosis_set codes_to_tell() const {
+    if (what == mistake::unwritten_read) return {diagnosis::unwritten_memory};
+    if (what == mistake::outside) return {diagnosis::outside_of_the_allocation};
+    return lacks.empty() ? diagnosis_set{diagnosis::no_synchronisation} : lacks;
+  }
+
+  bool is_between_blocks() const { return !is_same(first.block_index, second.block_index); }
+  // Of what only the strict reading of the memory model forbids. That an access is volatile is
+  // said, too, and takes nothing away.
+  bool is_strict() const {
+    constexpr diagnosis_set strict = {diagnosis::missing_acquire, diagnosis::only_a_fence_acquires,
+                                      diagnosis::plain_mixed_with_atomic,
+                                      diagnosis::volatile_is_no_synchronisation};
+    return what == mistake::race && lacks.has(diagnosis::missing_acquire) &&
+           lacks.without(strict).empty();
+  }
 };
 
 }  // namespace racecheck

@@ -19,6 +19,11 @@ uint3 index_of(std::uint64_t number, const dim3& size) {
           static_cast<unsigned>(row / size.y)};
 }
 
+void name_object(finding& of, described_object as) {
+  of.object = std::move(as.text);
+  of.element = std::move(as.element);
+}
+
 // Else it copies a structure, of which only its bytes are known.
 bool is_of_one_element(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
@@ -57,12 +62,12 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
   if (!known && !is_told_apart(here, later.thread.block)) {
     known = find_untold(here, by, earlier, earlier_record.at());
   }
-  missing lacks;
+  diagnosis_set lacks;
   std::optional<synchronization_log::way> hasty;
   if (!known) {
     ++here.diagnosed;
     lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.at(), later);
-    if (!lacks.anything() && earlier.thread.block != later.thread.block) {
+    if (lacks.empty() && earlier.thread.block != later.thread.block) {
       hasty = find_hasty_way(here, earlier, earlier_record.at(), by);
       if (hasty) lacks = hasty->lacks;
     }
@@ -75,11 +80,9 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     found.first = earlier;
     found.second = later;
     found.memory = describe_memory(now.in);
-    const bool is_one = is_of_one_element(now.bytes);
-    const auto* const begin = is_one ? now.begin : now.address;
-    const std::size_t bytes = is_one ? now.bytes : bytes_of_cell;
-    found.object = describe_object(now.in, begin, bytes);
-    found.element_of_dynamic_memory = element_of_dynamic_memory(now.in, begin, bytes);
+    name_object(found, is_of_one_element(now.bytes)
+                           ? describe_object(now.in, now.begin, now.bytes)
+                           : describe_object(now.in, now.address, bytes_of_cell));
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
     const auto way =
@@ -101,13 +104,15 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
   for (witness* each : {&of.releaser, &of.acquirer}) {
     each->thread_index = index_of(each->rank, block_size_);
   }
-  const missing& lacks = by.lacks;
-  if (!lacks.anything() || lacks != of.lacks.of_a_way() ||
+  const diagnosis_set& lacks = by.lacks;
+  if (lacks.empty() || lacks != of.lacks.common_with(lacks_of_ways) ||
       lacks_scope_by_kind(of.first, of.second)) {
     return;
   }
   // Where nothing is missing between the two atomics, the clocks must say so as well.
-  const bool signals = !lacks.acquire && !lacks.release && !lacks.wider_scope;
+  constexpr diagnosis_set of_a_signal = {diagnosis::missing_acquire, diagnosis::missing_release,
+                                         diagnosis::scope_too_narrow};
+  const bool signals = lacks.common_with(of_a_signal).empty();
   const block_state& running = blocks_.running();
   const bool is_confirmed =
       of.is_hasty ? by.is_certain
@@ -130,8 +135,8 @@ std::optional<synchronization_log::way> finding_collection::find_hasty_way(findi
 }
 
 // One of the findings with this diagnosis, if there is one.
-finding* finding_collection::find_same(findings_at& in, const missing& lacks, const party& earlier,
-                                       const party& later) {
+finding* finding_collection::find_same(findings_at& in, const diagnosis_set& lacks,
+                                       const party& earlier, const party& later) {
   const bool same_block = earlier.thread.block == later.thread.block;
   const auto found = std::find_if(in.all.begin(), in.all.end(), [&](const finding& each) {
     return each.lacks == lacks && each.is_between_blocks() != same_block;
@@ -169,9 +174,7 @@ void finding_collection::add_unwritten_read(const thread_state& by, const region
   found.what = mistake::unwritten_read;
   found.second = describe(by.name, place, operation::read);
   found.memory = describe_memory(in);
-  const auto part = std::min<std::size_t>(bytes, 8);
-  found.object = describe_object(in, address, part);
-  found.element_of_dynamic_memory = element_of_dynamic_memory(in, address, part);
+  name_object(found, describe_object(in, address, std::min<std::size_t>(bytes, 8)));
   add(std::move(found));
 }
 
@@ -187,7 +190,7 @@ void finding_collection::add_outside(const thread_state& by, const region& near,
   found.what = mistake::outside;
   found.second = describe(by.name, place, what);
   found.memory = describe_memory(near);
-  found.object = describe_outside(near, address, bytes);
+  name_object(found, {describe_outside(near, address, bytes), {}});
   add(std::move(found));
 }
 

@@ -80,7 +80,7 @@ class finding_collection {
   std::optional<synchronization_log::way> find_hasty_way(findings_at& in, const party& earlier,
                                                          epoch earlier_at, const thread_state& by);
   void name_way(finding& of, const synchronization_log::way& by) const;
-  static finding* find_same(findings_at& in, const missing& lacks, const party& earlier,
+  static finding* find_same(findings_at& in, const diagnosis_set& lacks, const party& earlier,
                             const party& later);
   bool is_told_apart(findings_at& in, std::uint32_t later_block);
   finding* find_untold(findings_at& in, const thread_state& by, const party& earlier,

@@ -2,6 +2,7 @@
 #include "racecheck/races/memory_description.hpp"
 
 #include <cstdint>
+#include <optional>
 
 #include "racecheck/events/places.hpp"
 
@@ -34,8 +35,8 @@ std::string named_element(const region& in, std::ptrdiff_t offset) {
   return text;
 }
 
-// "values[64] (int [64])"; the offset may be outside of the variable.
-std::string describe_element(const region& in, std::ptrdiff_t offset) {
+// "values[64]" and "(int [64])"; the offset may be outside of the variable.
+described_object describe_element(const region& in, std::ptrdiff_t offset) {
   const std::string type = element_type(in.type);
   std::string text = in.name;
   if (const auto elements = static_cast<std::ptrdiff_t>(elements_of(type)); elements != 0) {
@@ -44,10 +45,7 @@ std::string describe_element(const region& in, std::ptrdiff_t offset) {
     text += std::to_string((offset - (offset < 0 ? element - 1 : 0)) / element);
     text += ']';
   }
-  text += " (";
-  text += type;
-  text += ')';
-  return text;
+  return {text + " (" + type + ')', {text, std::nullopt}};
 }
 
 }  // namespace
@@ -66,41 +64,39 @@ std::string describe_memory(const region& in) {
   }
 }
 
-std::string describe_object(const region& in, const std::byte* address, std::size_t access_bytes) {
+described_object describe_object(const region& in, const std::byte* address,
+                                 std::size_t access_bytes) {
   const auto offset = static_cast<std::size_t>(address - in.begin);
-  const auto bytes_text = [&](std::size_t at, std::size_t of) {
-    std::string text = "byte " + std::to_string(at) + " of " + std::to_string(of);
-    if (access_bytes > 1 && at % access_bytes == 0) {
-      text = "element " + std::to_string(at / access_bytes) + " (" + std::to_string(access_bytes) +
-             " bytes each) of " + std::to_string(of) + " bytes";
+  const auto whole = [](const std::string& text) {
+    return described_object{text, {text, std::nullopt}};
+  };
+  const auto part_of = [&](const std::string& object, std::size_t at, std::size_t of) {
+    if (access_bytes <= 1 || at % access_bytes != 0) {
+      return whole(object + ", byte " + std::to_string(at) + " of " + std::to_string(of));
     }
-    return text;
+    const std::size_t element = at / access_bytes;
+    const std::string name = object + ", element " + std::to_string(element);
+    const bool is_dynamic = in.what == region::kind::dynamic_shared;
+    return described_object{
+        name + " (" + std::to_string(access_bytes) + " bytes each) of " + std::to_string(of) +
+            " bytes",
+        {name, is_dynamic ? std::optional<std::uint64_t>(element) : std::nullopt}};
   };
   switch (in.what) {
     case region::kind::shared:
       return describe_element(in, static_cast<std::ptrdiff_t>(offset));
     case region::kind::dynamic_shared:
-      return "the launch's dynamic shared memory, " + bytes_text(offset, in.bytes);
+      return part_of("the launch's dynamic shared memory", offset, in.bytes);
     case region::kind::variable: {
       const variable_name variable = find_variable(address);
-      if (variable.name.empty()) return "a variable of the program";
-      std::string text = variable.name;
-      if (variable.bytes > access_bytes) text += ", " + bytes_text(variable.offset, variable.bytes);
-      return text;
+      if (variable.name.empty()) return whole("a variable of the program");
+      if (variable.bytes <= access_bytes) return whole(variable.name);
+      return part_of(variable.name, variable.offset, variable.bytes);
     }
     default:
-      if (!in.name.empty()) return named_element(in, static_cast<std::ptrdiff_t>(offset));
-      return "allocation " + std::to_string(in.number) + ", " + bytes_text(offset, in.bytes);
+      if (!in.name.empty()) return whole(named_element(in, static_cast<std::ptrdiff_t>(offset)));
+      return part_of("allocation " + std::to_string(in.number), offset, in.bytes);
   }
-}
-
-std::optional<std::uint64_t> element_of_dynamic_memory(const region& in, const std::byte* address,
-                                                       std::size_t access_bytes) {
-  const auto offset = static_cast<std::size_t>(address - in.begin);
-  if (in.what != region::kind::dynamic_shared || access_bytes < 2 || offset % access_bytes != 0) {
-    return std::nullopt;
-  }
-  return offset / access_bytes;
 }
 
 std::string describe_outside(const region& near, const std::byte* address,
@@ -109,7 +105,7 @@ std::string describe_outside(const region& near, const std::byte* address,
   const auto size = static_cast<std::ptrdiff_t>(near.bytes);
   std::string text;
   if (near.what == region::kind::shared) {
-    text = describe_element(near, offset);
+    text = describe_element(near, offset).text;
   } else if (near.what == region::kind::dynamic_shared) {
     text = "the launch's dynamic shared memory";
   } else if (!near.name.empty()) {

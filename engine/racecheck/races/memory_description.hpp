@@ -3,21 +3,22 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "racecheck/memory/shadow.hpp"
+#include "racecheck/races/finding.hpp"
 
 namespace racecheck {
 
 // "global memory", ...
 std::string describe_memory(const region& in);
-// "element 17 of ..."; `address` lies in the region.
-std::string describe_object(const region& in, const std::byte* address, std::size_t access_bytes);
-// Its number in the launch's dynamic shared memory; nothing for other memory, and for a byte.
-std::optional<std::uint64_t> element_of_dynamic_memory(const region& in, const std::byte* address,
-                                                       std::size_t access_bytes);
+struct described_object {
+  std::string text;  // "element 17 of ..."
+  element_name element;
+};
+// `address` lies in the region.
+described_object describe_object(const region& in, const std::byte* address,
+                                 std::size_t access_bytes);
 // How far before its begin or past its end; an access next to the region, or that ends past it.
 std::string describe_outside(const region& near, const std::byte* address,
                              std::size_t access_bytes);

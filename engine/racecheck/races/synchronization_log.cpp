@@ -122,7 +122,7 @@ struct synchronization_log::search {
   const event& at(std::size_t number) const { return log.events_[number]; }
 
   void collect();
-  std::optional<way> best(const missing& wanted) const;
+  std::optional<way> best(const diagnosis_set& wanted) const;
   way over(std::size_t write, std::size_t read) const;
   // Whether the read has seen the write, or what continues its chain.
   bool has_seen(std::size_t write, std::size_t read) const;
@@ -196,11 +196,11 @@ void synchronization_log::search::check_chain(way& made, std::size_t write,
   std::size_t last = write;
   for (auto next = std::upper_bound(all.begin(), all.end(), write);
        next != all.end() && *next < read; ++next) {
-    if (!is_handed_on(last, *next)) made.lacks.wider_scope = true;
+    if (!is_handed_on(last, *next)) made.lacks.add(diagnosis::scope_too_narrow);
     last = *next;
     ++made.steps.updates_between;
   }
-  if (!is_handed_on(last, read)) made.lacks.wider_scope = true;
+  if (!is_handed_on(last, read)) made.lacks.add(diagnosis::scope_too_narrow);
 }
 
 std::size_t synchronization_log::search::first_common(const std::vector<std::size_t>& barriers,
@@ -223,9 +223,9 @@ void synchronization_log::search::add_steps(way& to, std::vector<std::size_t> nu
 }
 
 void synchronization_log::search::check_release(way& made, std::size_t write) const {
-  missing& lacks = made.lacks;
+  diagnosis_set& lacks = made.lacks;
   const event& written = at(write);
-  if (is_too_narrow(written)) lacks.wider_scope = true;
+  if (is_too_narrow(written)) lacks.add(diagnosis::scope_too_narrow);
   const bool by_itself = written.rank == earlier.rank;
   // What is published must be after a barrier that the two threads share.
   std::size_t barrier = none;
@@ -235,7 +235,7 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
                      [&](std::size_t each) { return at(each).joins(earlier.rank, written.rank); });
     if (found != barriers_of_earlier.end() && *found < write) barrier = *found;
   }
-  if (!by_itself && barrier == none) lacks.barrier_before = true;
+  if (!by_itself && barrier == none) lacks.add(diagnosis::missing_barrier_before);
   const std::size_t from = barrier == none ? 0 : barrier;
 
   std::size_t released = written.releases ? write : none, narrow = none, early = none;
@@ -246,9 +246,10 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
     // A fence by the earlier thread itself does as well, where the other side has one, too.
     const bool is_own = fence.rank == earlier.rank && fence.at >= earlier_at;
     const bool is_writers = fence.rank == written.rank;
-    const bool publishes = by_itself ? is_own
-                                     : (is_writers && each >= from) ||
-                                           (is_own && fence.acquires && !lacks.barrier_before);
+    const bool publishes =
+        by_itself ? is_own
+                  : (is_writers && each >= from) ||
+                        (is_own && fence.acquires && !lacks.has(diagnosis::missing_barrier_before));
     if (!publishes) {
       if (!by_itself && is_writers && !is_too_narrow(fence)) early = each;
     } else if (is_too_narrow(fence)) {
@@ -260,10 +261,10 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
   }
   if (released == none && narrow == none && early != none) {
     // It fences, but before the barrier: the barrier would have to come first.
-    lacks.barrier_before = true;
+    lacks.add(diagnosis::missing_barrier_before);
     released = early;
   } else if (released == none) {
-    (narrow == none ? lacks.release : lacks.wider_scope) = true;
+    lacks.add(narrow == none ? diagnosis::missing_release : diagnosis::scope_too_narrow);
     released = narrow;
   }
   add_steps(made, {barrier, released, write}, false);
@@ -274,9 +275,9 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
 }
 
 void synchronization_log::search::check_acquire(way& made, std::size_t read) const {
-  missing& lacks = made.lacks;
+  diagnosis_set& lacks = made.lacks;
   const event& seen = at(read);
-  if (is_too_narrow(seen)) lacks.wider_scope = true;
+  if (is_too_narrow(seen)) lacks.add(diagnosis::scope_too_narrow);
   made.acquired_by = seen.rank;
   // A fence of the later thread itself does as well, after a barrier that both have come to.
   const std::size_t met = first_common(barriers_of_later, read, seen.rank, later.rank);
@@ -302,14 +303,14 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
     }
   }
   if (acquired == none) {
-    (narrow == none ? lacks.acquire : lacks.wider_scope) = true;
+    lacks.add(narrow == none ? diagnosis::missing_acquire : diagnosis::scope_too_narrow);
     acquired = narrow;
   }
   std::size_t barrier = none;
   if (seen.rank != later.rank) {
     barrier =
         first_common(barriers_of_later, acquired == none ? read : acquired, seen.rank, later.rank);
-    if (barrier == none) lacks.barrier_after = true;
+    if (barrier == none) lacks.add(diagnosis::missing_barrier_after);
   }
   add_steps(made, {read, acquired, barrier}, true);
 }
@@ -330,7 +331,7 @@ synchronization_log::way synchronization_log::search::over(std::size_t write,
 }
 
 std::optional<synchronization_log::way> synchronization_log::search::best(
-    const missing& wanted) const {
+    const diagnosis_set& wanted) const {
   std::optional<way> least;
   int least_count = 0;
   for (const std::size_t read : reads) {
@@ -349,7 +350,7 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
       if (!has_seen(write, read)) continue;
       way made = over(write, read);
       if (made.lacks == wanted) return made;
-      const int count = made.lacks.count();
+      const int count = made.lacks.size();
       if (!least || count < least_count) {
         least = made;
         least_count = count;
@@ -361,15 +362,13 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
   return least;
 }
 
-std::optional<synchronization_log::way> synchronization_log::find_way(thread_name earlier,
-                                                                      epoch earlier_at,
-                                                                      thread_name later,
-                                                                      const missing& wanted) const {
+std::optional<synchronization_log::way> synchronization_log::find_way(
+    thread_name earlier, epoch earlier_at, thread_name later, const diagnosis_set& wanted) const {
   if (events_.empty() || !is_whole()) return std::nullopt;
   search here{
       .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
   here.collect();
-  return here.best(wanted.of_a_way());
+  return here.best(wanted.common_with(lacks_of_ways));
 }
 
 std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thread_name earlier,
@@ -383,8 +382,8 @@ std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thre
               .earlier_at = since_start(now),
               .read_until = since_start(earlier_at)};
   here.collect();
-  const auto found = here.best({.barrier_before = true});
-  return found && found->lacks.barrier_before ? found : std::nullopt;
+  const auto found = here.best({diagnosis::missing_barrier_before});
+  return found && found->lacks.has(diagnosis::missing_barrier_before) ? found : std::nullopt;
 }
 
 chain synchronization_log::find_common_barrier(thread_name one, epoch at, thread_name other) const {

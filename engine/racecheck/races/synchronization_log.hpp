@@ -46,7 +46,7 @@ class synchronization_log {
   struct way {
     witness released;
     witness acquired;
-    missing lacks;  // nothing: what is on it would have done
+    diagnosis_set lacks;  // nothing: what is on it would have done
     chain steps;
     // Whether all of `steps` is surely before the access that relies on it.
     bool is_certain = true;
@@ -61,7 +61,7 @@ class synchronization_log {
   // One that lacks just `wanted`, as far as a way can lack it; else the one that lacks least. None
   // if nothing that the earlier thread's block has written since was seen by the later one's block.
   std::optional<way> find_way(thread_name earlier, epoch earlier_at, thread_name later,
-                              const missing& wanted = {}) const;
+                              const diagnosis_set& wanted = {}) const;
   // The same where the access that another thread of its block has published already only comes
   // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`.
   std::optional<way> find_hasty_way(thread_name earlier, epoch earlier_at, thread_name later,

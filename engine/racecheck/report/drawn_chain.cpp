@@ -3,33 +3,23 @@
 
 #include <algorithm>
 
-#include "racecheck/report/finding_text.hpp"
+#include "racecheck/report/access_text.hpp"
 
 namespace racecheck {
 namespace {
 
-using names_and_remedies = std::vector<std::pair<std::string, std::string>>;
-
-std::string action_of(operation what, bool is_volatile, scope within) {
-  const std::string verb = what == operation::atomic_update ? "updates"
-                           : writes(what)                   ? "writes"
-                                                            : "reads";
-  if (is_volatile) return verb + " (volatile)";
-  if (!is_atomic(what)) return verb;
-  return verb + (within == scope::block ? " atomically at block scope" : " atomically");
+std::string action_of(const party& of) {
+  const std::string manner = manner_of(of);
+  return doing_of(of) + (manner.empty() ? "" : ' ' + manner);
 }
 
 bool is_barrier(const chain_step& step) {
   return step.what == chain_step::kind::barrier || step.what == chain_step::kind::warp_barrier;
 }
 
-bool is_same(const uint3& left, const uint3& right) {
-  return left.x == right.x && left.y == right.y && left.z == right.z;
-}
-
 class drawing {
  public:
-  explicit drawing(const located_finding& of) : of_(of), found_(of.found) {}
+  drawing(const finding& of, const race_lines& lines) : found_(of), lines_(lines) {}
 
   drawn_chain made() {
     if (found_.between.has_signal()) {
@@ -54,21 +44,18 @@ class drawing {
     return made_.events.size() - 1;
   }
   std::size_t add_access(std::size_t lane, const party& of, const source_line& at) {
-    return add_event(lane, "access", action_of(of.what, of.is_volatile, of.within), at);
+    return add_event(lane, "access", action_of(of), at);
   }
   std::size_t add_fence_or_atomic(std::size_t lane, const chain_step& step, const source_line& at);
   void add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step,
                    const source_line& at);
-  void add_arrow(const char* kind, std::size_t from, std::size_t to,
-                 const names_and_remedies& lacks, std::uint32_t updates_between = 0) {
+  void add_arrow(const char* kind, std::size_t from, std::size_t to, const diagnosis_set& lacks,
+                 std::uint32_t updates_between = 0) {
     made_.arrows.push_back({kind, from, to, updates_between, lacks});
   }
-  // Those of a way's ends that the program lacks.
-  names_and_remedies lacking(const missing& lacks, const source_line& published,
-                             const source_line& released, const source_line& observed) const;
 
-  const located_finding& of_;
   const finding& found_;
+  const race_lines& lines_;
   drawn_chain made_;
 };
 
@@ -89,7 +76,11 @@ std::size_t drawing::add_fence_or_atomic(std::size_t lane, const chain_step& ste
     return add_event(lane, "fence",
                      step.within == scope::block ? "fences at block scope" : "fences", at);
   }
-  return add_event(lane, "atomic", action_of(step.does, step.is_volatile, step.within), at);
+  party by;
+  by.what = step.does;
+  by.is_volatile = step.is_volatile;
+  by.within = step.within;
+  return add_event(lane, "atomic", action_of(by), at);
 }
 
 void drawing::add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step,
@@ -101,46 +92,11 @@ void drawing::add_barrier(std::size_t from_lane, std::size_t to_lane, const chai
   add_arrow("barrier", from, to, {});
 }
 
-names_and_remedies drawing::lacking(const missing& lacks, const source_line& published,
-                                    const source_line& released,
-                                    const source_line& observed) const {
-  const std::string signal =
-      found_.releaser.known ? "the atomic at " + line_text(of_.releaser) : "the atomic";
-  const std::string seen =
-      found_.acquirer.known ? "the atomic at " + line_text(of_.acquirer) : "the atomic";
-  const std::string not_enough =
-      of_.also_between_blocks ? "; not enough, different blocks race here as well" : "";
-  const std::pair<bool missing::*, std::string> remedies[] = {
-      {&missing::wider_scope, "use device scope: the two threads are in two blocks"},
-      {&missing::barrier_before,
-       "put __syncthreads() between " + line_text(published) + " and " + line_text(released)},
-      {&missing::release, "put __threadfence() before " + signal},
-      {&missing::acquire, "put __threadfence() after " + seen},
-      {&missing::barrier_after,
-       "put __syncthreads() between " + seen + " and " + line_text(observed)},
-      {&missing::syncwarp, "put __syncwarp() between the two accesses" + not_enough},
-      {&missing::syncthreads, "put __syncthreads() between the two accesses" + not_enough},
-      {&missing::update, "use atomicAdd(), or the atomic function that fits"},
-      {&missing::volatile_is_no_atomic, "use cuda::atomic_ref"},
-      {&missing::atomicity, "make both accesses atomic, or order them"},
-      {&missing::unknown, "the launch has too many atomics: try it with fewer threads"},
-  };
-  names_and_remedies made;
-  for (const auto& [member, remedy] : remedies) {
-    if (!(lacks.*member)) continue;
-    missing only;
-    only.*member = true;
-    made.emplace_back(names_of(only).front(), remedy);
-  }
-  return made;
-}
-
 void drawing::draw_way() {
-  const missing& lacks = found_.lacks;
   const party& publisher = found_.publisher();
   const party& observer = found_.observer();
-  const source_line& published_at = found_.is_hasty ? of_.second : of_.first;
-  const source_line& observed_at = found_.is_hasty ? of_.first : of_.second;
+  const source_line& published_at = found_.is_hasty ? lines_.second : lines_.first;
+  const source_line& observed_at = found_.is_hasty ? lines_.first : lines_.second;
   const std::size_t writer = lane_of(publisher);
   const std::size_t signaller =
       lane_of(publisher.block_index, found_.releaser.thread_index, "signals");
@@ -150,9 +106,9 @@ void drawing::draw_way() {
 
   const std::size_t published = add_access(writer, publisher, published_at);
   std::size_t released = 0, signal = 0, seen = 0, acquired = 0;
-  for (std::size_t i = 0; i < of_.steps.size(); ++i) {
+  for (std::size_t i = 0; i < lines_.steps.size(); ++i) {
     const chain_step& step = found_.between.steps[i];
-    const source_line& at = of_.steps[i];
+    const source_line& at = lines_.steps[i];
     if (is_barrier(step)) {
       add_barrier(step.in_observers_block ? witness : writer,
                   step.in_observers_block ? reader : signaller, step, at);
@@ -168,47 +124,39 @@ void drawing::draw_way() {
   }
   const std::size_t observed = add_access(reader, observer, observed_at);
 
-  const source_line& released_at = made_.events[released].at;
-  const auto lacking_of = [&](const missing& part) {
-    return lacking(part, published_at, released_at, observed_at);
-  };
-  if (lacks.barrier_before) {
-    add_arrow("barrier", published, released, lacking_of({.barrier_before = true}));
-  }
+  const auto lacking = [&](const diagnosis_set& part) { return found_.lacks.common_with(part); };
+  constexpr diagnosis_set barrier_before = {diagnosis::missing_barrier_before};
+  constexpr diagnosis_set barrier_after = {diagnosis::missing_barrier_after};
+  constexpr diagnosis_set of_a_signal = {diagnosis::missing_acquire,
+                                         diagnosis::only_a_fence_acquires,
+                                         diagnosis::missing_release, diagnosis::scope_too_narrow};
+  if (!lacking(barrier_before).empty()) add_arrow("barrier", published, released, barrier_before);
   // Only what comes before the release is published, and only what comes after the acquire relies
   // on it, so the arrow that exists is between these two and not between the two atomics.
-  const names_and_remedies lack = lacking_of(
-      {.acquire = lacks.acquire, .release = lacks.release, .wider_scope = lacks.wider_scope});
+  const diagnosis_set lack = lacking(of_a_signal);
   add_arrow("signal", lack.empty() ? released : signal, lack.empty() ? acquired : seen, lack,
             found_.between.updates_between);
-  if (lacks.barrier_after) {
-    add_arrow("barrier", acquired, observed, lacking_of({.barrier_after = true}));
-  }
-  missing rest = lacks;
-  rest.acquire = rest.release = rest.wider_scope = rest.barrier_before = rest.barrier_after = false;
-  if (rest.anything()) add_arrow("order", published, observed, lacking_of(rest));
+  if (!lacking(barrier_after).empty()) add_arrow("barrier", acquired, observed, barrier_after);
+  const diagnosis_set rest =
+      found_.lacks.without(of_a_signal).without(barrier_before).without(barrier_after);
+  if (!rest.empty()) add_arrow("order", published, observed, rest);
 }
 
 void drawing::draw_without_way() {
   const std::size_t first = lane_of(found_.first);
   const std::size_t second = lane_of(found_.second);
   if (!found_.between.steps.empty()) {
-    add_barrier(first, second, found_.between.steps.front(), of_.steps.front());
+    add_barrier(first, second, found_.between.steps.front(), lines_.steps.front());
   }
-  const std::size_t from = add_access(first, found_.first, of_.first);
-  const std::size_t to = add_access(second, found_.second, of_.second);
-  names_and_remedies lacks = lacking(found_.lacks, of_.first, of_.releaser, of_.second);
-  if (lacks.empty()) {
-    lacks.emplace_back(diagnosis_of(found_).front(),
-                       found_.is_between_blocks()
-                           ? "nothing tells the one block what the other one has done"
-                           : "nothing orders the two accesses");
-  }
-  add_arrow("order", from, to, lacks);
+  const std::size_t from = add_access(first, found_.first, lines_.first);
+  const std::size_t to = add_access(second, found_.second, lines_.second);
+  add_arrow("order", from, to, found_.codes_to_tell());
 }
 
 }  // namespace
 
-drawn_chain chain_of(const located_finding& of) { return drawing(of).made(); }
+drawn_chain chain_of(const finding& of, const race_lines& lines) {
+  return drawing(of, lines).made();
+}
 
 }  // namespace racecheck

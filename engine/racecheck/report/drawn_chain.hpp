@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "racecheck/report/located_finding.hpp"
+#include "racecheck/events/places.hpp"
+#include "racecheck/races/finding.hpp"
 #include "vector_types.h"
 
 namespace racecheck {
@@ -32,9 +32,9 @@ struct drawn_chain {
     std::string kind;
     std::size_t from = 0, to = 0;       // events
     std::uint32_t updates_between = 0;  // atomics of other threads that handed the signal on
-    // Names and remedies of what is missing; nothing where what is at `from` did happen before what
-    // is at `to`.
-    std::vector<std::pair<std::string, std::string>> lacks;
+    // Nothing where what is at `from` did happen before what is at `to`; no_synchronisation where
+    // nothing at all connects the two.
+    diagnosis_set lacks;
   };
 
   std::vector<lane> lanes;  // in the order of the way from the one access to the other
@@ -44,7 +44,13 @@ struct drawn_chain {
   std::vector<arrow> arrows;
 };
 
+// The lines of a race, whose steps are those of its chain.
+struct race_lines {
+  source_line first, second;
+  std::vector<source_line> steps;
+};
+
 // `of` is a race. At least one of the arrows lacks something.
-drawn_chain chain_of(const located_finding& of);
+drawn_chain chain_of(const finding& of, const race_lines& lines);
 
 }  // namespace racecheck

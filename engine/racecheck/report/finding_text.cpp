@@ -1,197 +1,249 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/report/finding_text.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+
 namespace racecheck {
 namespace {
 
-std::string index_text(const char* what, const uint3& index) {
-  std::string text = std::string(what) + ' ';
-  if (index.y == 0 && index.z == 0) return text + std::to_string(index.x);
-  return text + '(' + std::to_string(index.x) + ',' + std::to_string(index.y) + ',' +
-         std::to_string(index.z) + ')';
+constexpr diagnosis_set missing_barriers = {diagnosis::missing_syncwarp,
+                                            diagnosis::missing_syncthreads};
+
+bool has_one_of(const diagnosis_set& all, const diagnosis_set& wanted) {
+  return !all.common_with(wanted).empty();
 }
 
-std::string who(const party& of) { return thread_text(of.block_index, of.thread_index); }
+diagnosis code_number(std::size_t number) { return static_cast<diagnosis>(number); }
 
-std::string access_lines(const party& of, const source_line& at) {
-  std::string text = "  " + verb_of(of) + " by " + who(of) + " at " + place_text(at) + '\n';
-  if (!at.text.empty()) text += "      " + at.text + '\n';
+bool barrier_is_enough(const finding& of) {
+  constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
+  return !of.is_between_blocks() && of.memory == "shared memory" &&
+         has_one_of(of.lacks, of_a_signal);
+}
+
+bool is_narrow(const party& of) { return is_atomic(of.what) && of.within == scope::block; }
+
+// What the texts of the table may ask of a finding.
+struct text_maker {
+  const located_finding& located;
+  const own_file& own;
+  const source_line* released = nullptr;  // of an arrow: where it is released
+
+  std::string text_of(const char* text, const text_variant& variant) const;
+  bool holds(condition when) const;
+  std::string value_of(placeholder name) const;
+
+  const source_line& published() const {
+    return located.found.is_hasty ? located.second : located.first;
+  }
+  const source_line& observed() const {
+    return located.found.is_hasty ? located.first : located.second;
+  }
+  std::string place_of_witness(const witness& of, const source_line& at) const {
+    return of.known ? " at " + place_text(at, own) : "";
+  }
+  std::string atomic_at(const witness& of, const source_line& at) const {
+    return of.known ? "the atomic at " + line_text(at, own) : "the atomic";
+  }
+};
+
+bool text_maker::holds(condition when) const {
+  const finding& found = located.found;
+  switch (when) {
+    case condition::access_is_narrow:
+      return is_narrow(found.first) || is_narrow(found.second);
+    case condition::also_between_blocks:
+      return located.also_between_blocks;
+    case condition::same_block:
+      return !found.is_between_blocks();
+    case condition::same_block_and_no_barrier_advised:
+      return !found.is_between_blocks() && !barrier_is_enough(found);
+  }
+  return false;
+}
+
+std::string text_maker::value_of(placeholder name) const {
+  const finding& found = located.found;
+  switch (name) {
+    case placeholder::acquire_place:
+      return place_of_witness(found.acquirer, located.acquirer);
+    case placeholder::acquiring_atomic:
+      return atomic_at(found.acquirer, located.acquirer);
+    case placeholder::narrow_access:
+      return place_text(is_narrow(found.first) ? located.first : located.second, own);
+    case placeholder::observed_line:
+      return line_text(observed(), own);
+    case placeholder::observing_block:
+      return index_text("block", found.observer().block_index);
+    case placeholder::published_line:
+      return line_text(published(), own);
+    case placeholder::publishing_block:
+      return index_text("block", found.publisher().block_index);
+    case placeholder::release_place:
+      return place_of_witness(found.releaser, located.releaser);
+    case placeholder::released_line:
+      return line_text(released ? *released : located.releaser, own);
+    case placeholder::releasing_atomic:
+      return atomic_at(found.releaser, located.releaser);
+    case placeholder::releasing_thread:
+      return index_text("thread", found.releaser.thread_index);
+  }
+  return "";
+}
+
+std::string text_maker::text_of(const char* text, const text_variant& variant) const {
+  std::string_view rest = variant.text && holds(variant.when) ? variant.text : text;
+  std::string made;
+  for (auto open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {
+    const auto close = rest.find('}', open);
+    const std::string_view name = rest.substr(open + 1, close - open - 1);
+    const auto known = std::ranges::find(placeholder_names, name);
+    made += rest.substr(0, open);
+    made += value_of(static_cast<placeholder>(known - placeholder_names.begin()));
+    rest.remove_prefix(close + 1);
+  }
+  return made.append(rest);
+}
+
+// What is told besides the diagnoses.
+diagnosis_set remarks_on(const located_finding& of) {
+  const finding& found = of.found;
+  const bool is_unordered = found.lacks.empty() || has_one_of(found.lacks, missing_barriers);
+  diagnosis_set remarks;
+  if (found.what != mistake::race) return remarks;
+  remarks.add(diagnosis::barrier_is_enough, barrier_is_enough(found));
+  remarks.add(diagnosis::barrier_is_not_enough,
+              of.also_between_blocks && has_one_of(found.lacks, missing_barriers));
+  remarks.add(diagnosis::same_value_is_no_excuse, is_unordered &&
+                                                      found.first.what == operation::write &&
+                                                      found.second.what == operation::write);
+  return remarks;
+}
+
+// Whether another one of them says it better.
+bool is_refined(diagnosis code, const diagnosis_set& codes) {
+  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
+    const bool refines = diagnosis_table[i].refines == code && code_number(i) != code;
+    if (refines && codes.has(code_number(i))) return true;
+  }
+  return false;
+}
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string text;
+  for (const std::string& each : words) text += (text.empty() ? "" : between) + each;
   return text;
 }
 
-// What is missing, and what to do about it.
-std::string advice_of(const located_finding& located) {
-  const finding& found = located.found;
-  const missing& lacks = found.lacks;
-  std::string text;
-  const auto add = [&](const std::string& sentence) { text += "  " + sentence + '\n'; };
-  const bool same_block = found.first.thread.block == found.second.thread.block;
-  const std::string release_place =
-      found.releaser.known ? " at " + place_text(located.releaser) : "";
-  const std::string acquire_place =
-      found.acquirer.known ? " at " + place_text(located.acquirer) : "";
+std::string text_of_other_lines(const element_findings& of, const own_file& own) {
+  constexpr std::size_t most_named = 4;
+  std::vector<std::string> named;
+  for (std::size_t i = 0; i < of.other_lines.size() && i < most_named; ++i) {
+    const auto& [first, second] = of.other_lines[i];
+    named.push_back(place_text(first, own) + " and " + place_text(second, own));
+  }
+  if (of.other_lines.size() > most_named) named.emplace_back("...");
+  return "and so at " + std::to_string(of.other_lines.size()) +
+         (of.other_lines.size() == 1 ? " more pair" : " more pairs") +
+         " of lines of this element: " + joined(named, "; ");
+}
 
-  if (lacks.wider_scope) {
-    const party* narrow =
-        is_atomic(found.first.what) && found.first.within == scope::block     ? &found.first
-        : is_atomic(found.second.what) && found.second.within == scope::block ? &found.second
-                                                                              : nullptr;
-    if (narrow) {
-      const source_line& at = narrow == &found.first ? located.first : located.second;
-      add("scope too narrow: the atomic at " + place_text(at) +
-          " is atomic for the threads of its own block only, and the other thread is in another "
-          "block: use device scope");
-    } else {
-      add("scope too narrow: an atomic or a fence between the two has block scope, and the "
-          "threads are in two blocks: use device scope");
+// "60 of these lack less: missing acquire"
+std::string text_of_lesser(const located_finding& lesser, const finding& shown) {
+  std::string text = std::to_string(lesser.found.count) +
+                     " of these lack less: " + joined(names_of(lesser.found.codes_to_tell()), ", ");
+  const diagnosis_set more = shown.lacks.without(lesser.found.lacks);
+  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
+    const diagnosis_row& row = diagnosis_table[i];
+    if (*row.otherwise && more.has(code_number(i)) && lesser.found.lacks.has(row.refines)) {
+      text += std::string(" (") + row.otherwise + ')';
     }
-  }
-  const source_line& published = found.is_hasty ? located.second : located.first;
-  const source_line& observed = found.is_hasty ? located.first : located.second;
-  if (lacks.barrier_before) {
-    add("missing barrier before the atomic: " + index_text("block", found.publisher().block_index) +
-        " signals through " + index_text("thread", found.releaser.thread_index) + release_place +
-        ", and there is no barrier between " + line_text(published) +
-        " and the fence or the release of that atomic: put __syncthreads() there");
-  }
-  const bool barrier_is_enough =
-      same_block && found.memory == "shared memory" && (lacks.release || lacks.acquire);
-  if (barrier_is_enough) {
-    add("both threads are of one block: a __syncthreads() between the two accesses is enough, if "
-        "all threads of the block come to it; else:");
-  }
-  if (lacks.release) {
-    add("missing release: the atomic" + release_place +
-        " publishes nothing that came before it: put __threadfence() before it, or use "
-        "cuda::atomic_ref with memory_order_acq_rel");
-  }
-  if (lacks.acquire) {
-    add("missing acquire: " + index_text("block", found.observer().block_index) +
-        " saw the other's atomic" + acquire_place +
-        ", and did not acquire: put __threadfence() after that atomic" +
-        (lacks.only_by_fence
-             ? " (an atomic that acquires is not enough: each thread of the other block has "
-               "published its writes by a fence of its own)"
-             : ", or use cuda::atomic_ref with memory_order_acq_rel"));
-  }
-  if (lacks.barrier_after) {
-    add("missing barrier after the atomic: only the thread that executed the atomic" +
-        acquire_place + " may rely on it: put __syncthreads() between it and " +
-        line_text(observed));
-  }
-  if (lacks.syncwarp) {
-    add("missing __syncwarp(): both threads are of one warp, but a warp's threads do not run in "
-        "lock-step, and a shuffle or a vote does not order memory");
-  }
-  if (lacks.syncthreads) {
-    add("missing __syncthreads(): both threads are of one block, and no barrier to which both come "
-        "is between the two accesses");
-  }
-  if (located.also_between_blocks && (lacks.syncwarp || lacks.syncthreads)) {
-    add("that is not enough: threads of different blocks race at these lines as well");
-  }
-  if (lacks.update) {
-    add("missing atomic: each of the two threads reads the element, changes it and writes it back, "
-        "so one of the two changes can be lost: use atomicAdd(), or the atomic function that fits, "
-        "or one lock for both" +
-        std::string(same_block ? ""
-                               : "; threads of different blocks meet here, which no "
-                                 "__syncthreads() can order"));
-  }
-  if (lacks.volatile_is_no_atomic) {
-    add("volatile is no synchronisation: it orders nothing but what one thread does; use "
-        "cuda::atomic_ref");
-  }
-  if (lacks.atomicity) {
-    add(std::string("one access is atomic and the other is not: ") +
-        (same_block && !barrier_is_enough
-             ? "if one must come after the other, put __syncthreads() between them, because "
-               "atomics alone don't order the two; otherwise make both atomic"
-             : "make both atomic, or order them"));
-  }
-  if (lacks.unknown) {
-    add("the two are not ordered; what is missing was not worked out, because the launch has too "
-        "many atomics: try it with fewer threads");
-  }
-  if (!lacks.anything()) {
-    add(same_block ? "no synchronisation between the two"
-                   : "no synchronisation between the two blocks: nothing that one of them does "
-                     "tells the other that it may go on");
-  }
-  const bool is_unordered = lacks.syncwarp || lacks.syncthreads || !lacks.anything();
-  if (is_unordered && found.first.what == operation::write &&
-      found.second.what == operation::write) {
-    add("it is a race even if both write the same value: the memory model gives a program with a "
-        "race no meaning, and compilers rely on there being none: let one thread write, or use "
-        "atomicExch()");
   }
   return text;
 }
 
 }  // namespace
 
-std::string thread_text(const uint3& block, const uint3& thread) {
-  return index_text("block", block) + ' ' + index_text("thread", thread);
-}
-
-std::string verb_of(const party& of) {
-  const std::string scope_text = of.within == scope::block ? " at block scope" : "";
-  switch (of.what) {
-    case operation::read:
-      return of.is_volatile ? "read (volatile)" : "read";
-    case operation::write:
-      return of.is_volatile ? "written (volatile)" : "written";
-    case operation::atomic_load:
-      return "read atomically" + scope_text;
-    case operation::atomic_store:
-      return "written atomically" + scope_text;
-    default:
-      return "updated atomically" + scope_text;
-  }
-}
-
-std::vector<std::string> diagnosis_of(const finding& found) {
-  if (found.what == mistake::unwritten_read) return {"unwritten memory"};
-  if (found.what == mistake::outside) return {"outside of the allocation"};
-  std::vector<std::string> names = names_of(found.lacks);
-  if (names.empty()) names.push_back("no synchronisation");
-  return names;
-}
-
-std::vector<std::string> names_of(const missing& lacks) {
+std::vector<std::string> names_of(const diagnosis_set& codes) {
   std::vector<std::string> names;
-  if (lacks.wider_scope) names.push_back("scope too narrow");
-  if (lacks.barrier_before) names.push_back("missing barrier before the atomic");
-  if (lacks.release) names.push_back("missing release");
-  if (lacks.acquire) names.push_back("missing acquire");
-  if (lacks.barrier_after) names.push_back("missing barrier after the atomic");
-  if (lacks.syncwarp) names.push_back("missing __syncwarp()");
-  if (lacks.syncthreads) names.push_back("missing __syncthreads()");
-  if (lacks.update) names.push_back("missing atomic");
-  if (lacks.volatile_is_no_atomic) names.push_back("volatile is no synchronisation");
-  if (lacks.atomicity) names.push_back("plain mixed with atomic");
-  if (lacks.unknown) names.push_back("not diagnosed");
+  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
+    if (codes.has(code_number(i)) && *diagnosis_table[i].name) {
+      names.emplace_back(diagnosis_table[i].name);
+    }
+  }
   return names;
 }
 
-std::string line_text(const source_line& at) {
-  return at.file.empty() ? "that line" : "line " + std::to_string(at.line);
+std::string heading_of(const located_finding& of) {
+  const finding& found = of.found;
+  switch (found.what) {
+    case mistake::unwritten_read:
+      return "unwritten " + found.memory + " on " + found.object;
+    case mistake::outside:
+      return "access outside of " + found.memory + ": " + found.object;
+    default:
+      return "race (" + found.memory + ") on " + found.object;
+  }
 }
 
-std::string text_of(const located_finding& located) {
-  const finding& found = located.found;
-  if (found.what == mistake::unwritten_read) {
-    return "unwritten " + found.memory + " on " + found.object + '\n' +
-           access_lines(found.second, located.second) +
-           "  nothing has written it: it holds what was left there by chance\n";
+std::string access_text(const party& of, const source_line& at, const own_file& own) {
+  return verb_of(of) + " by " + thread_text(of.block_index, of.thread_index) + " at " +
+         place_text(at, own);
+}
+
+std::vector<std::pair<diagnosis, std::string>> advice_of(const located_finding& of,
+                                                         const own_file& own) {
+  diagnosis_set codes = of.found.codes_to_tell();
+  codes.add(remarks_on(of));
+  const text_maker maker{of, own};
+  std::vector<std::pair<diagnosis, std::string>> advice;
+  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
+    const diagnosis_row& row = diagnosis_table[i];
+    if (!codes.has(code_number(i)) || !*row.advice || is_refined(code_number(i), codes)) continue;
+    advice.emplace_back(code_number(i), maker.text_of(row.advice, row.advice_if));
   }
-  if (found.what == mistake::outside) {
-    return "access outside of " + found.memory + ": " + found.object + '\n' +
-           access_lines(found.second, located.second);
+  return advice;
+}
+
+std::string repair_of(diagnosis code, const located_finding& of, const drawn_chain::arrow& arrow) {
+  const own_file any;
+  text_maker maker{of, any};
+  if (arrow.kind == "barrier") maker.released = &of.chain.events[arrow.to].at;
+  return maker.text_of(row_of(code).repair, row_of(code).repair_if);
+}
+
+std::string text_of(const located_finding& of, const own_file& own) {
+  std::string text = heading_of(of) + '\n';
+  const auto add_access = [&](const party& by, const source_line& at) {
+    text += "  " + access_text(by, at, own) + '\n';
+    if (!at.text.empty()) text += "      " + at.text + '\n';
+  };
+  if (of.found.what == mistake::race) add_access(of.found.first, of.first);
+  add_access(of.found.second, of.second);
+  for (const auto& [code, sentence] : advice_of(of, own)) text += "  " + sentence + '\n';
+  return text;
+}
+
+std::vector<std::string> notes_of(const element_findings& of, std::uint64_t schedules,
+                                  const own_file& own) {
+  std::vector<std::string> notes;
+  for (const located_finding& each : of.lesser) {
+    notes.push_back(text_of_lesser(each, of.shown.found));
   }
-  return "race (" + found.memory + ") on " + found.object + '\n' +
-         access_lines(found.first, located.first) + access_lines(found.second, located.second) +
-         advice_of(located);
+  if (!of.other_lines.empty()) notes.push_back(text_of_other_lines(of, own));
+  std::string seeds = "seed " + std::to_string(of.shown.seed);
+  if (schedules != 0) {
+    seeds += ", and in " + std::to_string(of.seeds.size()) + " of " + std::to_string(schedules) +
+             (schedules == 1 ? " schedule" : " schedules");
+  }
+  if (of.count > 1) {
+    seeds += "; " + std::to_string(of.count - 1) + " more " +
+             (of.other_lines.empty() ? "at these lines" : "of this element");
+  }
+  notes.push_back(std::move(seeds));
+  return notes;
 }
 
 }  // namespace racecheck

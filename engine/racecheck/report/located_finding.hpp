@@ -1,46 +1,28 @@
 // SPDX-License-Identifier: MIT
-// Findings with the lines of the source that they name.
+// The record of a finding: with its places as lines of the source, and the schedules that show it.
+// The JSON file has all of it (finding_json.hpp), and all text is made from it (finding_text.hpp).
 #pragma once
 
 #include <cstdint>
 #include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "racecheck/events/places.hpp"
 #include "racecheck/races/finding.hpp"
+#include "racecheck/report/drawn_chain.hpp"
 
 namespace racecheck {
 
-// A finding with its places as lines of the source.
 struct located_finding {
-  finding found;
+  finding found;  // read from a JSON file, it has no place numbers and no steps
   source_line first;
   source_line second;
   source_line releaser;
   source_line acquirer;
-  std::vector<source_line> steps;  // of the chain between the two
+  drawn_chain chain;  // of a race
   // Threads of different blocks race at these lines, too, and nothing orders them.
   bool also_between_blocks = false;
+  std::uint64_t seed = 0;         // of the schedule that has this very pair of accesses
+  std::set<std::uint64_t> seeds;  // of all that have a finding of this diagnosis at these lines
 };
-
-// Asks for all lines at once. Findings of one diagnosis at the same lines become one, with their
-// counts added. Where both lines update the element by plain accesses, the diagnosis says so. The
-// worst come first.
-std::vector<located_finding> locate(const std::vector<finding>& findings,
-                                    const std::set<plain_update>& plain_updates);
-
-// One diagnosis of one element, at one pair of lines or several.
-struct element_findings {
-  located_finding shown;
-  std::vector<located_finding> lesser;  // at the shown lines, and lacking only a part of it
-  std::vector<std::pair<source_line, source_line>> other_lines;
-  std::uint64_t count = 0;  // of all
-};
-std::vector<element_findings> by_element(const std::vector<located_finding>& findings);
-
-// "FILE:LINE".
-std::string place_text(const source_line& at);
 
 }  // namespace racecheck

@@ -5,7 +5,7 @@
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "racecheck/events/plain_poll.hpp"
 #include "racecheck/events/sites.hpp"
-#include "racecheck/report/located_finding.hpp"
+#include "racecheck/report/access_text.hpp"
 
 namespace racecheck {
 

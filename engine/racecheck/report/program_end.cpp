@@ -33,7 +33,8 @@
 #include "racecheck/races/checker.hpp"
 #include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/json_report.hpp"
-#include "racecheck/report/located_finding.hpp"
+#include "racecheck/report/locating.hpp"
+#include "racecheck/report/merging.hpp"
 #include "racecheck/report/time_watch.hpp"
 #include "racecheck/report/weak_report.hpp"
 
@@ -86,41 +87,11 @@ counting_consumer* counts_of_process() {
   return counts;
 }
 
-// The other pairs of lines at which the element was found, as far as they fit into a line or two.
-std::string text_of_other_lines(const element_findings& of) {
-  constexpr std::size_t most_named = 4;
-  if (of.other_lines.empty()) return "";
-  std::string text = "  and so at " + std::to_string(of.other_lines.size()) +
-                     (of.other_lines.size() == 1 ? " more pair" : " more pairs") +
-                     " of lines of this element: ";
-  for (std::size_t i = 0; i < of.other_lines.size() && i < most_named; ++i) {
-    const auto& [first, second] = of.other_lines[i];
-    text += (i == 0 ? "" : "; ") + place_text(first) + " and " + place_text(second);
-  }
-  return text + (of.other_lines.size() > most_named ? "; ...\n" : "\n");
-}
-
-std::string text_of_lesser(const element_findings& of) {
-  std::string text;
-  for (const located_finding& each : of.lesser) {
-    text += "  " + std::to_string(each.found.count) + " of these lack less:";
-    for (const std::string& name : diagnosis_of(each.found)) {
-      text += (text.back() == ':' ? " " : ", ") + name;
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 void print(const std::vector<element_findings>& findings, const run_summary& run) {
   for (const element_findings& each : findings) {
-    std::string text = text_of(each.shown) + text_of_lesser(each) + text_of_other_lines(each) +
-                       "  seed " + std::to_string(run.seed);
-    if (each.count > 1) {
-      text += "; " + std::to_string(each.count - 1) + " more " +
-              (each.other_lines.empty() ? "at these lines" : "of this element");
-    }
-    std::fputs((text + '\n').c_str(), stderr);
+    std::string text = text_of(each.shown);
+    for (const std::string& note : notes_of(each, 0)) text += "  " + note + '\n';
+    std::fputs(text.c_str(), stderr);
   }
   std::fprintf(stderr, "racecheck: seed %llu, %llu launches, %llu accesses checked, %zu found\n",
                static_cast<unsigned long long>(run.seed),
@@ -149,7 +120,7 @@ void print_weak_report(const checker& of, const weak_memory& weak) {
   if (of.launches() == 0) return;
   std::vector<located_finding> findings;
   const bool explains = is_set("LAB_WEAK_EXPLAIN");
-  if (explains) findings = locate(of.findings(), of.plain_updates());
+  if (explains) findings = locate(of.findings(), of.plain_updates(), seed_of_process());
   std::string text = weak_report(weak.stale(), explains ? &findings : nullptr);
   if (of.accesses() == 0) text += "; not one access of a kernel was seen";
   std::fputs((text + '\n').c_str(), stderr);
@@ -175,12 +146,13 @@ void at_end(int status, void*) {
     }
     return;
   }
-  const std::vector<located_finding> findings = locate(of.findings(), of.plain_updates());
+  const std::vector<located_finding> findings =
+      locate(of.findings(), of.plain_updates(), seed_of_process());
   bool failed = ended_in_kernel;
   if (const char* const path = path_of_report()) {
     if (!write_report(path, run, &findings)) failed = true;
   } else if (run.launches != 0) {
-    print(by_element(findings), run);
+    print(merge_by_element(findings), run);
   }
   for (const located_finding& each : findings) {
     if (!(is_lenient() && each.found.is_strict())) failed = true;

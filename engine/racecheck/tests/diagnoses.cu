@@ -354,6 +354,10 @@ const struct {
      [] {
        fences_before_the_barrier<false><<<8, 64>>>(zeros(512), zeros<unsigned>(1), zeros(64));
      }},
+    {"fences_of_few_threads",
+     [] {
+       fences_before_the_barrier<false><<<16, 32>>>(zeros(512), zeros<unsigned>(1), zeros(32));
+     }},
     {"fences_and_an_acquire",
      [] { fences_before_the_barrier<true><<<4, 64>>>(zeros(256), zeros<unsigned>(1), zeros(64)); }},
     {"fences_and_an_acquire_in_1000_blocks",

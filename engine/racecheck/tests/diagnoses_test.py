@@ -230,6 +230,7 @@ class Signals(unittest.TestCase):
             with self.subTest(seed=seed):
                 _, (found,), _ = run("fences_and_an_acquire", seed)
                 self.assertEqual(found["diagnosis"], ["missing barrier before the atomic"])
+                self.assertEqual(found["codes"], ["missing_barrier_before"])
 
     def test_a_narrow_release_and_no_acquire_are_both_said(self):
         for seed in range(4):
@@ -255,6 +256,7 @@ class ManyAtomics(unittest.TestCase):
     def test_fences_of_all_threads_and_atomics_that_acquire(self):
         _, (found,), text = run("fences_and_an_acquire_in_1000_blocks")
         self.assertEqual(found["diagnosis"], ["missing acquire"])
+        self.assertEqual(found["codes"], ["missing_acquire", "only_a_fence_acquires"])
         self.assertIn("an atomic that acquires is not enough", text)
 
     def test_one_counter_of_all_threads(self):
