@@ -2,15 +2,18 @@
 """Programs under the race checker, with the schedules of many seeds: what the command line says of it."""
 
 import json
+import os
 import pathlib
 import shlex
 
 from engine.driver.arguments import whole_number
+from engine.driver.build_folder import settings_of
+from engine.driver.building import build
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
 from engine.driver.output import is_verbose, say, say_command, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from engine.driver.race_picture import races_of, write_picture
-from engine.driver.racecheck_runs import answer, schedules_text, standard_input
+from engine.driver.racecheck_runs import Merging, answer, schedules_text, standard_input
 from engine.driver.schedules import scheduled_runs
 
 DEFAULT_SEEDS = 20
@@ -61,10 +64,11 @@ def add_check_options(parser):
     )
 
 
-def check(arguments, built_programs, next_command, again):
+def check(arguments, built_programs, configure, next_command, again):
     """Checks the programs, and says, writes and draws what was found; returns the exit code.
 
     `built_programs` returns [(program, its options)], up to date, when all options are known to be right.
+    `configure` returns the BuildFolder that the options mean, which has the race checker.
     `next_command` is recommended if all of it is right, and `again`, a function, returns the command that
     runs the schedule of a seed alone; either may be None.
     """
@@ -79,7 +83,7 @@ def check(arguments, built_programs, next_command, again):
                 WRONG_USE,
             )
         require_writable("--picture", picture)
-    results = check_all(arguments, built_programs())
+    results = check_all(arguments, built_programs(), configure)
     if file:
         write_whole(file, json.dumps(results, indent=2) + "\n")
     if picture is not None:
@@ -94,7 +98,7 @@ def check(arguments, built_programs, next_command, again):
     return code
 
 
-def check_all(arguments, checks):
+def check_all(arguments, checks, configure):
     """Runs all schedules of all programs, and says what each program's have found."""
     seeds = chosen_seeds(arguments)
     timeout, lenient = arguments.timeout, arguments.lenient
@@ -106,8 +110,32 @@ def check_all(arguments, checks):
                 say_command([shown(program), *options])
             name = shlex.join([program.name.removesuffix("_racecheck"), *options])
             say(f"{name}: {schedules_text(len(seeds))}")
-            results.append(answer(program, seeds, runs_of_program(), timeout, lenient))
+            runs = runs_of_program()
+            merging = Merging(merge_reports_of(program, configure))
+            results.append(answer(program, seeds, runs, timeout, lenient, merging))
     return results
+
+
+def can_observe(folder):
+    """Whether it is a build folder with the race checker."""
+    return bool((settings_of(folder) or {}).get("racecheck_libraries"))
+
+
+def target_of_merging(folder):
+    """The target of this build folder that merges reports."""
+    return os.path.relpath(settings_of(folder)["racecheck_merge_reports"], folder.resolve())
+
+
+def merge_reports_of(program, configure):
+    """The program that merges this one's reports: of the build folder that it is in, or else of the one
+    that `configure` returns. Builds it, if it is not there."""
+    folder = next(filter(can_observe, pathlib.Path(program).resolve().parents), None)
+    folder = folder or configure().folder
+    merge_reports = settings_of(folder)["racecheck_merge_reports"]
+    if not os.path.isfile(merge_reports):
+        place = configure()._replace(folder=folder)
+        build(place, [target_of_merging(folder)], "the merging of reports")
+    return merge_reports
 
 
 def chosen_seeds(arguments):

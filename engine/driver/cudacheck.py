@@ -142,12 +142,12 @@ def check_races(arguments):
         return CUDACHECK.command("run", *_given_again(arguments))
 
     if arguments.program:
-        return check(arguments, built, None, None)
+        return check(arguments, built, lambda: configured(arguments), None, None)
     if not arguments.target:
         raise LabError(
             "cudacheck check needs FILE.cu; cudacheck check --help shows what there is.", WRONG_USE
         )
-    return check(arguments, built, afterwards, again)
+    return check(arguments, built, lambda: configured(arguments), afterwards, again)
 
 
 def test(arguments):

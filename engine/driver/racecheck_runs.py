@@ -3,6 +3,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -10,7 +11,7 @@ from typing import NamedTuple, Optional
 
 from engine.driver.bounded_runs import run_bounded
 from engine.driver.diagnostics import VARIABLE, records_of
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
 from engine.driver.launch_counts import lines_of_counts
 from engine.driver.output import say
 from engine.driver.paths import shown
@@ -18,8 +19,7 @@ from engine.driver.processes import signal_name
 
 MOST_OUTPUT = 4000  # characters of a failed run
 SECONDS_TO_REPORT = 15  # that a program whose time is over gets to say what it has found
-MOST_LINES = 4  # pairs of them that are named besides the one that is shown
-WARP_BARRIER, BLOCK_BARRIER = "missing __syncwarp()", "missing __syncthreads()"
+MERGE_SECONDS = 60  # for the reports of all schedules
 
 
 class CheckedRun(NamedTuple):
@@ -73,71 +73,48 @@ def check_once(
         return CheckedRun(seed, run.code, report, run.output, run.left_out, records)
 
 
-def merged_findings(runs):
-    """One finding for each diagnosis of an element, of the first seed that shows it.
+class Merging(NamedTuple):
+    """Who makes one answer out of several reports, and for whom."""
 
-    It names one pair of lines; the others, where they are several, are its "other_lines".
+    program: str  # merge_reports, in the build folder
+    own_file: str = ""  # the one file that the reader knows: its lines are called "line 12"
+    first_line: int = 1  # of that file, which is line 1 to the reader
+
+
+class MalformedReport(LabError, ValueError):
+    """A report is none that the race checker writes."""
+
+
+def merged_findings(runs, merging):
+    """One finding for each diagnosis of an element, the worst first, as ./lab racecheck --json has them:
+    of the first seed that shows it, with the texts made for the reader that `merging` names.
+
+    Raises MalformedReport, if a program has written something else than its report.
     """
-    merged = {}
-    for run in runs:
-        for finding in run.report["findings"] if run.report else ():
-            key = finding["kind"], tuple(_lines_of(finding)), _diagnosis_of(finding)
-            known = merged.setdefault(key, {**finding, "seed": run.seed, "seen_at": [], "count": 0})
-            if WARP_BARRIER in known["diagnosis"] and BLOCK_BARRIER in finding["diagnosis"]:
-                known.update({**finding, "seed": run.seed, "count": known["count"]})
-            known["seen_at"].append(run.seed)
-            known["count"] += finding["count"]
-    by_element = {}
-    for finding in _without_lesser(list(merged.values())):
-        key = finding["kind"], finding["memory"], finding["object"], _diagnosis_of(finding)
-        known = by_element.setdefault(key, finding)
-        if known is not finding:
-            known.setdefault("other_lines", []).append(_lines_of(finding))
-            known["seen_at"] += finding["seen_at"]
-            known["count"] += finding["count"]
-    for finding in by_element.values():
-        finding["seeds"] = len(set(finding.pop("seen_at")))
-    return sorted(by_element.values(), key=lambda finding: finding["severity"] == "strict")
-
-
-def _without_lesser(findings):
-    """Those that lack only a part of what another one lacks at the same lines go into its "lesser":
-    what mends the other one mends them as well."""
-    kept = []
-    for finding in sorted(findings, key=lambda finding: -len(finding["diagnosis"])):
-        larger = next((known for known in kept if _is_part_of(finding, known)), None)
-        if larger is None:
-            kept.append(finding)
-            continue
-        lesser = {"diagnosis": finding["diagnosis"], "count": finding["count"]}
-        larger.setdefault("lesser", []).append(lesser)
-        larger["seen_at"] += finding["seen_at"]
-        larger["count"] += finding["count"]
-    return [finding for finding in findings if any(finding is known for known in kept)]
-
-
-def _is_part_of(finding, known):
-    def of_two_blocks(item):
-        return item["first"]["block"] != item["second"]["block"]
-
-    return (
-        finding["kind"] == known["kind"] == "race"
-        and set(finding["diagnosis"]) < set(known["diagnosis"])
-        and _lines_of(finding) == _lines_of(known)
-        and of_two_blocks(finding) == of_two_blocks(known)
-        and known["severity"] in ("error", finding["severity"])
-    )
-
-
-def _lines_of(finding):
-    parties = (finding.get("first"), finding["second"])
-    return sorted(f"{party['file']}:{party['line']}" for party in parties if party)
-
-
-def _diagnosis_of(finding):
-    """Its names; a barrier of the warp would not do where one of the block is missing, too."""
-    names = finding["diagnosis"]
-    return tuple(BLOCK_BARRIER if name == WARP_BARRIER else name for name in names)
+    found = [(run.seed, run.report["findings"] if run.report else []) for run in runs]
+    lines = [json.dumps({"seed": seed, "findings": findings}) for seed, findings in found]
+    options = ["--first-line", str(merging.first_line)]
+    if merging.own_file:
+        options += ["--own-file", str(merging.own_file)]
+    try:
+        result = subprocess.run(
+            [merging.program, *options],
+            input="".join(f"{line}\n" for line in lines),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=MERGE_SECONDS,
+            check=False,
+        )
+    except OSError as error:
+        raise LabError(f"{merging.program} could not be started: {error.strerror}.") from error
+    except subprocess.TimeoutExpired:
+        raise MalformedReport(
+            f"the reports have too many findings: {MERGE_SECONDS} s were not enough to merge them."
+        ) from None
+    if result.returncode != 0:
+        why = result.stderr.strip() or f"merge_reports ended with {result.returncode}"
+        raise MalformedReport(f"the reports can't be merged: {why}.")
+    return json.loads(result.stdout)
 
 
 def problem_of(run, timeout):
@@ -160,19 +137,19 @@ def problem_of(run, timeout):
     return None
 
 
-def answer(program, seeds, runs, timeout, lenient):
+def answer(program, seeds, runs, timeout, lenient, merging):
     """Says what the runs of one program have found, and returns it as a dictionary."""
     for run in runs:
         if run.code in (WRONG_USE, NOTHING_COULD_RUN):
             say(run.output.strip())
             return {"code": run.code}
 
-    findings = merged_findings(runs)
+    findings = merged_findings(runs, merging)
     problems = [(run, problem_of(run, timeout)) for run in runs]
     problems = [(run, sentence) for run, sentence in problems if sentence]
     accesses = sum(run.report["accesses"] for run in runs if run.report)
     forgotten = sum(run.report["forgotten_reads"] for run in runs if run.report)
-    _say_findings(findings, len(seeds))
+    _say_findings(findings)
     for run, sentence in problems[:1]:
         say(f"\nseed {run.seed}: {sentence}; {len(problems)} of {schedules_text(len(seeds))} so")
         _say_output(run)
@@ -221,17 +198,8 @@ def _say_output(run):
     say(textwrap.indent(kept, "  "))
 
 
-def _say_findings(findings, seeds):
+def _say_findings(findings):
     for item in findings:
-        others = item.get("other_lines", ())
-        where = "of this element" if others else "at these lines"
-        more = f"; {item['count'] - 1} more {where}" if item["count"] > 1 else ""
         say(f"\n{item['text'].rstrip()}")
-        for lesser in item.get("lesser", ()):
-            say(f"  {lesser['count']} of these lack less: {', '.join(lesser['diagnosis'])}")
-        if others:
-            pairs = "1 more pair" if len(others) == 1 else f"{len(others)} more pairs"
-            named = "; ".join(" and ".join(pair) for pair in others[:MOST_LINES])
-            rest = "; ..." if len(others) > MOST_LINES else ""
-            say(f"  and so at {pairs} of lines of this element: {named}{rest}")
-        say(f"  seed {item['seed']}, and in {item['seeds']} of {schedules_text(seeds)}{more}")
+        for note in item["notes"]:
+            say(f"  {note}")

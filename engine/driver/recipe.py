@@ -217,6 +217,7 @@ def settings_with_libraries(place, *forms, targets=()):
         inputs = [*targets]
         for form in forms:
             inputs += _libraries(settings, form)
+            inputs += lines_of(settings, form.prefix + "merge_reports")
             if settings.get(form.prefix + "precompiled_header"):
                 inputs.append(settings[form.prefix + "precompiled_header"] + ".gch")
         folder = place.folder.resolve()

@@ -16,7 +16,7 @@ from grader.exercises.inspection import objections_to_names, objections_to_sourc
 from grader.exercises.limits import exceeded_limits
 from grader.judging.programs import OBSERVED, ORDINARY, compiled, objections_before_compiling
 from grader.judging.race_lines import overrun_lines, race_as_well, race_lines
-from grader.judging.races import SECONDS, check_races, wrong_by_the_rules
+from grader.judging.races import SCHEDULES, SECONDS, check_races, wrong_by_the_rules
 from grader.judging.results import (
     WIDTH,
     cases_of,
@@ -154,8 +154,8 @@ class _Check:
         if not self.is_overrun:
             return []
         case = self.cases[self.failure.number]
-        found = check_races(program, self.exercise, [case], self.folder, FEW_SCHEDULES)
-        return overrun_lines(found, self.source)
+        found = self._check_races(program, [case], FEW_SCHEDULES)
+        return overrun_lines(found)
 
     def _race_as_well(self, program):
         """A wrong result often comes of a race. It is told, and it is not judged yet."""
@@ -163,13 +163,13 @@ class _Check:
             return []
         self.has_begun("looking for races")
         cases = [case for case in self.cases if case.races]
-        found = check_races(program, self.exercise, cases, self.folder, FEW_SCHEDULES)
+        found = self._check_races(program, cases, FEW_SCHEDULES)
         return race_as_well(found)
 
     def _races(self, program, ordinary):
         self.has_begun("looking for races in 20 schedules")
         cases = [case for case in self.cases if case.races]
-        found = check_races(program, self.exercise, cases, self.folder)
+        found = self._check_races(program, cases)
         self.accesses = found.accesses
         if self.picture:  # of an earlier check
             self.picture.unlink(missing_ok=True)
@@ -191,6 +191,10 @@ class _Check:
                 write_picture(races, self.picture, says=False)
                 drawn = self.picture
         return race_lines(found, shown, len(self.cases)), drawn
+
+    def _check_races(self, program, cases, schedules=SCHEDULES):
+        merging = self.shop.merging(self.source)
+        return check_races(program, self.exercise, cases, self.folder, merging, schedules)
 
     def _stream_races(self, program):
         if not self.exercise.has_streams:

@@ -11,6 +11,7 @@ from engine.driver.build_folder import introspection, settings_of
 from engine.driver.building import alone_in
 from engine.driver.errors import LabError
 from engine.driver.processes import output_of
+from engine.driver.racecheck_runs import Merging
 from engine.driver.recipe import DidNotCompile, Form, Recipe, settings_with_libraries
 from grader.paths import ROOT
 
@@ -37,6 +38,10 @@ class Workshop(NamedTuple):
     def can_observe(self):
         """Whether it has the form that tells what kernels do."""
         return bool(self.settings.get("racecheck_libraries"))
+
+    def merging(self, source):
+        """How the reports on a student's file become one answer, for that student."""
+        return Merging(self.settings["racecheck_merge_reports"], str(source))
 
 
 def workshop(place, exercises):

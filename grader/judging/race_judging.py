@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The races of a submission, judged in a sandbox."""
 
-import json
 import os
 from typing import NamedTuple
 
@@ -65,10 +64,14 @@ def _with_right_count(lines, passed):
     return [line.replace(said, f"{right} of {total} results are right") for line in lines]
 
 
-def _without_folder(findings, folder):
-    """The findings with the file's name alone: the folder is another one each time."""
-    in_json = json.dumps(f"{folder}{os.sep}")[1:-1]
-    return json.loads(json.dumps(findings).replace(in_json, ""))
+def _with_names_alone(races):
+    """The races with files' names in what is drawn: the folder is another one each time."""
+    return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
+
+
+def _named_alone(chain):
+    events = [{**event, "file": os.path.basename(event["file"])} for event in chain["events"]]
+    return {**chain, "events": events}
 
 
 class _Races:
@@ -81,7 +84,8 @@ class _Races:
     def lines(self):
         """What to say of the races; none if there are none."""
         runs, files = self._schedules()
-        found = races_in(runs, self.cases, files)
+        merging = self.judge.shops.judge.merging(self.judge.source)
+        found = races_in(runs, self.cases, files, merging)
         moved = [work_of(run.report)["bytes"] for run in runs]
         least = sum(self.judge.bench.least_work[case.name]["bytes"] for case in self.cases)
         self.diagnoses = sorted({name for item in found.findings for name in item["diagnosis"]})
@@ -95,10 +99,9 @@ class _Races:
             shown = wrong_by_the_rules(
                 self.right, lambda weak: self._as_bounded(self.right, weak, self.judge.program)
             )
-        findings = _without_folder(found.findings, self.judge.source.parent)
-        races = races_of([{"program": "", "findings": findings}])
+        races = races_of([{"program": "", "findings": found.findings}])
         if races:
-            self.picture = race_figure(races).svg()
+            self.picture = race_figure(_with_names_alone(races)).svg()
         return race_lines(found, shown, len(self.judge.cases))
 
     def _schedules(self):

@@ -10,8 +10,6 @@ from grader.judging.stuck_launches import places_of_threads
 
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 NEVER_ENDS = "In one schedule your kernel never ends:"
-# racecheck says of a variable that it is read, written or updated; here a thread does it.
-VERBS = {"read": "reads", "written": "writes", "updated": "updates"}
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
 
@@ -56,17 +54,16 @@ def race_as_well(found):
     return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
 
 
-def overrun_lines(found, source):
+def overrun_lines(found):
     """Of the first access past the end of some memory, below a fault; nothing if there is none."""
     outside = next((each for each in found.findings if each["kind"] == "outside"), None)
     if outside is None:
         return []
-    what, *where = outside["text"].replace(f"{source}:", "line ").splitlines()
-    lines = ["", "The race checker says more:", *textwrap.wrap(what, SCREEN)]
-    for line in where:
-        is_code = line.startswith("      ")
-        lines += [line] if is_code else textwrap.wrap(line, SCREEN, subsequent_indent="    ")
-    return lines
+    access = outside["second"]
+    where = textwrap.wrap(access["sentence"], SCREEN, initial_indent="  ", subsequent_indent="    ")
+    code = [f"      {access['text']}"] if access["text"] else []
+    what = textwrap.wrap(outside["heading"], SCREEN)
+    return ["", "The race checker says more:", *what, *where, *code]
 
 
 def _problem(found):
@@ -120,9 +117,7 @@ def _wrong_result(found):
 
 def _party(party, finding):
     block, thread = (_index(party[name]) for name in ("block", "thread"))
-    name = _named(finding, party["file"])
-    access, _, how = party["access"].partition(" ")
-    words = f"{VERBS.get(access, access)} {name} {how}".rstrip()
+    words = f"{party['does']} {_named(finding, party['file'])} {party['manner']}".rstrip()
     return [
         f"  block {block} thread {thread} {words}    line {party['line']}",
         f"      {party['text'].strip()}",
@@ -131,15 +126,15 @@ def _party(party, finding):
 
 def _named(finding, file):
     """What was accessed, with the student's name for the launch's dynamic shared memory."""
-    element = finding.get("element_of_dynamic_memory")
-    if element is None:
-        return finding["object"].split(" (")[0]
+    dynamic = finding.get("element_of_dynamic_memory")
+    if dynamic is None:
+        return finding["element"]
     source = pathlib.Path(file)
     text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
     names = set(EXTERN_SHARED.findall(text))
     if len(names) == 1:
-        return f"{names.pop()}[{element}]"
-    return f"element {element} of dynamic shared memory"
+        return f"{names.pop()}[{dynamic}]"
+    return f"element {dynamic} of dynamic shared memory"
 
 
 def _index(index):
@@ -148,21 +143,8 @@ def _index(index):
 
 
 def _advice(finding):
-    """What racecheck says below the two accesses: what is missing, and where."""
-    lines = [line.strip() for line in finding["text"].splitlines()]
-    source = finding["second"]["text"].strip()
-    about_accesses = ("written by", "read by", "updated")
-    start = max(
-        (n for n, line in enumerate(lines) if line.startswith(about_accesses) or line == source),
-        default=0,
-    )
-    kept = [line for line in lines[start + 1 :] if line]
-    if not kept:
-        kept = lines
-    return [part for line in kept for part in textwrap.wrap(_without_path(line, finding), SCREEN)]
-
-
-def _without_path(line, finding):
-    """The student has one file, so a line's number names the place."""
-    path = finding["second"]["file"]
-    return line.replace(f"{path}:", "line ")
+    """What is missing, and where; of what needs no advice, what it is."""
+    access = finding["second"]
+    said = [advice["text"] for advice in finding["advice"]]
+    said = said or [finding["heading"], access["sentence"], access["text"]]
+    return [part for sentence in said for part in textwrap.wrap(sentence, SCREEN)]

@@ -50,7 +50,7 @@ class Races(NamedTuple):
         return not (self.findings or self.problem or self.wrong) and self.accesses > 0
 
 
-def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None):
+def check_races(program, exercise, cases, folder, merging, schedules=SCHEDULES, jobs=None):
     """Runs these cases in so many schedules, and judges the results of each. The first schedule that
     does not come to its end is the last: it takes seconds, and so would others."""
     given = pathlib.Path(folder, "race_cases")
@@ -75,7 +75,7 @@ def check_races(program, exercise, cases, folder, schedules=SCHEDULES, jobs=None
         pool.shutdown(cancel_futures=True)
     files = map(results_of, range(len(runs)))
     contents = [file.read_bytes() if file.is_file() else b"" for file in files]
-    return races_in(runs, cases, [read_results(content) for content in contents])
+    return races_in(runs, cases, [read_results(content) for content in contents], merging)
 
 
 def _until_a_problem(runs):
@@ -88,12 +88,15 @@ def _until_a_problem(runs):
     return kept
 
 
-def races_in(runs, cases, results):
-    """The Races of one CheckedRun and one list of CaseResults for each schedule, by rising seeds."""
+def races_in(runs, cases, results, merging):
+    """The Races of one CheckedRun and one list of CaseResults for each schedule, by rising seeds.
+
+    Raises MalformedReport.
+    """
     problems = ((problem_of(run, SECONDS), run.output, run.diagnostics) for run in runs)
     problem, output, records = next((item for item in problems if item[0]), (None, "", ()))
     return Races(
-        merged_findings(runs),
+        merged_findings(runs, merging),
         problem,
         output,
         records,

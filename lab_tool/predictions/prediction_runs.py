@@ -5,11 +5,12 @@ what it finds."""
 import argparse
 import os
 
+from engine.driver.checking import merge_reports_of
 from engine.driver.errors import LabError
 from engine.driver.names import listed
-from engine.driver.racecheck_runs import merged_findings, problem_of
+from engine.driver.racecheck_runs import Merging, merged_findings, problem_of
 from engine.driver.schedules import scheduled_runs
-from lab_tool.builds.observed_programs import observed_programs
+from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.predictions.predictions import LETTERS
 
 SCHEDULES = 20
@@ -39,13 +40,17 @@ def findings_of(prediction, build=None):
         build=build,
     )  # fmt: skip
     ((program, _),) = observed_programs(file)
+    merge_reports = merge_reports_of(program, lambda: observing_folder(file))
     checks = [(program, [letter]) for letter in LETTERS]
     found = {}
     with scheduled_runs(checks, range(SCHEDULES), SECONDS) as finished:
         for letter, runs_of_variant in zip(LETTERS, finished):
             runs = runs_of_variant()
             problems = [problem for run in runs if (problem := problem_of(run, SECONDS))]
-            findings = merged_findings(runs)
+            merging = Merging(
+                merge_reports, str(prediction.source), prediction.variants[letter].first_line
+            )
+            findings = merged_findings(runs, merging)
             reason = contradiction(prediction.variants[letter], findings, problems)
             if reason:
                 raise Contradiction(f"{prediction.label} ({prediction.name}), {letter}: {reason}.")

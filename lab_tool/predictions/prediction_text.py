@@ -5,7 +5,6 @@ Everything fits in 80 columns, but for racecheck's own words about a name that i
 """
 
 import difflib
-import os
 import re
 import sys
 import textwrap
@@ -76,7 +75,7 @@ def judgement_of(prediction, letter, answer, findings):
     lines = [_bold(f"{letter}  {'right' if was_right else 'WRONG'}: {verdict}")]
     lines += _wrapped(variant.why, "   ")
     if findings:
-        lines += _first_lines(prediction, variant, findings[0])
+        lines += _first_lines(findings[0])
     if not was_right:
         file, _, heading = variant.paragraph.partition("#")
         lines += _wrapped(f"Read again: {shown(ROOT / file)}#{heading}", "   ")
@@ -119,16 +118,10 @@ def _code_line(number, mark, line):
     return text if mark in " -" else _bold(text)
 
 
-def _first_lines(prediction, variant, finding):
-    """Racecheck's words about a race, with the lines numbered as the student sees them."""
-    name = re.escape(os.path.basename(prediction.source))
-    text = re.sub(rf"\S*\b{name}:(\d+)", r"line \1", finding["text"].rstrip())
-
-    def own_number(match):
-        return f"line {int(match[1]) - variant.first_line + 1}"
-
+def _first_lines(finding):
+    """Racecheck's words about a race, in which lines have the numbers that the student sees."""
     lines = []
-    for line in re.sub(r"\bline (\d+)", own_number, text).splitlines():
+    for line in finding["text"].splitlines():
         indent = "   " + line[: len(line) - len(line.lstrip())]
         lines += _wrapped(line.strip(), indent, indent + "  ")
     return lines

@@ -15,7 +15,7 @@ from engine.driver.arguments import (
 )
 from engine.driver.checking import add_check_options, check
 from engine.driver.user_files import options_of_program, words_of
-from lab_tool.builds.observed_programs import observed_programs
+from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import chosen_chapters, next_chapter
 from lab_tool.own_files import is_file
 
@@ -29,9 +29,12 @@ def add_options(parser):
 
 
 def act(arguments):
+    def configure():
+        return observing_folder(arguments)
+
     if arguments.program:
-        program = pathlib.Path(arguments.program)
-        return check(arguments, lambda: [(program, arguments.program_options)], None, None)
+        checks = [(pathlib.Path(arguments.program), arguments.program_options)]
+        return check(arguments, lambda: checks, configure, None, None)
 
     def again(seed):
         target = [] if arguments.target == "all" else words_of(arguments)
@@ -39,7 +42,11 @@ def act(arguments):
         return shlex.join(["./lab", "racecheck", *words])
 
     return check(
-        arguments, lambda: observed_programs(arguments), lambda: _next_command(arguments), again
+        arguments,
+        lambda: observed_programs(arguments),
+        configure,
+        lambda: _next_command(arguments),
+        again,
     )
 
 

@@ -14,6 +14,7 @@ import unittest
 from this_build import ROOT
 
 PROGRAM = os.environ["COSTS_PROGRAM"]
+MERGE_REPORTS = os.environ["MERGE_REPORTS"]
 
 
 def environment(**more):
@@ -134,9 +135,9 @@ class Costs(unittest.TestCase):
         command = [
             "import resource, sys",
             f"sys.path.insert(0, {str(ROOT)!r})",
-            "from engine.driver.racecheck_runs import answer, check_once",
+            "from engine.driver.racecheck_runs import Merging, answer, check_once",
             f"run = check_once({PROGRAM!r}, ['prints', '300'], 0, 200, False)",
-            f"answer({PROGRAM!r}, [0], [run], 200, False)",
+            f"answer({PROGRAM!r}, [0], [run], 200, False, Merging({MERGE_REPORTS!r}))",
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
         ]
         result = subprocess.run(

@@ -225,6 +225,22 @@ class Signals(unittest.TestCase):
                 self.assertEqual(found["second"]["line"], line_of("observed without a fence"))
                 self.assertIn("an atomic that acquires is not enough", text)
 
+    def test_one_run_and_lab_say_the_same_of_fences_before_the_barrier(self):
+        # Of thread 0, which signals, an atomic that acquires would see what its own fence published.
+        code, _, text = run("fences_of_few_threads")
+        self.assertEqual(code, 1)
+        self.assertIn(" found\n", text)
+        code, output = lab_racecheck("fences_of_few_threads", "--seed", "0")
+        self.assertEqual(code, 1)
+        for said in (text, output):
+            self.assertEqual(said.count("race (global memory)"), 1, said)
+            self.assertIn(", 1 found\n", said)
+            self.assertIn("an atomic that acquires is not enough", said)
+            self.assertRegex(
+                said,
+                r"\d+ of these lack less: missing acquire \(an atomic that acquires is enough\)\n",
+            )
+
     def test_an_atomic_that_acquires_after_fences_of_all_threads_is_diagnosed(self):
         for seed in range(5):
             with self.subTest(seed=seed):

@@ -86,7 +86,7 @@ class OwnFilesTest(unittest.TestCase):
             file.write_text(solution(EXERCISE), encoding="utf-8")
             shop = SHOP._replace(files=pathlib.Path(folder))
             program = compiled(shop, EXERCISE, file, OBSERVED).path
-            found = check_races(program, EXERCISE, cases, folder, SCHEDULES)
+            found = check_races(program, EXERCISE, cases, folder, shop.merging(file), SCHEDULES)
         self.assertTrue(found.is_free, (found.findings, found.problem))
 
 
