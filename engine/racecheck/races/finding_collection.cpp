@@ -145,16 +145,17 @@ finding* finding_collection::find_same(findings_at& in, const diagnosis_set& lac
 }
 
 // For two lines that race very often it is only worked out whether a race is worse than what is
-// known already. nullptr: it is.
+// known already; if not, it counts as the known one that lacks most, since nobody has seen that it
+// lacks less. nullptr: it is worse.
 finding* finding_collection::find_untold(findings_at& in, const thread_state& by,
                                          const party& earlier, epoch earlier_at) {
-  const auto is_error = [](const finding& each) { return !each.is_strict(); };
-  const auto error = std::find_if(in.all.begin(), in.all.end(), is_error);
-  if (error != in.all.end()) return &*error;
-  if (!clocks_.knows_all_worlds()) return in.all.data();
+  const auto most = std::ranges::max_element(in.all, {}, [](const finding& each) {
+    return std::pair(!each.is_strict(), each.lacks.size());
+  });
+  if (!most->is_strict() || !clocks_.knows_all_worlds()) return &*most;
   for (unsigned number = 1; number < worlds.size(); ++number) {
     if (!clocks_.before_in(number, blocks_.running(), by, earlier.thread, earlier_at)) continue;
-    return worlds[number].only_acquires() ? in.all.data() : nullptr;
+    return worlds[number].only_acquires() ? &*most : nullptr;
   }
   return nullptr;
 }
