@@ -17,10 +17,13 @@ from engine.driver.processes import run_step, watch
 SILENT_SECONDS = 5  # a build with nothing to do ends sooner
 
 
-def build(place, targets, what):
-    """Brings these targets of a BuildFolder up to date; `what` says in words what is built."""
+def build(place, targets, what, seconds=None):
+    """Brings these targets of a BuildFolder up to date; `what` says in words what is built.
+
+    Returns whether that is done: False if it took longer than `seconds`, after which it was ended.
+    """
     with alone_in(place.folder):
-        _build(place, targets, what)
+        return _build(place, targets, what, seconds)
 
 
 def configure(command, folder):
@@ -63,20 +66,21 @@ def _taken(lock):
     return True
 
 
-def _build(place, targets, what):
+def _build(place, targets, what, seconds):
     command = [word_for(place.tools["Ninja"]), "-C", shown(place.folder), *targets]
-    if is_verbose():
+    if is_verbose() and seconds is None:
         code = run_step(command)
     else:
         environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
         with Progress(f"Building {what}") as progress:
             log = NinjaLog(progress)
-            code = watch(command, log.read, environment)
+            code = watch(command, log.read, environment, seconds)
             progress.stays = code == 0
-        if code != 0:
+        if code:
             remark_lines(log.messages())
-    if code != 0:
+    if code:
         raise LabError("the build failed; the compiler's own messages are above.")
+    return code == 0
 
 
 class NinjaLog:

@@ -4,6 +4,7 @@
 import signal
 import subprocess
 import sys
+import threading
 
 from engine.driver.errors import LabError
 from engine.driver.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
@@ -68,12 +69,13 @@ def run_installation(command):
     )
 
 
-def watch(command, read_line, environment=None):
+def watch(command, read_line, environment=None, seconds=None):
     """Runs a step of lab's own work out of sight, and hands each line that it prints to read_line.
 
-    Returns its exit code. Whatever goes wrong here, an interruption above all, ends the command
-    before it goes on to the caller.
+    Returns its exit code; None if it was told to end because it took longer than `seconds`. Whatever
+    goes wrong here, an interruption above all, ends the command before it goes on to the caller.
     """
+    is_over = threading.Event()
     process = _start(
         command,
         stdout=subprocess.PIPE,
@@ -84,8 +86,17 @@ def watch(command, read_line, environment=None):
         errors="replace",
         shell=isinstance(command, str),
     )
+
+    def end():
+        is_over.set()
+        process.terminate()
+
+    timer = threading.Timer(seconds or 0, end)
+    timer.daemon = True
     with process:
         try:
+            if seconds is not None:
+                timer.start()
             for line in process.stdout:
                 read_line(line.rstrip("\n"))
             code = process.wait()
@@ -93,6 +104,10 @@ def watch(command, read_line, environment=None):
             process.terminate()
             process.wait()
             raise
+        finally:
+            timer.cancel()
+    if is_over.is_set():
+        return None
     if code == -signal.SIGINT:
         raise KeyboardInterrupt
     return code

@@ -8,7 +8,7 @@ each test case to the file that LAB_TEST_LOG names: result, test file and case, 
 import os
 import pathlib
 
-from run_python_test import SKIPPED
+from run_python_test import SKIPPED, UNFINISHED
 
 results = {}  # of each test case, by pytest's name for it
 
@@ -28,6 +28,10 @@ def pytest_sessionfinish(session, exitstatus):
     if log:
         with open(log, "a", encoding="utf-8") as file:
             file.writelines(line_of(nodeid, result) for nodeid, result in results.items())
+    record = pathlib.Path(os.environ.get("LAB_TEST_INPUTS", ""))
+    is_own = os.environ.get("LAB_TEST_PROCESS") == str(os.getpid())
+    if exitstatus == 0 and is_own and record.is_file():
+        record.rename(record.with_name(record.name[: -len(UNFINISHED)]))
     if exitstatus == 0 and set(results.values()) == {"skipped"}:
         session.exitstatus = SKIPPED
 

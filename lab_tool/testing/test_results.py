@@ -14,7 +14,7 @@ class Outcome(NamedTuple):
     result: str  # OK, FAIL, SKIP, TIMEOUT, ...
 
 
-def counted(log_lines, outcomes):
+def count_cases(log_lines, outcomes):
     """Counts test cases: Counter of passed, failed and skipped, and what there is to say about them.
 
     log_lines are those of LAB_TEST_LOG; outcomes are (test, binary, Meson's result). A binary that

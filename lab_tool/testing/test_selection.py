@@ -69,9 +69,13 @@ def _is_meant(test, wanted):
     return wanted == "all" or wanted in test["name"].lower() or wanted in suites_of(test)
 
 
-def targets_of(tests, folder):
-    """What Ninja has to build for the tests, as it names targets; nothing else is needed."""
-    files = {item["id"]: item["filename"] for item in introspection(folder, "targets")}
+def targets_of(tests, folder, targets=None):
+    """What Ninja has to build for the tests, as it names targets; nothing else is needed.
+
+    `targets` is Meson's list of them, if it has been read already.
+    """
+    targets = introspection(folder, "targets") if targets is None else targets
+    files = {item["id"]: item["filename"] for item in targets}
     root = folder.resolve()
     paths = {path for test in tests for target in test["depends"] for path in files.get(target, ())}
     return sorted(os.path.relpath(path, root) for path in paths)

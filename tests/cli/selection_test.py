@@ -20,8 +20,8 @@ from lab_tool.setup.python_packages import (
 )
 from lab_tool.setup.virtual_environment import VENV_PYTHON
 from lab_tool.testing.failed_tests import MOST_LINES, report_of
+from lab_tool.testing.test_runs import OF_MESON, packages_of
 from lab_tool.testing.test_selection import binary_name, select, targets_of
-from lab_tool.verbs.test import OF_MESON, packages_of
 
 
 def a_test(name, *suites, cmd=("program",), depends=()):

@@ -21,7 +21,7 @@ from lab_tool.setup import (
     virtual_environment,
     wraps,
 )
-from lab_tool.testing.test_results import counted
+from lab_tool.testing.test_results import count_cases
 from lab_tool.verbs import doctor
 from this_build import ROOT
 
@@ -432,7 +432,7 @@ class ChoiceOfBackend(unittest.TestCase):
 
 class Counting(unittest.TestCase):
     def count(self, lines, outcomes):
-        counts, remarks = counted(lines, outcomes)
+        counts, remarks = count_cases(lines, outcomes)
         return (counts["passed"], counts["failed"], counts["skipped"]), remarks
 
     def test_counts_cases_and_not_binaries(self):
