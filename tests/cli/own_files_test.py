@@ -9,6 +9,7 @@ import sys
 import tempfile
 import unittest
 
+from engine.driver.build_folder import introspection, settings_of
 from this_build import BUILD, ROOT
 
 PROGRAMS = ROOT / "engine/cpu_backend/tests/programs"
@@ -247,6 +248,20 @@ class OwnFilesTest(unittest.TestCase):
                 result = self.lab(*words)
                 self.assertEqual(result.returncode, 2)
                 self.assertIn(says, result.stderr)
+
+    def test_with_gcc_the_header_of_the_runtime_is_compiled_beforehand(self):
+        compilers = introspection(BUILD, "compilers")["host"]
+        settings = settings_of(BUILD)
+        is_gcc = settings["backend"] == "cpu" and compilers["cpp"]["id"] == "gcc"
+        header = settings.get("precompiled_header", "")
+        self.assertEqual(header != "", is_gcc)
+        if is_gcc:
+            path = self.folder / "own.cu"
+            path.write_text("int main() {}\n", encoding="utf-8")
+            result = self.lab("run", "--verbose", str(path))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"-fpch-preprocess -include {header}", result.stderr)
+            self.assertTrue(pathlib.Path(header + ".gch").is_file())
 
 
 if __name__ == "__main__":
