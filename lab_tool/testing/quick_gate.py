@@ -24,7 +24,6 @@ SECONDS_OF_A_TEST = 10  # that has not run here yet
 class Plan(NamedTuple):
     tests: list[dict]  # the ones to run, the first one first
     left_out: list[dict]  # what does not fit
-    seconds: float  # that they are expected to take
 
 
 class BuildTimes:
@@ -90,7 +89,7 @@ def plan(reached, history, suites, build_times, folder, targets, seconds):
             return True, 0, place, SECONDS_OF_A_TEST
         return not past.has_failed_last, -past.failures, place, past.seconds
 
-    chosen, left_out, steps, running, longest, total = [], [], {}, 0.0, 0.0, 0.0
+    chosen, left_out, steps, running, longest = [], [], {}, 0.0, 0.0
     for test in sorted(reached, key=order):
         of_test = expected(test)
         all_steps = {**steps, **build_times.stale_steps(targets_of([test], folder, targets))}
@@ -100,9 +99,9 @@ def plan(reached, history, suites, build_times, folder, targets, seconds):
             left_out.append(test)
             continue
         chosen.append(test)
-        steps, total = all_steps, needed
+        steps = all_steps
         running, longest = running + of_test, max(longest, of_test)
-    return Plan(chosen, left_out, total)
+    return Plan(chosen, left_out)
 
 
 def run_quick(place, tests, reach, reached, changes, start):
