@@ -74,7 +74,8 @@ class BuildTimes:
 def plan(reached, history, suites, build_times, folder, targets, seconds):
     """Which of these tests to run, if building and running may take so many seconds together.
 
-    In this order: what failed when it last ran, what fails most often, what is cheap.
+    In this order: what the change is known to reach, what failed when it last ran, what fails most
+    often, what is cheap.
     """
     number = processors()
 
@@ -85,12 +86,13 @@ def plan(reached, history, suites, build_times, folder, targets, seconds):
     def order(test):
         past = history.of(test["name"])
         place = suite_of(test, suites)
+        is_doubtful = test["name"] in reached.without_record
         if past is None:
-            return True, 0, place, SECONDS_OF_A_TEST
-        return not past.has_failed_last, -past.failures, place, past.seconds
+            return is_doubtful, True, 0, place, SECONDS_OF_A_TEST
+        return is_doubtful, not past.has_failed_last, -past.failures, place, past.seconds
 
     chosen, left_out, steps, running, longest = [], [], {}, 0.0, 0.0
-    for test in sorted(reached, key=order):
+    for test in sorted(reached.tests, key=order):
         of_test = expected(test)
         all_steps = {**steps, **build_times.stale_steps(targets_of([test], folder, targets))}
         building = sum(all_steps.values()) / number
@@ -116,16 +118,17 @@ def run_quick(place, tests, reach, reached, changes, start):
 
     build_times = BuildTimes(reach.graph, place.folder)
     seconds = seconds_left(start) - SECONDS_AROUND
-    planned = plan(
-        reached.tests, history, all_suites(), build_times, place.folder, targets, seconds
-    )
+    planned = plan(reached, history, all_suites(), build_times, place.folder, targets, seconds)
     left_out = planned.left_out
-    ready = [test for test in planned.tests if is_built(test)]
-    others = [test for test in planned.tests if test not in ready]
-    # First what is built: on a busy machine building may take all the time that there is.
-    for part in (ready, others):
+    # What is known to be reached comes first; of that what is built, since on a busy machine building
+    # may take all the time that there is.
+    parts = {}
+    for test in planned.tests:
+        kind = (test["name"] in reached.without_record, not is_built(test))
+        parts.setdefault(kind, []).append(test)
+    for (_, must_be_built), part in sorted(parts.items(), key=lambda item: item[0]):
         seconds = seconds_left(start) - SECONDS_AROUND
-        if part is others and part and seconds > 0:
+        if must_be_built and seconds > 0:
             wanted = targets_of(part, place.folder, targets)
             if not build(place, wanted, tests_text(len(part)), seconds):
                 build_times = BuildTimes(reach.graph, place.folder)

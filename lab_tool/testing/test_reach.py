@@ -24,9 +24,7 @@ class Reached(NamedTuple):
 
     tests: list[dict]
     because_of: Optional[str]  # the file because of which these are all tests
-    without_record: (
-        int  # how many of them are taken only because nothing is known of what they read
-    )
+    without_record: set[str]  # names of those taken only because nothing is known of what they read
 
 
 class Record(NamedTuple):
@@ -74,7 +72,7 @@ class Reach:
     def reached_by(self, changes):
         """The tests that a Changes can reach."""
         if not changes.files:
-            return Reached([], None, 0)
+            return Reached([], None, set())
         names = set()
         for path in sorted(changes.files):
             known = (
@@ -83,13 +81,13 @@ class Reach:
                 else self._that_know(path, path in changes.come_or_gone)
             )
             if not known:
-                return Reached(list(self.tests), path, 0)
+                return Reached(list(self.tests), path, set())
             names |= known
         unknown = {name for name, record in self.records.items() if record is None}
         if any(path.endswith(COMPILED) or "." not in path for path in changes.files):
             unknown |= self.unknown_headers
         reached = [test for test in self.tests if test["name"] in names | unknown]
-        return Reached(reached, None, len(unknown - names))
+        return Reached(reached, None, unknown - names)
 
     def _that_know(self, path, has_come_or_gone):
         """The names of the tests that depend on the file, or would see that it has come or gone."""

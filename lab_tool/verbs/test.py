@@ -131,7 +131,7 @@ def say_reached(changes, reached, selection):
     say(f"Reached: {number} of {tests_text(total)}.")
     if reached.without_record:
         say(
-            f"{tests_text(reached.without_record)} of these only because nothing is known yet of what "
+            f"{tests_text(len(reached.without_record))} of these only because nothing is known yet of what "
             "they read: they have not passed in this build folder, or are not built."
         )
 
