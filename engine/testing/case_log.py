@@ -29,9 +29,11 @@ def pytest_sessionfinish(session, exitstatus):
         with open(log, "a", encoding="utf-8") as file:
             file.writelines(line_of(nodeid, result) for nodeid, result in results.items())
     record = pathlib.Path(os.environ.get("LAB_TEST_INPUTS", ""))
-    is_own = os.environ.get("LAB_TEST_PROCESS") == str(os.getpid())
-    if exitstatus == 0 and is_own and record.is_file():
-        record.rename(record.with_name(record.name[: -len(UNFINISHED)]))
+    if os.environ.get("LAB_TEST_PROCESS") == str(os.getpid()) and record.is_file():
+        finished = record.with_name(record.name[: -len(UNFINISHED)])
+        record.replace(finished)
+        if exitstatus != 0:  # it may have ended before it read all that it reads
+            finished.unlink()
     if exitstatus == 0 and set(results.values()) == {"skipped"}:
         session.exitstatus = SKIPPED
 

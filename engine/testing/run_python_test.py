@@ -75,8 +75,7 @@ def begin_record(folder, script, environment):
     record = folder / "test_inputs" / name
     record.parent.mkdir(exist_ok=True)
     unfinished = pathlib.Path(f"{record}{UNFINISHED}")
-    for path in (record, unfinished):
-        path.unlink(missing_ok=True)
+    unfinished.unlink(missing_ok=True)
     environment["LAB_TEST_INPUTS"] = str(unfinished)
     environment["LAB_TEST_PROCESS"] = str(os.getpid())  # that of pytest, too
 

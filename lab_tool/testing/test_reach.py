@@ -8,6 +8,7 @@ that none of the three knows reaches every test.
 """
 
 import os
+import pathlib
 from typing import NamedTuple, Optional
 
 from engine.driver.build_folder import introspection
@@ -64,7 +65,7 @@ class Reach:
             if script:
                 path = os.path.relpath(os.path.realpath(script), os.path.realpath(root))
                 imported = imports.closure(path)
-                self.records[name] = read_record(folder, name)
+                self.records[name] = read_record(folder, name, pathlib.Path(script))
             self.sources[name] = built.paths | imported
             if built.is_incomplete:
                 self.unknown_headers.add(name)
@@ -102,10 +103,13 @@ class Reach:
         return known | listing
 
 
-def read_record(folder, name):
-    """The Record of a test, or None if it has not passed in this build folder."""
+def read_record(folder, name, script):
+    """The Record of a test, or None if it has not passed in this build folder as it is now."""
+    file = folder / "test_inputs" / name
     try:
-        lines = (folder / "test_inputs" / name).read_text(encoding="utf-8").splitlines()
+        if script.stat().st_mtime_ns > file.stat().st_mtime_ns:
+            return None
+        lines = file.read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
     found = {"file": set(), "folder": set(), "headers": set(), "tree": set()}

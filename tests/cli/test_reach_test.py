@@ -214,6 +214,11 @@ class Reaching(Tree):
         self.assertEqual({test["name"] for test in reached.tests}, {"documents", "direct"})
         self.assertEqual(reached.without_record, {"direct"})
 
+    def test_the_record_of_an_older_form_of_the_test_does_not_count(self):
+        later = (self.folder / "test_inputs/direct").stat().st_mtime + 1
+        os.utime(self.root / "tests/direct_test.py", (later, later))
+        self.assertEqual(self.reached("docs/page.md").without_record, {"direct"})
+
     def test_headers_of_what_was_never_built_are_unknown(self):
         named = {test["name"] for test in self.reached("chapters/04/guard.cuh").tests}
         self.assertEqual(named, {"queue", "never_built"})
