@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 from other_projects_test import MESON, NAME
+
 from own_code import SETTINGS, needs_cpu_backend, needs_racecheck, run
 from this_build import ROOT
 

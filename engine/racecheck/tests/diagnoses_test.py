@@ -237,7 +237,8 @@ class Signals(unittest.TestCase):
             self.assertIn(", 1 found\n", said)
             self.assertIn("an atomic that acquires is not enough", said)
             self.assertIn(  # thread 0 of each other block
-                "  15 of these lack less: missing acquire (an atomic that acquires is enough)\n", said
+                "  15 of these lack less: missing acquire (an atomic that acquires is enough)\n",
+                said,
             )
 
     def test_an_atomic_that_acquires_after_fences_of_all_threads_is_diagnosed(self):
