@@ -19,7 +19,6 @@ class BoundedRun(NamedTuple):
     code: Optional[int]  # None if the program was killed after its time
     output: str  # the end of it
     left_out: int  # bytes before that
-    diagnostics: tuple = ()  # what the backend has recorded, if whoever runs it has asked for it
 
 
 class RunningPrograms:

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: MIT
 """What a student's kernels may use, counted by the race checker while they run."""
 
-import json
 import math
-import pathlib
 import re
 import textwrap
 
 from engine.driver.errors import LabError
-from grader.judging.results import SCREEN, run_cases
+from grader.judging.results import SCREEN
 
-SECONDS = 30
 PER = ("element", "thread", "block", "call")
 LAUNCHES, SHARED_MEMORY = "launches", "bytes of shared memory"
 # What can be limited, and its name in the race checker's report.
@@ -28,14 +25,9 @@ COUNTED = {
 }
 
 
-def exceeded_limits(program, exercise, cases, folder):
-    """Lines about each limit of the exercise that the program exceeds."""
-    case = counted_case(exercise, cases)
-    return lines_about(exercise, counted_launches(program, exercise, case, folder), case)
-
-
 def lines_about(exercise, launches, case):
-    """The same of what was counted before, in this case."""
+    """Lines about each limit of the exercise that is exceeded by what each kernel launch of one call of
+    this case has used: `launches` is "launch_counts" of the race checker's report."""
     lines = []
     for limit in exercise.limits:
         used = measured(limit, launches, case)
@@ -68,19 +60,6 @@ def counted_case(exercise, cases):
     if len(found) != 1:
         raise LabError(f"{exercise.title}: exactly one of its cases must be the counted one.")
     return found[0]
-
-
-def counted_launches(program, exercise, case, folder):
-    """What each kernel launch of one call has used: "launch_counts" of the race checker's report."""
-    report = pathlib.Path(folder, "counts.json")
-    environment = {
-        "LAB_RACECHECK_COUNTS": "1",
-        "LAB_RACECHECK_REPORT": str(report),
-        "LAB_RACECHECK_SEED": "0",
-    }
-    once = case._replace(launches=1)
-    run_cases(program, exercise, [once], folder, environment, SECONDS)
-    return json.loads(report.read_text(encoding="utf-8"))["launch_counts"]
 
 
 def measured(limit, launches, case):

@@ -13,18 +13,18 @@ from engine.driver.diagnostics import records_of
 from engine.driver.recipe import Recipe
 from grader.exercises.inspection import objections_to_names, objections_to_source
 from grader.judging.programs import explained_lines
-from grader.paths import ROOT
-from grader.sandbox.sandbox import interpreter
-from grader.sandbox.sandboxed_run import (
+from grader.judging.runner import (
     FILES,
     MEMORY,
     OUTPUT,
     PROCESSES,
     TIME,
-    Access,
     Limits,
-    SandboxFailed,
+    NotCompiled,
 )
+from grader.paths import ROOT
+from grader.sandbox.sandbox import interpreter
+from grader.sandbox.sandboxed_run import Access, SandboxFailed
 
 LIMITS = Limits(seconds=120, memory=3 << 30)
 TOO_MUCH = {
@@ -36,27 +36,20 @@ TOO_MUCH = {
 }
 
 
-class NotCompiled(Exception):
-    """The submission can't become a program; `lines` say why."""
-
-    def __init__(self, lines):
-        super().__init__(lines[0] if lines else "")
-        self.lines = lines
-
-
 class Program(NamedTuple):
     path: pathlib.Path
     readable: tuple  # what it must be able to read when it runs
+    is_for_gpu: bool = False
 
 
-def compiled_alone(sandbox, shop, exercise, source, folder, form):
+def compiled_alone(sandbox, build, exercise, source, folder, form):
     """The submission's Program, made in the empty folder `folder`. Raises NotCompiled."""
-    recipe = _Recipe(shop, exercise, source, folder, form)
+    recipe = _Recipe(build, exercise, source, folder, form)
     text = source.read_text(encoding="utf-8", errors="replace")
     lines = objections_to_source(text)
     if lines:
         raise NotCompiled(lines)
-    readable = (source, *readable_for_compilers(shop, exercise))
+    readable = (source, *readable_for_compilers(build, exercise))
     access = Access(folder, readable, may_change_modes=True)
     *steps, link = recipe.steps()
     printed = []
@@ -68,7 +61,7 @@ def compiled_alone(sandbox, shop, exercise, source, folder, form):
         raise NotCompiled([f"It has more names than can be looked at: nm prints more than {most}."])
     if names.code != 0:
         raise NotCompiled(["What it was compiled to is no object file."])
-    lines = objections_to_names(names.output, is_by_nvcc=shop.settings["backend"] == "cuda")
+    lines = objections_to_names(names.output, is_by_nvcc=build.settings["backend"] == "cuda")
     if lines:
         raise NotCompiled(lines)
     _compiler_lines(sandbox, link, access, exercise, recipe)
@@ -100,9 +93,9 @@ def _without_folders(text, work, source):
 class _Recipe(Recipe):
     """The course's own recipe, for a folder of its own and an interpreter that the sandbox can see."""
 
-    def __init__(self, shop, exercise, source, folder, form):
-        driver = str(shop.place.folder.resolve() / exercise.driver)
-        super().__init__(shop.place, shop.settings, [str(source)], form, objects=[driver])
+    def __init__(self, build, exercise, source, folder, form):
+        driver = str(build.place.folder.resolve() / exercise.driver)
+        super().__init__(build.place, build.settings, [str(source)], form, objects=[driver])
         self.work = folder.resolve()
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]
@@ -143,20 +136,20 @@ def _whole(word, work):
     return path if path.startswith((f"{work}{os.sep}", f"{ROOT}{os.sep}")) else word
 
 
-def readable_for_compilers(shop, exercise):
+def readable_for_compilers(build, exercise):
     """What the compiler and the linker read: headers and libraries, and no one's solution."""
-    build = shop.place.folder.resolve()
-    found = [build / exercise.driver]
+    folder = build.place.folder.resolve()
+    found = [folder / exercise.driver]
     for house in ("common", "engine", "grader/runner"):
-        found += [ROOT / house, build / house]
-    objects = build / f"{exercise.driver}.p"  # of a thin archive
+        found += [ROOT / house, folder / house]
+    objects = folder / f"{exercise.driver}.p"  # of a thin archive
     if objects.is_dir():
         found.append(objects)
     for chapter in sorted((ROOT / "chapters").iterdir()):
         if chapter.is_dir():
             found += [path for path in sorted(chapter.iterdir()) if path.suffix in (".cuh", ".hpp")]
     found += map(pathlib.Path, interpreter()[1])
-    compiler = shutil.which(lines_of(shop.settings, "compiler")[0])
+    compiler = shutil.which(lines_of(build.settings, "compiler")[0])
     if compiler and not os.path.realpath(compiler).startswith("/usr/"):
         found.append(pathlib.Path(os.path.realpath(compiler)).parent.parent)
     return tuple(path for path in found if path.exists())

@@ -1,253 +1,460 @@
 # SPDX-License-Identifier: MIT
-"""Judges one submission of one exercise: points for each part, and what to say about it.
+"""The one judge of a student's file: its results, then its races, then what it may use.
 
-Everything of the student's runs in the sandbox, one process for each case, in the form that the race
-checker sees: there the same bytes and the same seed give the same results. What comes out is compared
-here, with a list of cases that is complete.
+A Runner compiles and runs the file, so that it makes no difference here where that is done.
 """
 
-import shutil
+import os
+import pathlib
+import textwrap
+from typing import NamedTuple, Optional
 
 from engine.driver.diagnostics import VARIABLE, records_of
-from engine.driver.errors import NOTHING_COULD_RUN, LabError
-from engine.driver.untrusted_files import content_of
+from engine.driver.errors import NOTHING_COULD_RUN
+from engine.driver.race_picture import race_figure, races_of
+from engine.driver.racecheck_runs import CheckedRun, problem_of
+from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
+from grader.exercises.cases import Array
 from grader.exercises.limits import counted_case, lines_about
-from grader.exercises.work_folder import starter
-from grader.judging.compiling import NotCompiled, compiled_alone
-from grader.judging.judgements import (
-    COMPILE_ERROR,
-    LIMIT_LINES,
-    MOST_RESULTS,
-    MOST_TIMEOUTS,
-    OF_A_CASE,
-    OF_A_SCHEDULE,
-    OK,
-    RUNTIME_ERROR,
-    SIGNAL,
-    TIMED_OUT,
-    Judgement,
-    needs,
-    part_row,
-    report_of,
-)
-from grader.judging.plausibility import objections_to_work, work_of
 from grader.judging.programs import OBSERVED, ORDINARY, objections_before_compiling
-from grader.judging.race_judging import judged_races, with_reason
+from grader.judging.race_lines import (
+    MAY_BE_THE_REASON,
+    overrun_lines,
+    race_as_well,
+    race_lines,
+)
+from grader.judging.races import SCHEDULES, SECONDS, races_in, settings_of, wrong_by_the_rules
 from grader.judging.results import (
-    NO_DEVICE,
     STUCK_SECONDS,
+    WIDTH,
     error_words,
     first_failure,
 )
-from grader.sandbox.sandboxed_run import PATIENCE, TIME, Access, SandboxFailed
+from grader.judging.runner import (
+    FILES,
+    MEMORY,
+    OUTPUT,
+    PROCESSES,
+    TIME,
+    Limits,
+    NotCompiled,
+)
+from grader.judging.stream_races import stream_lines
+
+PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+OK, COMPILE_ERROR, RUNTIME_ERROR, SIGNAL, TIMED_OUT = "OK", "CE", "RE", "SG", "TO"
+
+OF_A_CASE = Limits(seconds=10)
+OF_A_SCHEDULE = Limits(seconds=SECONDS)
+FEW_SCHEDULES = 4  # if a race is not what is judged
+MOST_RESULTS = 64 << 20  # bytes of a file of results
+MOST_REPORT = 16 << 20
+MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
+MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
+ENDED_BY = {  # with the limit's figure; how_it_ended() speaks of the time
+    MEMORY: "It was ended: it used more than {} of memory.",
+    PROCESSES: "It was ended: it started more than {} threads and processes.",
+    OUTPUT: "It was ended: it printed more than {}.",
+    FILES: "It was ended: it wrote more than {}.",
+}
+NEEDED_FOR = {  # the cases whose results must be right before a part is judged
+    "results": lambda case: False,
+    "races": lambda case: case.races,
+    "limits": lambda case: case.counted,
+}
+# What a record can raise that the race checker did not write: a student's program could forge it.
+OF_NO_RECORD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
 
-def judge(sandbox, shops, bench, source):
-    """The Judgement on the submission in the file `source`. Raises Stopped and LabError.
+class ExerciseCases(NamedTuple):
+    """An exercise with the cases that one seed draws, the same for every file that is judged."""
 
-    `shops` are those of grader.judging.home_checks: on a GPU the results are judged once more.
+    exercise: object
+    cases: list
+    # The same cases with other numbers, which go into the same process: a cached answer is wrong.
+    again: tuple = ()
+    # {a case's name: plausibility.work_of the solution}, both times together; None: not judged.
+    least_work: Optional[dict] = None
+
+
+class JudgedCase(NamedTuple):
+    name: str
+    passed: bool
+    lines: list  # what is wrong with it
+
+
+class Verdict(NamedTuple):
+    """What was found out about a file."""
+
+    parts: dict  # {part of the exercise: PASSED, FAILED or NOT_RUN}
+    lines: list  # about the first part that failed, or about all if none did
+    lines_of: Optional[dict] = None  # {part: the lines about it}
+    cases: tuple = ()  # a JudgedCase each, if every case is judged
+    status: str = OK
+    race_picture: str = ""  # SVG; "" for none
+    diagnoses: tuple = ()  # names of what racecheck found
+    picture: Optional[pathlib.Path] = None  # the file that the race picture is in
+    warnings: tuple = ()  # the compiler's
+    refusals: tuple = ()  # sentences: for what a grade would refuse the file, right or wrong
+
+    @property
+    def compiles(self):
+        return self.status != COMPILE_ERROR
+
+    @property
+    def is_solved(self):
+        return all(state == PASSED for state in self.parts.values())
+
+
+class WrongCase(NamedTuple):
+    number: int  # of the case, from 0
+    launch: int  # the one that is wrong
+    lines: list
+    is_wrong_result: bool  # and no crash, error or endless loop
+    limit: Optional[str] = None  # that ended the program
+    diagnostics: tuple = ()  # of the program
+
+
+class CasesRun(NamedTuple):
+    """How a program ended on some cases, as in Run, and what it left."""
+
+    code: Optional[int]
+    output: str
+    limit: Optional[str]
+    diagnostics: tuple
+    results: list  # [CaseResult]
+    report: Optional[dict]  # the race checker's; None if there is none, or no whole one
+
+
+class Judge:
+    """Judges the file of one Runner.
+
+    The first mistake is explained, and then nothing else is judged. With `every_case` each case and
+    each part is, as far as the results that it depends on are right, and each mistake is told in short.
+    `has_begun` is told what is being done; with `time_it` the largest case's time is told at the end.
     """
-    with sandbox.folder() as folder:
-        return _Judge(sandbox, shops, bench, source, folder).judgement()
 
+    has_begun = staticmethod(lambda what: None)
+    time_it = False
 
-class _Judge:
-    """One submission: what is compiled of it, how it runs, and what came out."""
-
-    def __init__(self, sandbox, shops, bench, source, folder):
-        self.sandbox, self.shops, self.bench = sandbox, shops, bench
-        self.exercise, self.cases = bench.exercise, bench.cases
-        self.folder = folder
+    def __init__(self, exercise_cases, runner, every_case=False):
+        self.exercise, self.cases = exercise_cases.exercise, exercise_cases.cases
+        self.exercise_cases, self.runner, self.every_case = exercise_cases, runner, every_case
+        self.states = dict.fromkeys(self.exercise.parts, NOT_RUN)
+        self.lines_of = {part: [] for part in self.exercise.parts}
+        self.wrong = {}  # {number: WrongCase}
         self.status = OK
-        self.folders = 0
-        self.source = self._copy_of(source)
-        self.program = self.gpu_program = None
-        self.gpu_is_there = False
+        self.race_picture, self.diagnoses = "", ()
+        self.accesses, self.times = 0, []
 
-    def judgement(self):
+    def verdict(self):
+        """The Verdict. Raises LabError, and what the runner raises if it can't run anything."""
         try:
-            objections = objections_before_compiling(self.source)
+            objections = objections_before_compiling(self.runner.source)
             if objections:
                 raise NotCompiled(objections)
-            self.program = self.compiled(OBSERVED)
-            self.gpu_program = self.compiled(ORDINARY, self.shops.gpu) if self.shops.gpu else None
+            self.has_begun("compiling")
+            self.compile()
+            for part in self.exercise.parts:
+                self._judge(part)
         except NotCompiled as problem:
-            return self._not_judged(COMPILE_ERROR, problem.lines)
-        picture, diagnoses = "", []
-        results = self._results()
-        parts = [results]
-        passed = {row["name"]: row["passed"] for row in results["cases"]}
-        if "races" in self.exercise.parts:
-            races = judged_races(self, passed)
-            parts = [with_reason(results, races), races.part]
-            picture, diagnoses = races.picture, list(races.diagnoses)
-        if "limits" in self.exercise.parts:
-            parts.append(self._limits(passed))
-        return Judgement(self.status, parts, picture, diagnoses)
-
-    def compiled(self, form, shop=None):
-        """The submission's Program in this form. Raises NotCompiled."""
-        shop = shop or self.shops.judge
-        return compiled_alone(
-            self.sandbox, shop, self.exercise, self.source, self._new_folder(), form
+            return self._does_not_compile(problem.lines)
+        lines = next(
+            (self.lines_of[part] for part, state in self.states.items() if state == FAILED), []
+        )
+        if set(self.states.values()) == {PASSED} or (self.time_it and not lines):
+            lines = self._all_is_right()
+        cases = self._judged_cases() if self.every_case else ()
+        return Verdict(
+            self.states, lines, self.lines_of, cases, self.status, self.race_picture, self.diagnoses
         )
 
-    def _not_judged(self, status, lines):
-        rows = [part_row(self.exercise, part) for part in self.exercise.parts]
-        rows[0]["lines"] = lines
-        rows[0]["cases"] = [
-            {"name": case.name, "passed": False, "lines": []} for case in self.cases
-        ]
-        return Judgement(status, rows, "", [])
+    def compile(self):
+        """Raises NotCompiled."""
+        self.program = self.runner.compiled(self.runner.results_form)
 
-    def _copy_of(self, source):
-        """Where another user than the grader can read it."""
-        copy = self._new_folder() / source.name
-        shutil.copyfile(source, copy)
-        copy.chmod(0o644)
-        return copy
+    def _judge(self, part):
+        if not self.every_case and FAILED in self.states.values():
+            return
+        if part != "results" and not self.runner.can_observe:
+            return
+        wrong = [self.cases[number] for number in sorted(self.wrong)]
+        needed = [case.name for case in wrong if NEEDED_FOR[part](case)]
+        if needed:
+            self.lines_of[part] = [f"Not judged: the results of case {needed[0]} are wrong."]
+            return
+        judged = {"results": self._results, "races": self._races, "limits": self._limits}[part]
+        self.lines_of[part] = judged()
+        self.states[part] = FAILED if self.lines_of[part] else PASSED
 
-    def _new_folder(self):
-        self.folders += 1
-        made = self.folder / str(self.folders)
-        made.mkdir()
-        made.chmod(0o755)
-        return made
+    def race_cases(self):
+        return [case for case in self.cases if case.races]
 
-    def run(self, cases, environment=None, limits=None, program=None):
-        """(how it ended, [CaseResult], the folder that it wrote into)."""
-        program = program or self.program
-        folder = self._new_folder()
+    def _does_not_compile(self, lines):
+        self.states = {**dict.fromkeys(self.states, NOT_RUN), "results": FAILED}
+        self.lines_of = {**{part: [] for part in self.states}, "results": lines}
+        cases = tuple(JudgedCase(case.name, False, []) for case in self.cases)
+        return Verdict(self.states, lines, self.lines_of, cases, COMPILE_ERROR)
+
+    def run_cases(self, program, cases, environment, limits, options=()):
+        """Runs the program on these cases, and reads what it has left."""
+        folder = self.runner.new_folder()
         given = folder / "cases"
         given.write_bytes(written_cases(cases, self.exercise.name))
-        run = self.sandbox.run(
-            [program.path, given, folder / "results"],
-            Access(folder, program.readable, program is self.gpu_program),
-            {
-                "LAB_TIMEOUT": str(STUCK_SECONDS * PATIENCE),  # by the clock
-                VARIABLE: "diagnostics",
-                **(environment or {}),
-            },
-            limits or OF_A_CASE,
+        if environment.get("LAB_RACECHECK_COUNTS"):
+            environment = {**environment, "LAB_RACECHECK_REPORT": str(folder / "report")}
+        by_the_clock = str(STUCK_SECONDS * self.runner.patience)
+        records = folder / "diagnostics"
+        run = self.runner.run(
+            program,
+            folder,
+            [given, folder / "results", *options],
+            {"LAB_TIMEOUT": by_the_clock, VARIABLE: str(records), **environment},
+            limits,
         )
-        if not run.has_begun:
-            raise SandboxFailed(f"no program could be run in the sandbox: {run.output.strip()}")
-        if program is self.gpu_program and run.code == NOTHING_COULD_RUN and not self.gpu_is_there:
-            require_device(self.sandbox, self.shops, self.bench)
-            self.gpu_is_there = True  # so the submission has ended so by itself
-        run = run._replace(diagnostics=records_of(folder / "diagnostics"))
-        return run, read_results(content_of(folder / "results", MOST_RESULTS)), folder
-
-    def _results(self):
-        rows, timeouts = [], 0
-        for case, again in zip(self.cases, self.bench.again):
-            if timeouts == MOST_TIMEOUTS:
-                lines = ["Not run: the cases before it took all the time that there is."]
-            else:
-                lines, limit = self._case_lines(case, again)
-                timeouts += limit == TIME
-            rows.append({"name": case.name, "passed": not lines, "lines": lines})
-        passed = sum(row["passed"] for row in rows)
-        points = self.exercise.points["results"] * passed // len(rows)
-        lines = []
-        if passed < len(rows):
-            lines = [f"{passed} of {len(rows)} cases {'is' if passed == 1 else 'are'} right."]
-        return part_row(self.exercise, "results", points, lines, rows)
-
-    def _case_lines(self, *both):
-        """What is wrong with a case, which comes with other numbers once more; and the limit that ended
-        it."""
-        run, results, folder = self.run(both, self._counting())
-        failure = self._first_failure(both, run, results)
-        if not failure and self.gpu_program:
-            run, results, _ = self.run(both, program=self.gpu_program)
-            failure = self._first_failure(both, run, results)
-            if failure:
-                failure = failure._replace(lines=["On the GPU:", *failure.lines])
-        if not failure:
-            least = self.bench.least_work.get(both[0].name)
-            return objections_to_work(work_of(report_of(folder)), least) if least else [], None
-        self._note_end(run, failure)
-        if run.code == NOTHING_COULD_RUN and not failure.is_wrong_result:
-            return [f"The program ended with {run.code}."], None
-        if run.limit and not failure.is_wrong_result:
-            return [LIMIT_LINES[run.limit].format(OF_A_CASE.figure(run.limit))], run.limit
-        return error_words(run.as_bounded, failure), run.limit
+        results = read_results(content_of(folder / "results", MOST_RESULTS))
+        report = _whole_report(json_of(folder / "report", MOST_REPORT))
+        return CasesRun(*run._replace(diagnostics=records_of(records)), results, report)
 
     @staticmethod
-    def _first_failure(cases, run, results):
-        return first_failure(cases, run.as_bounded, results, OF_A_CASE.seconds)
-
-    def _note_end(self, run, failure):
-        """The first end that is none of its own becomes the submission's status."""
-        if self.status != OK or failure.is_wrong_result:
-            return
-        if run.limit == TIME:
-            self.status = TIMED_OUT
-        elif run.limit or run.signal:
-            self.status = SIGNAL
-        else:
-            self.status = RUNTIME_ERROR
-
-    def work(self):
-        """{a case's name: what the kernels do in it}."""
-        if self.program is None:
-            self.program = self.compiled(OBSERVED)
-        found = {}
-        for both in zip(self.cases, self.bench.again):
-            _, _, folder = self.run(both, self._counting())
-            found[both[0].name] = work_of(report_of(folder))
-        return found
-
-    def finds_device(self):
-        """Whether this program, which is one of the course's, has a GPU to run on."""
-        self.gpu_is_there = True  # nobody is asked again
-        self.gpu_program = self.compiled(ORDINARY, self.shops.gpu)
-        run, _, _ = self.run(self.cases[:1], program=self.gpu_program)
-        return run.code != NOTHING_COULD_RUN
-
-    @staticmethod
-    def _counting():
+    def counting(seed=0):
+        """The environment in which the race checker writes its report."""
         return {
             "LAB_RACECHECK_COUNTS": "1",
-            "LAB_RACECHECK_REPORT": "report",
-            "LAB_RACECHECK_SEED": "0",
+            "LAB_RACECHECK_LENIENT": "0",
+            "LAB_RACECHECK_SEED": str(seed),
         }
 
-    def _limits(self, passed):
-        case = counted_case(self.exercise, self.cases)
-        if not passed[case.name]:
-            return part_row(self.exercise, "limits", 0, [needs(case.name)])
-        _, _, folder = self.run([case._replace(launches=1)], self._counting(), OF_A_SCHEDULE)
+    def _results(self):
+        self.has_begun(f"running {len(self.cases)} cases")
+        timeouts = 0
+        for numbers, cases in self.processes():
+            if timeouts == MOST_TIMEOUTS:
+                lines = ["Not run: the cases before it took all the time that there is."]
+                self.wrong[numbers[0]] = WrongCase(numbers[0], 0, lines, False)
+                continue
+            wrong = self._first_wrong_case(numbers, cases)
+            if wrong and not self.every_case:
+                return [*self._lines_about(wrong), *self._reason_of(wrong)]
+            if wrong:
+                self.wrong[wrong.number] = wrong
+                timeouts += wrong.limit == TIME
+        right = len(self.cases) - len(self.wrong)
+        if not self.wrong:
+            return []
+        return [f"{right} of {len(self.cases)} cases {'is' if right == 1 else 'are'} right."]
+
+    def processes(self):
+        """([the cases' numbers], the cases) of each process that the results are judged in."""
+        if not self.every_case and not self.runner.one_process_per_case:
+            return [(range(len(self.cases)), self.cases)]
+        both = zip(self.cases, self.exercise_cases.again or self.cases)
+        return [
+            ((number, number), (case, other) if other is not case else (case,))
+            for number, (case, other) in enumerate(both)
+        ]
+
+    def _first_wrong_case(self, numbers, cases):
+        is_observed = self.runner.results_form is OBSERVED
+        environment = self.counting() if is_observed else {}
+        options = ["--time"] if self.time_it else []
+        run = self.run_cases(self.program, cases, environment, OF_A_CASE, options)
+        self.times += [result.microseconds for result in run.results]
+        wrong = self.wrong_case(numbers, cases, run)
+        return wrong or self.wrong_if_right(numbers, cases, run)
+
+    def wrong_case(self, numbers, cases, run, head=()):
+        """The WrongCase, with `head` before its lines, that this CasesRun shows, or None."""
+        failure = first_failure(cases, run, run.results, OF_A_CASE.seconds)
+        if not failure:
+            return None
+        if not failure.is_wrong_result:
+            self._note_end(run)
+        number, lines = numbers[failure.number], [*head, *self._words(run, failure)]
+        wrong = WrongCase(number, failure.launch, lines, failure.is_wrong_result)
+        return wrong._replace(limit=run.limit, diagnostics=run.diagnostics)
+
+    def wrong_if_right(self, numbers, cases, run):
+        """A WrongCase for a reason besides the results, which are right; None if there is none."""
+        return None
+
+    def _words(self, run, failure):
+        if not failure.is_wrong_result:
+            if run.code == NOTHING_COULD_RUN and not self.runner.may_lack_gpu:
+                return [f"The program ended with {run.code}."]
+            if run.limit in ENDED_BY:
+                return [ENDED_BY[run.limit].format(OF_A_CASE.figure(run.limit))]
+        return error_words(run, failure)
+
+    def _note_end(self, run):
+        """The first end that is none of its own becomes the file's status."""
+        if self.status == OK and run.limit == TIME:
+            self.status = TIMED_OUT
+        elif self.status == OK:
+            self.status = SIGNAL if run.code < 0 else RUNTIME_ERROR
+
+    def _judged_cases(self):
+        return tuple(
+            JudgedCase(case.name, number not in self.wrong, self._lines_in_short(number))
+            for number, case in enumerate(self.cases)
+        )
+
+    def _lines_in_short(self, number):
+        """With a race that was found in place of a question about the launches."""
+        if number not in self.wrong:
+            return []
+        wrong = self.wrong[number]
+        if not (self.race_picture and wrong.is_wrong_result and wrong.launch > 0):
+            return wrong.lines
+        return [*wrong.lines[:-1], f"{MAY_BE_THE_REASON}: see the part races."]
+
+    def _lines_about(self, wrong):
+        case = self.cases[wrong.number]
+        launch = "" if wrong.launch == 0 else ", second launch"
+        head = f"case {wrong.number + 1} of {len(self.cases)}: {case.name}{launch}"
+        asks = case.question and wrong.launch == 0 and wrong.is_wrong_result
+        question = textwrap.wrap(case.question, WIDTH) if asks else []
+        return [head, *(f"  {line}" for line in [*wrong.lines, *question])]
+
+    def _reason_of(self, wrong):
+        """What the race checker sees of the case that failed; it is told, and not judged yet."""
+        if not self.runner.can_observe or "races" not in self.states:
+            return []
+        if wrong.is_wrong_result:  # which often comes of a race
+            self.has_begun("looking for races")
+            cases = self.race_cases()
+        elif any(record.is_overrun for record in wrong.diagnostics):
+            cases = [self.cases[wrong.number]]
+        else:
+            return []
         try:
-            lines = lines_about(self.exercise, report_of(folder)["launch_counts"], case)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            lines = ["The kernels could not be counted."]
-        points = 0 if lines else self.exercise.points["limits"]
-        return part_row(self.exercise, "limits", points, lines)
+            found = self.found_races(cases, FEW_SCHEDULES)
+            if wrong.is_wrong_result:
+                return race_as_well(found)
+            return overrun_lines(found)
+        except (NotCompiled, *OF_NO_RECORD):
+            return []
 
+    def found_races(self, cases, schedules):
+        """The Races of so many schedules of these cases, up to one that does not come to its end: it
+        takes seconds, and so would others."""
+        self.schedules = self._schedules(cases, schedules)
+        runs, results = zip(*self.schedules)
+        return races_in(runs, cases, results, self.runner.merging)
 
-def require_device(sandbox, shops, bench):
-    """Raises LabError if a program of the course's own finds no GPU: then no other does.
+    def _schedules(self, cases, schedules):
+        program = self.runner.compiled(OBSERVED)
+        seconds = OF_A_SCHEDULE.seconds
 
-    A submission may end as a program without a GPU does, and that is its own affair.
-    """
-    with sandbox.folder() as folder:
-        source = folder / bench.exercise.file_name
-        source.write_text(starter(bench.exercise), encoding="utf-8")
-        own = _Judge(sandbox, shops, bench, source, folder)
+        def schedule(seed):
+            environment = {
+                **settings_of(seed),
+                **self.counting(seed),
+                "LAB_RACECHECK_SECONDS": str(seconds * self.runner.patience),
+            }
+            run = self.run_cases(program, cases, environment, OF_A_SCHEDULE)
+            checked = CheckedRun(
+                seed, run.code, run.report, run.output, diagnostics=run.diagnostics
+            )
+            return checked, run.results
+
+        return self.runner.run_until(
+            lambda each: problem_of(each[0], seconds), schedule, range(schedules)
+        )
+
+    def _races(self):
+        self.has_begun(f"looking for races in {SCHEDULES} schedules")
         try:
-            found = own.finds_device()
+            found = self.found_races(self.race_cases(), SCHEDULES)
+            return self._lines_of_races(found)
+        except OF_NO_RECORD:
+            return ["The race checker's report is none that the checker writes."]
+
+    def _lines_of_races(self, found):
+        self.accesses = found.accesses
+        self.diagnoses = tuple(
+            sorted({name for item in found.findings for name in item["diagnosis"]})
+        )
+        if found.is_free:
+            runs = [run for run, _ in self.schedules]
+            return self.objections_to_schedules(runs) or self._stream_lines()
+        # All that are right: the larger ones have more reads that can get an old value.
+        right = [case for number, case in enumerate(self.cases) if number not in self.wrong]
+        shown = None
+        if found.findings and not found.problem:
+            program = self.runner.compiled(OBSERVED)
+            shown = wrong_by_the_rules(right, lambda weak: self._outcome(program, right, weak))
+        races = races_of([{"program": "", "findings": found.findings}])
+        if races:
+            self.race_picture = race_figure(_with_names_alone(races)).svg()
+        return race_lines(found, shown, len(right), len(self.cases))
+
+    def objections_to_schedules(self, runs):
+        """Sentences about the CheckedRuns of schedules without a race."""
+        return []
+
+    def _outcome(self, program, cases, environment):
+        run = self.run_cases(program, cases, environment, OF_A_SCHEDULE)
+        return run, run.results
+
+    def _stream_lines(self):
+        if not self.exercise.has_streams:
+            return []
+        try:
+            program = self.runner.compiled(ORDINARY)
         except NotCompiled as problem:
-            raise LabError(f"{bench.exercise.title}: its starter: {problem.lines[0]}") from problem
-        except SandboxFailed as problem:
-            raise LabError(f"{problem}.") from problem
-    if not found:
-        raise LabError(f"--backend cuda: {NO_DEVICE} Nothing is graded on the CPU instead.")
+            return problem.lines
+        return stream_lines(
+            self.cases,
+            self.runner.source,
+            lambda order: self._outcome(program, self.cases, order),
+            OF_A_SCHEDULE.seconds,
+        )
+
+    def _limits(self):
+        self.has_begun("counting")
+        case = counted_case(self.exercise, self.cases)
+        once = case._replace(launches=1)
+        program = self.runner.compiled(OBSERVED)
+        try:
+            report = self.run_cases(program, [once], self.counting(), OF_A_SCHEDULE).report
+            return lines_about(self.exercise, report["launch_counts"], case)
+        except OF_NO_RECORD:
+            return ["The kernels could not be counted."]
+
+    def _all_is_right(self):
+        done = [f"{len(self.cases)} cases"]
+        if self.accesses:
+            done.append(f"{SCHEDULES} schedules, {self.accesses:,} accesses, no race")
+        return [f"Done: {', '.join(done)}.", *self._bandwidths()]
+
+    def _bandwidths(self):
+        """Of the case that took longest, with what it must at least read and write."""
+        timed = [(time, case) for case, time in zip(self.cases, self.times) if time]
+        if not self.time_it or not timed:
+            return []
+        time, case = max(timed, key=lambda pair: pair[0])
+        arrays = [item for item in case.arguments if isinstance(item, Array)]
+        moved = sum(MOVES.get(item.kind, 0) * item.count * item.type.size for item in arrays)
+        return [f"{time:.1f} us and at least {moved / time / 1000:,.1f} GB/s in: {case.name}."]
 
 
-def solution_work(sandbox, shops, bench, source):
-    """What the solution's kernels do on the bench's cases, which others are measured by."""
-    with sandbox.folder() as folder:
-        return _Judge(sandbox, shops, bench, source, folder).work()
+def _whole_report(report):
+    """The race checker's report; None if it is no whole one."""
+    needed = ("accesses", "findings", "failed_launches", "ended_in_kernel")
+    try:
+        is_whole = isinstance(report, dict) and all(name in report for name in needed)
+        return report if is_whole and int(report["accesses"]) >= 0 else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _with_names_alone(races):
+    """The races with files' names in what is drawn: the folder is another one each time."""
+    return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
+
+
+def _named_alone(chain):
+    events = [{**event, "file": os.path.basename(event["file"])} for event in chain["events"]]
+    return {**chain, "events": events}

@@ -1,41 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""What is found out about one submission of one exercise."""
+"""What one submission of one exercise is worth."""
 
-import contextlib
 from typing import NamedTuple
 
-from engine.driver.untrusted_files import json_of
-from grader.judging.races import SECONDS
-from grader.judging.results import cases_of
-from grader.sandbox.sandboxed_run import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits
+from grader.judging.judge import PASSED
 
-OK, COMPILE_ERROR, RUNTIME_ERROR, SIGNAL, TIMED_OUT, INTERNAL = "OK", "CE", "RE", "SG", "TO", "XX"
-
-OF_A_CASE = Limits(seconds=10)
-OF_A_SCHEDULE = Limits(seconds=SECONDS)
-MOST_RESULTS = 64 << 20  # bytes of a file of results
-MOST_REPORT = 16 << 20
-MOST_TIMEOUTS = 2  # cases of one submission that may take all their time; the rest is not run
-LIMIT_LINES = {  # with the limit's figure
-    TIME: "It did not end within {}. Is there a loop that nothing ends?",
-    MEMORY: "It was ended: it used more than {} of memory.",
-    PROCESSES: "It was ended: it started more than {} threads and processes.",
-    OUTPUT: "It was ended: it printed more than {}.",
-    FILES: "It was ended: it wrote more than {}.",
-}
-
-
-class Bench(NamedTuple):
-    """What one exercise is judged with, the same for every submission."""
-
-    exercise: object
-    cases: list
-    again: list  # the same cases with other numbers, in the same process: a cached answer is wrong
-    least_work: dict  # {a case's name: plausibility.work_of the solution}, both times together
+INTERNAL = "XX"  # the status if the grader itself has failed
 
 
 class Judgement(NamedTuple):
-    status: str
+    status: str  # of a Verdict
     parts: list  # [{"part", "points", "of", "lines", "cases"}]
     picture: str  # SVG; "" for none
     diagnoses: list  # names of what racecheck found
@@ -45,10 +19,17 @@ class Judgement(NamedTuple):
         return sum(part["points"] for part in self.parts)
 
 
-def bench_of(exercise, seed):
-    """The exercise's cases of this seed; the solution's work is still to be added."""
-    again = cases_of(exercise, f"{seed} again")
-    return Bench(exercise, cases_of(exercise, seed), again, {})
+def judgement_of(verdict, exercise):
+    """The Judgement that a Verdict on every case comes to: of the results' points as many as cases are
+    right, and each other part's as a whole."""
+    rows = []
+    for part, state in verdict.parts.items():
+        points = exercise.points[part] if state == PASSED else 0
+        cases = [case._asdict() for case in verdict.cases] if part == "results" else []
+        if cases:
+            points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
+        rows.append(part_row(exercise, part, points, verdict.lines_of[part], cases))
+    return Judgement(verdict.status, rows, verdict.race_picture, list(verdict.diagnoses))
 
 
 def part_row(exercise, part, points=0, lines=(), cases=()):
@@ -59,17 +40,3 @@ def part_row(exercise, part, points=0, lines=(), cases=()):
         "lines": list(lines),
         "cases": list(cases),
     }
-
-
-def needs(name):
-    return f"Not judged: the results of case {name} are wrong."
-
-
-def report_of(folder):
-    report = json_of(folder / "report", MOST_REPORT)
-    needed = ("accesses", "findings", "failed_launches", "ended_in_kernel")
-    is_whole = isinstance(report, dict) and all(name in report for name in needed)
-    with contextlib.suppress(TypeError, ValueError):
-        if is_whole and int(report["accesses"]) >= 0:
-            return report
-    return None

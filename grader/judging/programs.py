@@ -7,12 +7,8 @@ import pathlib
 import re
 from typing import NamedTuple, Optional
 
-from engine.driver.build_folder import introspection, settings_of
-from engine.driver.building import alone_in
-from engine.driver.errors import LabError
-from engine.driver.processes import output_of
 from engine.driver.racecheck_runs import Merging
-from engine.driver.recipe import DidNotCompile, Form, Recipe, settings_with_libraries
+from engine.driver.recipe import DidNotCompile, Form, Recipe
 from grader.paths import ROOT
 
 ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
@@ -27,8 +23,8 @@ UTF16 = "The file is in UTF-16, which no compiler reads: save it as UTF-8."
 MAIN = re.compile(r"^\s*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
 
 
-class Workshop(NamedTuple):
-    """A build folder in which everything that checks need is up to date."""
+class ExerciseBuild(NamedTuple):
+    """A build folder that has the libraries and the drivers of exercises."""
 
     place: object  # its BuildFolder
     settings: dict
@@ -44,24 +40,13 @@ class Workshop(NamedTuple):
         return Merging(self.settings["racecheck_merge_reports"], str(source))
 
 
-def workshop(place, exercises):
-    """The build folder with the libraries and the drivers of these exercises; builds what is old."""
-    _know_drivers(place, exercises)
-    forms = [ORDINARY]
-    if settings_of(place.folder).get("racecheck_libraries"):
-        forms.append(OBSERVED)
-    targets = [place.folder / exercise.driver for exercise in exercises]
-    return Workshop(place, settings_with_libraries(place, *forms, targets=targets))
+class ExerciseBuilds(NamedTuple):
+    cpu: ExerciseBuild  # that judges: it alone sees races
+    gpu: Optional[ExerciseBuild]  # if the results are to be judged on a GPU as well
 
-
-def _know_drivers(place, exercises):
-    """Lets Meson look again if there are exercises that it has not seen: a folder is all they take."""
-    with alone_in(place.folder):
-        known = {target["name"] for target in introspection(place.folder, "targets")}
-        if any(pathlib.Path(each.driver).stem[3:] not in known for each in exercises):
-            command = [place.tools["Meson"].path, "setup", "--reconfigure", str(place.folder)]
-            if output_of(command) is None:
-                raise LabError("Meson could not configure the build anew.")
+    @property
+    def backend(self):
+        return "cuda" if self.gpu else "cpu"
 
 
 class Compiled(NamedTuple):
@@ -70,15 +55,15 @@ class Compiled(NamedTuple):
     object_file: pathlib.Path  # of the student's code alone
 
 
-def compiled(shop, exercise, source, form):
+def compiled(build, exercise, source, form):
     """The student's program in this form. Raises DidNotCompile, with lines to show."""
     recipe = Recipe(
-        shop.place,
-        shop.settings,
+        build.place,
+        build.settings,
         [str(source)],
         form,
-        objects=[str(shop.place.folder / exercise.driver)],
-        files=shop.files,
+        objects=[str(build.place.folder / exercise.driver)],
+        files=build.files,
     )
     warnings = []
     if not recipe.is_current():

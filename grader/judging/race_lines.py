@@ -13,10 +13,11 @@ NEVER_ENDS = "In one schedule your kernel never ends:"
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
 
-def race_lines(found, wrong, cases):
-    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None."""
+def race_lines(found, wrong, right, cases):
+    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None. So many of
+    the cases are `right`."""
     finding = found.findings[0] if found.findings else None
-    right = f"All {cases} results are right"
+    right = f"{'All' if right == cases else f'{right} of'} {cases} results are right"
     if finding is None:
         return [f"{right} here, and still the code can fail.", "", *_problem(found)]
     # Where one does not come to its end, the others were not run.

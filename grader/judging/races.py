@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Whether a student's program has races, and what they can do to its results."""
 
-import concurrent.futures
-import os
-import pathlib
 from typing import NamedTuple, Optional
 
-from engine.driver.bounded_runs import RunningPrograms
-from engine.driver.racecheck_runs import check_once, merged_findings, problem_of
-from grader.exercises.case_files import read_results, written_cases
+from engine.driver.racecheck_runs import merged_findings, problem_of
 from grader.exercises.cases import Case
-from grader.judging.results import STUCK_SECONDS, Failure, first_failure, wrong_result
+from grader.judging.results import Failure, first_failure, wrong_result
 
 SCHEDULES = 20
 SECONDS = 30  # for one schedule
@@ -48,44 +43,6 @@ class Races(NamedTuple):
     @property
     def is_free(self):
         return not (self.findings or self.problem or self.wrong) and self.accesses > 0
-
-
-def check_races(program, exercise, cases, folder, merging, schedules=SCHEDULES, jobs=None):
-    """Runs these cases in so many schedules, and judges the results of each. The first schedule that
-    does not come to its end is the last: it takes seconds, and so would others."""
-    given = pathlib.Path(folder, "race_cases")
-    given.write_bytes(written_cases(cases, exercise.name))
-    programs = RunningPrograms()
-    pool = concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() or 1)
-
-    def results_of(seed):
-        return pathlib.Path(folder, f"race_results_{seed}")
-
-    def check(seed):
-        options = [str(given), str(results_of(seed))]
-        settings = {**settings_of(seed), "LAB_TIMEOUT": str(STUCK_SECONDS)}
-        return check_once(
-            program, options, seed, SECONDS, False, programs=programs, settings=settings
-        )
-
-    try:
-        runs = _until_a_problem(pool.map(check, range(schedules)))
-    finally:
-        programs.end()
-        pool.shutdown(cancel_futures=True)
-    files = map(results_of, range(len(runs)))
-    contents = [file.read_bytes() if file.is_file() else b"" for file in files]
-    return races_in(runs, cases, [read_results(content) for content in contents], merging)
-
-
-def _until_a_problem(runs):
-    """Those up to the first that did not come to its end; they are the same each time."""
-    kept = []
-    for run in runs:
-        kept.append(run)
-        if problem_of(run, SECONDS):
-            break
-    return kept
 
 
 def races_in(runs, cases, results, merging):

@@ -1,25 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Runs a student's program on cases, and judges what came out: in this process, not in theirs."""
+"""Judges what came out of a student's program: in this process, not in theirs."""
 
-import os
-import pathlib
 import random
 import runpy
 import textwrap
 from typing import NamedTuple
 
-from engine.driver.bounded_runs import run_bounded
-from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.processes import signal_name
-from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import POISON, Array
 from grader.judging.stuck_launches import places_of_threads
 
 PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
 SECONDS = 10  # that all cases together may take
 STUCK_SECONDS = 5  # without a step of any thread before a launch counts as stuck
-MOST_OUTPUT = 4000  # bytes of what the student's program prints
 MOST_WRONG = 3  # elements that are named
 SCREEN = 78  # columns that a sentence may fill
 WIDTH = SCREEN - 4  # of one below its case
@@ -52,24 +46,6 @@ def cases_of(exercise, seed=PUBLIC_SEED):
     """The exercise's cases, with the numbers that this seed draws."""
     found = runpy.run_path(str(exercise.folder / "cases.py"))
     return list(found["cases"](random.Random(f"{exercise.name} {seed}")))
-
-
-def run_cases(program, exercise, cases, folder, environment=None, seconds=SECONDS, options=()):
-    """Runs the cases one after the other; returns (how the program ended, [CaseResult])."""
-    given, results = pathlib.Path(folder, "cases"), pathlib.Path(folder, "results")
-    given.write_bytes(written_cases(cases, exercise.name))
-    diagnostics = pathlib.Path(folder, "diagnostics")
-    diagnostics.unlink(missing_ok=True)  # of an earlier run: programs add to it
-    settings = {"LAB_TIMEOUT": str(STUCK_SECONDS), VARIABLE: str(diagnostics)}
-    run = run_bounded(
-        [str(program), str(given), str(results), *options],
-        {**os.environ, **settings, **(environment or {})},
-        seconds,
-        MOST_OUTPUT,
-    )
-    run = run._replace(diagnostics=records_of(diagnostics))
-    content = results.read_bytes() if results.is_file() else b""
-    return run, read_results(content)
 
 
 def first_failure(cases, run, results, seconds=SECONDS):

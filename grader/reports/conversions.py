@@ -7,7 +7,7 @@ of its students; none of them reads or writes a file.
 
 import json
 
-from grader.judging.judgements import OK
+from grader.judging.judge import OK
 from grader.reports.explanations import MEANINGS, lines_of_part
 
 

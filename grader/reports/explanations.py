@@ -1,14 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a student is told about a grade, wherever they read it."""
 
-from grader.judging.judgements import (
-    COMPILE_ERROR,
-    INTERNAL,
-    OK,
-    RUNTIME_ERROR,
-    SIGNAL,
-    TIMED_OUT,
-)
+from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
+from grader.judging.judgements import INTERNAL
 from grader.reports.marks import MISSING
 
 MEANINGS = {

@@ -7,7 +7,8 @@ import statistics
 
 from engine.driver.output import counted
 from engine.driver.paths import write_whole
-from grader.judging.judgements import COMPILE_ERROR, INTERNAL
+from grader.judging.judge import COMPILE_ERROR
+from grader.judging.judgements import INTERNAL
 from grader.reports.pages import page
 
 MOST_ROWS = 10

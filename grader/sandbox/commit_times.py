@@ -4,8 +4,9 @@
 A repository's own settings can name programs for Git to start. So Git is not run without a sandbox.
 """
 
+from grader.judging.runner import Limits
 from grader.sandbox.sandbox import NONE
-from grader.sandbox.sandboxed_run import Access, Limits
+from grader.sandbox.sandboxed_run import Access
 
 LIMITS = Limits(seconds=20)
 VARIABLES = {

@@ -15,11 +15,12 @@ import tempfile
 import threading
 
 from engine.driver.errors import LabError
+from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined
 from grader.sandbox.kernel_calls import same_addresses
 from grader.sandbox.landlock import SYSTEM, landlock_version
-from grader.sandbox.sandboxed_run import Access, Limits, Stopped, Watch
+from grader.sandbox.sandboxed_run import Access, Stopped, Watch
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 KINDS = (BUBBLEWRAP, LANDLOCK, NONE)

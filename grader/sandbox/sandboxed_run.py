@@ -10,7 +10,7 @@ import subprocess
 import time
 from typing import NamedTuple, Optional
 
-from engine.driver.bounded_runs import BoundedRun
+from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Run
 from grader.sandbox.process_trees import kill_all, tree_of
 
 SECONDS_BETWEEN_LOOKS = 0.02
@@ -19,29 +19,6 @@ SECONDS_BETWEEN_LOOKS = 0.02
 PATIENCE = 6
 SECONDS_TO_END = 20  # that the supervisor of confined.py gets to end all the others
 AT_ONCE = 1 << 16  # bytes of output that are read
-
-TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output", "files"
-
-
-class Limits(NamedTuple):
-    """What a program may use; any of these ends it."""
-
-    seconds: float = (
-        10  # of processors, all its processes together; PATIENCE times that by the clock
-    )
-    memory: int = 2 << 30  # bytes that are resident, of all its processes together
-    processes: int = 256  # and threads
-    output: int = 1 << 20  # bytes; what it prints up to there is kept whole
-    files: int = 64 << 20  # bytes in its folder, and in any one file
-
-    def figure(self, limit):
-        """What has to be passed to reach this limit, as in '10 s', '256' or '2 GiB'."""
-        if limit == TIME:
-            return f"{self.seconds} s"
-        if limit == PROCESSES:
-            return str(self.processes)
-        size = getattr(self, limit)
-        return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
 
 
 class Access(NamedTuple):
@@ -61,15 +38,14 @@ class SandboxedRun(NamedTuple):
     limit: Optional[str]  # the limit that ended it
     output: str  # all of it, unless it reached the limit of output
     has_begun: bool = True  # False if the sandbox itself failed, and the output is its own
-    diagnostics: tuple = ()  # what the backend has recorded; the program may have written anything
 
     @property
-    def as_bounded(self):
-        """The same, as checks outside of a sandbox know it."""
+    def as_run(self):
+        """The same, as the judge knows it."""
         if self.limit == TIME:
-            return BoundedRun(None, self.output, 0, self.diagnostics)
+            return Run(None, self.output, TIME)
         code = -(self.signal or signal.SIGKILL) if self.code is None else self.code
-        return BoundedRun(code, self.output, 0, self.diagnostics)
+        return Run(code, self.output, self.limit)
 
 
 class Stopped(Exception):

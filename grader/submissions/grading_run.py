@@ -5,7 +5,6 @@ import concurrent.futures
 import errno
 import os
 import pathlib
-import tempfile
 import traceback
 from typing import NamedTuple
 
@@ -14,10 +13,8 @@ from engine.driver.output import Progress, remark, seconds_text
 from engine.driver.paths import shown
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import has_solution
-from grader.judging.compiling import NotCompiled
-from grader.judging.judge import judge, require_device, solution_work
-from grader.judging.judgements import bench_of
-from grader.sandbox.sandboxed_run import SandboxFailed, Stopped
+from grader.judging.submission_judge import exercise_cases, judge, require_device, solution_work
+from grader.sandbox.sandboxed_run import Stopped
 from grader.submissions.recorded_work import recorded_work
 from grader.submissions.run_folder import Stopwatch, broken
 
@@ -29,44 +26,35 @@ class Tools(NamedTuple):
     """What judging takes on this machine."""
 
     sandbox: object
-    shops: object  # of grader.judging.home_checks
+    builds: object  # ExerciseBuilds
 
 
-def benches_of(tools, run, exercises):
-    """{an exercise's number: its Bench}; each solution is run once, to know what work there is. A copy
-    without solutions has that on record. Raises LabError if there is to be a GPU and is none."""
+def measured_cases(tools, run, exercises):
+    """{an exercise's number: its ExerciseCases}; each solution is run once, to know what work there is.
+    A copy without solutions has that on record. Raises LabError if there is to be a GPU and is none."""
     found = {}
     for exercise in exercises:
-        bench = bench_of(exercise, run.seed)
-        if tools.shops.gpu and not found:
-            require_device(tools.sandbox, tools.shops, bench)
-        if not has_solution(exercise):
-            found[exercise.number] = bench._replace(least_work=recorded_work(exercise))
-            continue
-        text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
-        with tempfile.TemporaryDirectory(prefix="lab-grade-") as folder:
-            file = pathlib.Path(folder).resolve() / exercise.file_name
-            file.write_text(text, encoding="utf-8")
-            try:
-                work = solution_work(tools.sandbox, tools.shops, bench, file)
-            except NotCompiled as problem:
-                raise LabError(
-                    f"{exercise.title}: its own solution: {problem.lines[0]}"
-                ) from problem
-            except SandboxFailed as problem:
-                raise LabError(f"{problem}.") from problem
-        if not any(each["launches"] for each in work.values()):
-            raise LabError(f"{exercise.title}: its own solution was not seen to run.")
-        found[exercise.number] = bench._replace(least_work=work)
+        cases = exercise_cases(exercise, run.seed)
+        if tools.builds.gpu and not found:
+            require_device(tools.sandbox, tools.builds, cases)
+        if has_solution(exercise):
+            text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
+            work = solution_work(tools.sandbox, tools.builds, cases, text)
+            if not any(each["launches"] for each in work.values()):
+                raise LabError(f"{exercise.title}: its own solution was not seen to run.")
+        else:
+            work = recorded_work(exercise)
+        found[exercise.number] = cases._replace(least_work=work)
     return found
 
 
-def judge_unit(tools, run, bench, unit):
-    """Judges one Unit and keeps what was found. Returns its Judgement, which is `broken` and not kept
-    if the grader itself fails. Raises Stopped, and LabError if the disk is full."""
+def judge_unit(tools, run, cases, unit):
+    """Judges one Unit on its exercise's ExerciseCases, and keeps what was found. Returns its Judgement,
+    which is `broken` and not kept if the grader itself fails. Raises Stopped, and LabError if the disk is
+    full."""
     watch = Stopwatch()
     try:
-        judgement = judge(tools.sandbox, tools.shops, bench, run.source_of(unit))
+        judgement = judge(tools.sandbox, tools.builds, cases, run.source_of(unit))
     except (Stopped, LabError):
         raise
     except Exception as problem:  # whatever it is, the others go on
@@ -107,12 +95,12 @@ def judge_here(tools, run, units, jobs):
     jobs = at_once(jobs)
     failed = {}
     with Progress("Grading") as progress:
-        benches = benches_of(tools, run, exercises.values())
+        cases = measured_cases(tools, run, exercises.values())
         watch = Stopwatch()
         pool = concurrent.futures.ThreadPoolExecutor(jobs)
         try:
             started = {
-                pool.submit(judge_unit, tools, run, benches[unit.exercise.number], unit): unit
+                pool.submit(judge_unit, tools, run, cases[unit.exercise.number], unit): unit
                 for unit in waiting
             }
             for done, future in enumerate(concurrent.futures.as_completed(started), 1):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How much work a solution's kernels do, for a grader that has no solutions: an exported one.
 
-It is what grading_run.benches_of() finds by running the solution; a case keeps its name and its size
+It is what grading_run.measured_cases() finds by running the solution; a case keeps its name and its size
 whatever the secret numbers are, so that it holds for every run.
 """
 

@@ -21,10 +21,10 @@ class CheckTime(NamedTuple):
     all: float  # until races and limits are as well
 
 
-def time_checks(make_shop, exercise, runs=RUNS):
+def time_checks(make_build, exercise, runs=RUNS):
     """Checks the solution `runs` times, each time with another comment so that it is compiled anew.
 
-    `make_shop` returns the Workshop; that it finds everything up to date is part of the time.
+    `make_build` returns the ExerciseBuild; that it finds everything up to date is part of the time.
     """
     text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
     until_results, until_all = [], []
@@ -35,7 +35,7 @@ def time_checks(make_shop, exercise, runs=RUNS):
             steps = {}
             start = time.monotonic()
             check(
-                make_shop()._replace(files=pathlib.Path(folder)),
+                make_build()._replace(files=pathlib.Path(folder)),
                 exercise,
                 file,
                 has_begun=lambda what, at=steps: at.update({what: time.monotonic()}),

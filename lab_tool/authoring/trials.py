@@ -8,7 +8,8 @@ from typing import NamedTuple, Optional
 
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
-from grader.judging.check import FAILED, check
+from grader.judging.check import check
+from grader.judging.judge import FAILED
 
 HEAD = ("Mutant", "Rejected by", "Says")
 PARTS = ("results", "races", "limits", "compiling")
@@ -59,12 +60,12 @@ def patched(exercise, mutant):
         return file.read_text(encoding="utf-8")
 
 
-def verdict_on(shop, exercise, text, **options):
+def verdict_on(build, exercise, text, **options):
     """The Verdict of a check of this text."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, exercise.file_name)
         file.write_text(text, encoding="utf-8")
-        return check(shop._replace(files=pathlib.Path(folder)), exercise, file, **options)
+        return check(build._replace(files=pathlib.Path(folder)), exercise, file, **options)
 
 
 def rejecting_part(verdict):

@@ -59,10 +59,10 @@ LEFT_OUT = (
 )
 OF_GRADING = (
     "grader/judging/compiling.py",
-    "grader/judging/judge.py",
     "grader/judging/judgements.py",
     "grader/judging/plausibility.py",
-    "grader/judging/race_judging.py",
+    "grader/judging/sandbox_runner.py",
+    "grader/judging/submission_judge.py",
     "grader/reports/",
     "grader/sandbox/",
     "grader/submissions/",

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
 """What the solutions' kernels do, found before a grader goes out without them."""
 
-from grader.judging.home_checks import workshops
 from grader.sandbox.sandbox import strongest_sandbox
-from grader.submissions.grading_run import Tools, benches_of
+from grader.submissions.grading_run import Tools, measured_cases
 from grader.submissions.recorded_work import FILE, written_work
 from grader.submissions.run_folder import RunFolder
+from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.paths import ROOT
 
 
 def recorded_files(arguments, exercises):
     """{path in the grader's course: bytes}; builds and runs the solutions. Raises LabError."""
-    tools = Tools(strongest_sandbox(False), workshops(arguments, exercises))
-    benches = benches_of(tools, RunFolder(None, "export", ()), exercises)
+    tools = Tools(strongest_sandbox(False), exercise_builds(arguments, exercises))
+    cases = measured_cases(tools, RunFolder(None, "export", ()), exercises)
     return {
         f"{exercise.folder.relative_to(ROOT).as_posix()}/{FILE}": written_work(
-            benches[exercise.number].least_work
+            cases[exercise.number].least_work
         )
         for exercise in exercises
     }

@@ -6,17 +6,16 @@ import json
 import pathlib
 import sys
 
-from engine.driver.build_folder import settings_of
 from engine.driver.errors import LabError
 from engine.driver.output import say, say_problem
 from engine.driver.paths import write_whole
 from grader.exercises.catalogue import all_exercises
-from grader.judging.home_checks import workshops
 from grader.sandbox.sandbox import strongest_sandbox
-from grader.submissions.grading_run import Tools, benches_of, judge_unit
+from grader.submissions.grading_run import Tools, judge_unit, measured_cases
 from grader.submissions.run_folder import RunFolder, Unit, seed_in
 from lab_tool.builds.backends import put_nvcc_on_path
 from lab_tool.builds.build_folders import put_own_tools_on_path
+from lab_tool.builds.exercise_builds import exercise_builds
 
 
 def judge_batch(file):
@@ -34,10 +33,10 @@ def judge_batch(file):
     if not units:
         return
     tools = _tools(batch, exercises)
-    benches = benches_of(tools, run, exercises)
+    cases = measured_cases(tools, run, exercises)
     failed = {}
     for unit in units:
-        judgement = judge_unit(tools, run, benches[unit.exercise.number], unit)
+        judgement = judge_unit(tools, run, cases[unit.exercise.number], unit)
         say(f"{unit.name}: {judgement.status}")
         if run.judgement_of(unit) is None:
             failed[unit.name] = judgement._asdict()
@@ -48,15 +47,14 @@ def judge_batch(file):
 def _tools(batch, exercises):
     sandbox = strongest_sandbox(batch["require_sandbox"])
     options = argparse.Namespace(backend=batch["backend"], build=batch["build"], verbose=False)
-    shops = workshops(options, exercises)
-    backend = settings_of((shops.gpu or shops.judge).place.folder)["backend"]
-    here = [sandbox.kind, backend]
+    builds = exercise_builds(options, exercises)
+    here = [sandbox.kind, builds.backend]
     if here != batch["conditions"]:
         raise LabError(
             f"this node has {' and '.join(here)}, and the run was begun with "
             f"{' and '.join(batch['conditions'])}: the same submission could get another grade."
         )
-    return Tools(sandbox, shops)
+    return Tools(sandbox, builds)
 
 
 def main(words):

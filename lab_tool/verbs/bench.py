@@ -14,10 +14,10 @@ from engine.driver.output import remark, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from engine.driver.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
-from grader.judging.programs import workshop
 from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
 from lab_tool.builds.backends import choose_backend
 from lab_tool.builds.build_folders import configured
+from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.builds.recorded_runs import circumstances, recorded
 from lab_tool.chapters import chosen_chapters
 
@@ -70,13 +70,13 @@ def time_exercises(arguments):
     exercises = [each for each in all_exercises() if each.chapter in folders]
     arguments.backend = "cpu"
     place = configured(arguments)
-    workshop(place, exercises)
+    exercise_build(place, exercises)
     say(
         f"{'exercise':<36} results      all   seconds from saved file to verdict, medians of {RUNS}"
     )
     slow = 0
     for each in exercises:
-        taken = time_checks(lambda each=each: workshop(place, [each]), each)
+        taken = time_checks(lambda each=each: exercise_build(place, [each]), each)
         slow += taken.results > GOAL_RESULTS or taken.all > GOAL_ALL
         say(f"{each.title:<36} {taken.results:7.2f}  {taken.all:7.2f}")
     say(f"{slow} of {len(exercises)} are above {GOAL_RESULTS} or {GOAL_ALL:g} s")

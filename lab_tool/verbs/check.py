@@ -10,7 +10,8 @@ from engine.driver.output import Progress, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import NOT_BEGUN, add_work, work_folder
-from grader.judging.home_checks import checked, workshops
+from grader.judging.check import checked
+from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
 
 
@@ -35,10 +36,10 @@ def act(arguments):
     file = pathlib.Path(arguments.json) if arguments.json else None
     if file:
         require_writable("--json", file)
-    shops = workshops(arguments, [exercise for exercise, _ in chosen])
+    builds = exercise_builds(arguments, [exercise for exercise, _ in chosen])
     verdicts = []
     for exercise, source in chosen:
-        verdict = told(shops, exercise, source, work)
+        verdict = told(builds, exercise, source, work)
         verdicts.append((exercise, verdict))
         if len(chosen) == 1:
             say_verdict(exercise, verdict, work)
@@ -74,14 +75,14 @@ def chosen_files(target, work):
     return [(exercise, path)]
 
 
-def told(shops, exercise, source, work):
+def told(builds, exercise, source, work):
     """The Verdict, with a line of progress until it is there."""
     with Progress(f"Checking {exercise.title}", stays=False) as progress:
 
         def has_begun(what):
             progress.note = f"{what}, "
 
-        return checked(shops, exercise, source, work, has_begun)
+        return checked(builds, exercise, source, work, has_begun)
 
 
 def as_data(exercise, verdict):

@@ -5,11 +5,11 @@ from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verb
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.programs import workshop
 from lab_tool.authoring.course_check import missing_from_course
 from lab_tool.authoring.generated_files import write_generated_files
 from lab_tool.authoring.trials import deviation, trials_of, verdict_on
 from lab_tool.builds.build_folders import configured
+from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.chapters import all_chapters
 
 
@@ -51,10 +51,10 @@ def check_exercise(arguments):
     """Shows what a student sees for each of the exercise's own files, and whether that is as it must be."""
     exercise = chosen_exercise(arguments.target)
     arguments.backend = "cpu"
-    shop = workshop(configured(arguments), [exercise])
+    build = exercise_build(configured(arguments), [exercise])
     wrong = 0
     for trial in trials_of(exercise):
-        verdict = verdict_on(shop, exercise, trial.text)
+        verdict = verdict_on(build, exercise, trial.text)
         problem = deviation(trial, verdict)
         wrong += problem is not None
         say(f"== {problem or f'{trial.name}: as it must be'}")

@@ -8,13 +8,11 @@ import os
 import pathlib
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
-from engine.driver.build_folder import settings_of
 from engine.driver.errors import WRONG_USE, LabError
 from engine.driver.output import counted, remark, say, say_next
 from engine.driver.paths import shown, write_whole
 from grader.exercises.catalogue import all_exercises, chosen_exercises
 from grader.exercises.work_folder import has_solution
-from grader.judging.home_checks import workshops
 from grader.judging.judgements import INTERNAL
 from grader.reports.feedback import write_feedback
 from grader.reports.marks import marks_of, write_marks
@@ -25,6 +23,7 @@ from grader.submissions.grading_run import Tools, judge_here
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
+from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")
@@ -102,11 +101,10 @@ def act(arguments):
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise LabError(f"{place}: no student's file is in it.{why}", WRONG_USE)
-    shops = workshops(arguments, exercises)
-    if not shops.judge.can_observe:
+    builds = exercise_builds(arguments, exercises)
+    if not builds.cpu.can_observe:
         raise LabError("grading takes the race checker, and this build folder has none.", WRONG_USE)
-    backend = settings_of((shops.gpu or shops.judge).place.folder)["backend"]
-    run = opened_run(output, arguments.seed, (sandbox.kind, backend))
+    run = opened_run(output, arguments.seed, (sandbox.kind, builds.backend))
     if sandbox.kind != NONE:
         remark(f"Sandbox: {sandbox.kind}.")
     units = {
@@ -115,7 +113,7 @@ def act(arguments):
         for number, handed in student.files.items()
     }
     distinct = list({unit.name: unit for unit in units.values()}.values())
-    failed = execute(arguments, Tools(sandbox, shops), run, distinct)
+    failed = execute(arguments, Tools(sandbox, builds), run, distinct)
     judged = {unit.name: run.judgement_of(unit) for unit in distinct}
     judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
     seconds = {name: kept[1] for name, kept in judged.items() if kept}

@@ -7,7 +7,8 @@ from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import DONE, add_work, work_folder
-from grader.judging.home_checks import checked, workshops
+from grader.judging.check import checked
+from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.learning import Lesson
 from lab_tool.learning.terminal import is_terminal
 
@@ -53,11 +54,11 @@ def act(arguments):
             f"learn needs a terminal: {work.command('check', exercise.number)} checks once{first}.",
             WRONG_USE,
         )
-    shops = workshops(arguments, exercises)
+    builds = exercise_builds(arguments, exercises)
     lesson = Lesson(
         work,
         exercise,
-        lambda each: checked(shops, each, work.file_of(each), work),
+        lambda each: checked(builds, each, work.file_of(each), work),
         arguments.manual,
     )
     last = lesson.run()

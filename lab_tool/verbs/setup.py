@@ -6,9 +6,9 @@ from engine.driver.building import build
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises
-from grader.judging.programs import workshop
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.editor_database import write_database
+from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.setup.versions import dotted
 
 
@@ -29,7 +29,7 @@ def act(arguments):
     for name, tool in place.tools.items():
         say(f"{name:14} {dotted(tool.version):10} {tool.path}")
     if not arguments.no_build:
-        workshop(place, all_exercises())
+        exercise_build(place, all_exercises())
     done = "configured" if arguments.no_build else "ready to check exercises"
     say(f"All is here, and {shown(place.folder)} is {done}.")
     say(f"{shown(write_database(place))} tells clangd how to read the .cu files.")

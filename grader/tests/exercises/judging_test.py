@@ -14,12 +14,13 @@ from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.errors import LabError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
-from grader.judging import home_checks as judging
-from grader.judging.check import FAILED, PASSED, Verdict
+from grader.judging import check as home_check
+from grader.judging.judge import FAILED, PASSED, Verdict
+from grader.judging.programs import ExerciseBuilds
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
-SHOPS = judging.Workshops(None, None)
+BUILDS = ExerciseBuilds(None, None)
 
 
 class SavedMeanwhileTest(unittest.TestCase):
@@ -34,14 +35,14 @@ class SavedMeanwhileTest(unittest.TestCase):
         texts = iter(saves)
         self.file.write_text(next(texts), encoding="utf-8")
 
-        def check(shop, exercise, source, *_):
+        def check(build, exercise, source, *_):
             is_right = source.read_text(encoding="utf-8") == "right"
             with contextlib.suppress(StopIteration):
                 source.write_text(next(texts), encoding="utf-8")
             return Verdict({"results": PASSED if is_right else FAILED}, [])
 
-        with mock.patch.object(judging, "check", check):
-            return judging.checked(SHOPS, EXERCISE, self.file, self.work)
+        with mock.patch.object(home_check, "check", check):
+            return home_check.checked(BUILDS, EXERCISE, self.file, self.work)
 
     def test_a_right_text_that_is_gone_does_not_count(self):
         self.assertFalse(self.checked(["right", "wrong"]).is_solved)

@@ -11,7 +11,7 @@ import unittest
 from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.errors import LabError
 from grader.exercises.catalogue import all_exercises
-from grader.judging.programs import Workshop
+from grader.judging.programs import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
 from lab_tool.authoring.trials import deviation, trials_of, verdict_on
 from this_build import BUILD, ROOT
@@ -48,10 +48,10 @@ class NewExerciseTest(unittest.TestCase):
         source = str(exercise.folder / "driver.cpp")
         subprocess.run([*command, "-c", source, "-o", str(compiled)], check=True)
         subprocess.run(["ar", "rc", str(driver), str(compiled)], check=True)
-        shop = Workshop(BuildFolder(BUILD, {}), settings)
+        build = ExerciseBuild(BuildFolder(BUILD, {}), settings)
         for trial in trials_of(exercise):
             with self.subTest(trial.name):
-                verdict = verdict_on(shop, exercise, trial.text)
+                verdict = verdict_on(build, exercise, trial.text)
                 self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
 
     def test_numbers_go_on(self):

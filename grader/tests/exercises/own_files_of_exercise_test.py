@@ -14,8 +14,9 @@ from grader.exercises.hints import hints_of
 from grader.exercises.limits import COUNTED, LAUNCHES, PER, SHARED_MEMORY
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
-from grader.judging.programs import OBSERVED, Workshop, compiled
-from grader.judging.races import check_races
+from grader.judging.home_runner import HomeRunner
+from grader.judging.judge import ExerciseCases, Judge
+from grader.judging.programs import ExerciseBuild
 from grader.judging.results import NO_DEVICE, cases_of
 from lab_tool.authoring.trials import (
     OR,
@@ -28,9 +29,11 @@ from lab_tool.authoring.trials import (
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise(os.environ["EXERCISE"])
-SHOP = Workshop(BuildFolder(BUILD, {}), settings_of(BUILD))
+EXERCISE_BUILD = ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD))
 # What the results reject need not be compiled for the race checker.
-RESULTS_ALONE = SHOP._replace(settings={**SHOP.settings, "racecheck_libraries": ""})
+RESULTS_ALONE = EXERCISE_BUILD._replace(
+    settings={**EXERCISE_BUILD.settings, "racecheck_libraries": ""}
+)
 IS_BRIEF = (
     os.environ.get("LAB_BRIEF_TESTS") == "1"
 )  # other compilers see starter and solution alone
@@ -41,13 +44,13 @@ COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
 
 class OwnFilesTest(unittest.TestCase):
     def on_cpu(self):
-        if SHOP.settings["backend"] != "cpu":
+        if EXERCISE_BUILD.settings["backend"] != "cpu":
             self.skipTest("the CPU backend judges")
 
     def test_the_solution_is_right_on_a_gpu(self):
-        if SHOP.settings["backend"] == "cpu":
+        if EXERCISE_BUILD.settings["backend"] == "cpu":
             self.skipTest("this is about the cuda backend")
-        verdict = verdict_on(SHOP, EXERCISE, solution(EXERCISE))
+        verdict = verdict_on(EXERCISE_BUILD, EXERCISE, solution(EXERCISE))
         if NO_DEVICE in "\n".join(verdict.lines):
             self.skipTest(NO_DEVICE)
         self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
@@ -59,14 +62,14 @@ class OwnFilesTest(unittest.TestCase):
         for trial in trials_of(EXERCISE):
             is_own = trial.name in ("starter", "solution")
             needed = (trial.part or "").split(OR)[-1]
-            if not SHOP.can_observe and needed in ("races", "limits"):
+            if not EXERCISE_BUILD.can_observe and needed in ("races", "limits"):
                 continue  # nothing here sees them
             if IS_BRIEF and not is_own:
                 continue
             with self.subTest(trial.name):
-                shop = RESULTS_ALONE if trial.part in ("results", "compiling") else SHOP
-                verdict = verdict_on(shop, EXERCISE, trial.text)
-                if SHOP.can_observe or trial.part:
+                build = RESULTS_ALONE if trial.part in ("results", "compiling") else EXERCISE_BUILD
+                verdict = verdict_on(build, EXERCISE, trial.text)
+                if EXERCISE_BUILD.can_observe or trial.part:
                     self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
                 else:
                     self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
@@ -77,16 +80,17 @@ class OwnFilesTest(unittest.TestCase):
 
     def test_the_solution_is_free_of_races(self):
         self.on_cpu()
-        if not SHOP.can_observe:
+        if not EXERCISE_BUILD.can_observe:
             self.skipTest("this build has no race checker")
         cases = [case for case in cases_of(EXERCISE) if case.races]
         self.assertTrue(cases)
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, EXERCISE.file_name)
             file.write_text(solution(EXERCISE), encoding="utf-8")
-            shop = SHOP._replace(files=pathlib.Path(folder))
-            program = compiled(shop, EXERCISE, file, OBSERVED).path
-            found = check_races(program, EXERCISE, cases, folder, shop.merging(file), SCHEDULES)
+            build = EXERCISE_BUILD._replace(files=pathlib.Path(folder))
+            with HomeRunner(build, EXERCISE, file) as runner:
+                judge = Judge(ExerciseCases(EXERCISE, cases), runner)
+                found = judge.found_races(cases, SCHEDULES)
         self.assertTrue(found.is_free, (found.findings, found.problem))
 
 

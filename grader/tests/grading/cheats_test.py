@@ -13,7 +13,7 @@ from unittest import mock
 
 from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
-from grader.judging.judgements import OF_A_CASE
+from grader.judging.judge import OF_A_CASE
 from grader.sandbox.sandbox import LANDLOCK
 from this_build import ROOT
 

@@ -6,9 +6,9 @@ import tempfile
 import unittest
 
 from grading_runs import (
+    BUILDS,
     CAN_GRADE,
-    SHOPS,
-    bench,
+    cases_with_work,
     judged,
     real_sandboxes,
     solution_text,
@@ -18,9 +18,10 @@ from grading_runs import (
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
-from grader.judging.compiling import NotCompiled, compiled_alone
-from grader.judging.judge import judge
+from grader.judging.compiling import compiled_alone
 from grader.judging.programs import OBSERVED, UTF16, objections_before_compiling
+from grader.judging.runner import NotCompiled
+from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import Sandbox
 
 
@@ -43,7 +44,7 @@ class MessagesTest(unittest.TestCase):
                 work.mkdir()
                 sandbox = Sandbox(real_sandboxes()[0])
                 with self.assertRaises(NotCompiled) as caught:
-                    compiled_alone(sandbox, SHOPS.judge, exercise, source, work, OBSERVED)
+                    compiled_alone(sandbox, BUILDS.cpu, exercise, source, work, OBSERVED)
             said.append(caught.exception.lines)
         self.assertEqual(*said)
         self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))
@@ -56,8 +57,8 @@ class MessagesTest(unittest.TestCase):
         for encoding in ("utf-16", "utf-16-le", "utf-16-be"):
             with self.subTest(encoding), written("01.1", "") as file:
                 file.write_bytes(text.encode(encoding))
-                of_grade = judge(sandbox, SHOPS, bench("01.1"), file)
-                of_check = check(SHOPS.judge, exercise, file)
+                of_grade = judge(sandbox, BUILDS, cases_with_work("01.1"), file)
+                of_check = check(BUILDS.cpu, exercise, file)
             self.assertEqual((of_grade.status, words_of(of_grade)), ("CE", UTF16))
             self.assertEqual((of_check.compiles, of_check.lines), (False, [UTF16]))
         self.assertIn("save it as UTF-8", UTF16)

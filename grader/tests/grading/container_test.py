@@ -9,7 +9,7 @@ import sys
 import unittest
 from unittest import mock
 
-from grading_runs import CAN_GRADE, bench, judged, real_sandboxes, solution_text
+from grading_runs import CAN_GRADE, cases_with_work, judged, real_sandboxes, solution_text
 
 from grader.sandbox.sandbox import LANDLOCK, NONE, Sandbox
 from grader.sandbox.sandboxed_run import Access, SandboxedRun, SandboxFailed
@@ -65,7 +65,7 @@ class ContainerTest(unittest.TestCase):
 @unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
 class FailureTest(unittest.TestCase):
     def test_a_sandbox_that_fails_later_is_not_the_submissions_fault(self):
-        bench("01.1")
+        cases_with_work("01.1")
         real = Sandbox.run
         for before in (0, 5):  # when it compiles, and when it runs
             runs = itertools.count()

@@ -222,10 +222,10 @@ class GradeTest(unittest.TestCase):
         self.hand_in(ann=text, bob=f"{text}// breaks\n")
         real = grading_run.judge
 
-        def judge(sandbox, shops, bench, source):
+        def judge(sandbox, builds, cases, source):
             if "breaks" in source.read_text(encoding="utf-8"):
                 raise ZeroDivisionError("a mistake of the grader's")
-            return real(sandbox, shops, bench, source)
+            return real(sandbox, builds, cases, source)
 
         output = self.folder / "output"
         with mock.patch.object(grading_run, "judge", judge):

@@ -10,9 +10,9 @@ import unittest
 from unittest import mock
 
 from grading_runs import (
+    BUILDS,
     CAN_GRADE,
-    SHOPS,
-    bench,
+    cases_with_work,
     real_sandboxes,
     solution_text,
     words_of,
@@ -22,11 +22,11 @@ from grading_runs import (
 from engine.driver.build_folder import BuildFolder
 from engine.driver.errors import LabError
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging import home_checks as judging
-from grader.judging.judge import judge
+from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import Sandbox
 from grader.sandbox.sandboxed_run import SandboxedRun
-from grader.submissions.grading_run import Tools, at_once, benches_of
+from grader.submissions.grading_run import Tools, at_once, measured_cases
+from lab_tool.builds import exercise_builds
 
 NO_DEVICE = SandboxedRun(77, None, None, "")
 
@@ -67,31 +67,31 @@ class BuildFolderTest(unittest.TestCase):
             return BuildFolder(pathlib.Path(asked.build or "build-cpu"), {})
 
         with (
-            mock.patch.object(judging, "configured", place),
-            mock.patch.object(judging, "settings_of", lambda _: {"backend": "cuda"}),
-            mock.patch.object(judging, "workshop", lambda folder, _: folder),
+            mock.patch.object(exercise_builds, "configured", place),
+            mock.patch.object(exercise_builds, "settings_of", lambda _: {"backend": "cuda"}),
+            mock.patch.object(exercise_builds, "exercise_build", lambda folder, _: folder),
         ):
-            shops = judging.workshops(arguments, [])
+            builds = exercise_builds.exercise_builds(arguments, [])
         self.assertEqual(places, [("cuda", "build-mine"), ("cpu", None)])
-        self.assertEqual(str(shops.gpu.folder), "build-mine")
+        self.assertEqual(str(builds.gpu.folder), "build-mine")
         self.assertEqual((arguments.backend, arguments.build), ("cuda", "build-mine"))
 
 
 @unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
 class DeviceTest(unittest.TestCase):
     def setUp(self):
-        self.shops = SHOPS._replace(gpu=SHOPS.judge)
+        self.builds = BUILDS._replace(gpu=BUILDS.cpu)
 
     def test_without_a_gpu_nothing_begins(self):
         class Run:
             seed = "any"
 
         with self.assertRaisesRegex(LabError, "--backend cuda: There is no GPU"):
-            benches_of(Tools(PlayedGpu(9), self.shops), Run, [chosen_exercise("01.1")])
+            measured_cases(Tools(PlayedGpu(9), self.builds), Run, [chosen_exercise("01.1")])
 
     def test_a_submission_that_ends_as_if_there_were_none_is_its_own_fault(self):
         with written("01.1", solution_text("01.1")) as file:
-            found = judge(PlayedGpu(1), self.shops, bench("01.1"), file)
+            found = judge(PlayedGpu(1), self.builds, cases_with_work("01.1"), file)
             self.assertEqual(found.status, "RE", words_of(found))
             self.assertIn("The program ended with 77.", words_of(found))
             failed = [row["name"] for row in found.parts[0]["cases"] if not row["passed"]]
@@ -102,7 +102,7 @@ class DeviceTest(unittest.TestCase):
             written("01.1", solution_text("01.1")) as file,
             self.assertRaisesRegex(LabError, "--backend cuda: There is no GPU"),
         ):
-            judge(PlayedGpu(9), self.shops, bench("01.1"), file)
+            judge(PlayedGpu(9), self.builds, cases_with_work("01.1"), file)
 
 
 if __name__ == "__main__":

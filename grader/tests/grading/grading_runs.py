@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the tests of grading share: this build's workshop, sandboxes, benches, and texts to judge."""
+"""What the tests of grading share: this build, its sandboxes, the cases of exercises, and texts to judge."""
 
 import contextlib
 import functools
@@ -8,17 +8,16 @@ import tempfile
 
 from engine.driver.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.home_checks import Workshops
-from grader.judging.judge import judge
-from grader.judging.programs import Workshop
+from grader.judging.programs import ExerciseBuild, ExerciseBuilds
+from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import BUBBLEWRAP, LANDLOCK, Sandbox, works
-from grader.submissions.grading_run import Tools, benches_of
+from grader.submissions.grading_run import Tools, measured_cases
 from lab_tool.authoring.trials import solution
 from this_build import BUILD
 
 SEED = "a-seed-of-the-tests"
-SHOPS = Workshops(Workshop(BuildFolder(BUILD, {}), settings_of(BUILD)), None)
-CAN_GRADE = SHOPS.judge.settings["backend"] == "cpu" and SHOPS.judge.can_observe
+BUILDS = ExerciseBuilds(ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD)), None)
+CAN_GRADE = BUILDS.cpu.settings["backend"] == "cpu" and BUILDS.cpu.can_observe
 
 
 @functools.lru_cache(None)
@@ -32,17 +31,17 @@ class _Seed:
 
 
 @functools.lru_cache(None)
-def bench(number, seed=SEED):
-    tools = Tools(Sandbox(real_sandboxes()[0]), SHOPS)
+def cases_with_work(number, seed=SEED):
+    tools = Tools(Sandbox(real_sandboxes()[0]), BUILDS)
     of_seed = _Seed()
     of_seed.seed = seed
-    return benches_of(tools, of_seed, [chosen_exercise(number)])[number]
+    return measured_cases(tools, of_seed, [chosen_exercise(number)])[number]
 
 
 def judged(number, text, kind=None):
     """The Judgement on a text, in this kind of sandbox or in the strongest."""
     with written(number, text) as file:
-        return judge(Sandbox(kind or real_sandboxes()[0]), SHOPS, bench(number), file)
+        return judge(Sandbox(kind or real_sandboxes()[0]), BUILDS, cases_with_work(number), file)
 
 
 @contextlib.contextmanager

@@ -7,12 +7,13 @@ import subprocess
 import tempfile
 import unittest
 
-from grading_runs import CAN_GRADE, SHOPS, real_sandboxes, solution_text, written
+from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, written
 
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.inspection import objections_to_names, objections_to_source
-from grader.judging.compiling import NotCompiled, compiled_alone
+from grader.judging.compiling import compiled_alone
 from grader.judging.programs import OBSERVED
+from grader.judging.runner import NotCompiled
 from grader.sandbox.sandbox import Sandbox
 from lab_tool.authoring.trials import trials_of
 from this_build import ROOT
@@ -137,7 +138,7 @@ class HonestTest(unittest.TestCase):
                 sandbox = Sandbox(real_sandboxes()[0])
                 try:
                     compiled_alone(
-                        sandbox, SHOPS.judge, chosen_exercise("01.1"), file, work, OBSERVED
+                        sandbox, BUILDS.cpu, chosen_exercise("01.1"), file, work, OBSERVED
                     )
                 except NotCompiled as problem:
                     self.fail("\n".join(problem.lines))

@@ -23,6 +23,7 @@ from engine.driver.errors import LabError
 from engine.driver.processes import signal_name
 from engine.driver.untrusted_files import content_of, json_of
 from grader.judging.results import how_it_ended
+from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits
 from grader.sandbox import confined, refused_calls
 from grader.sandbox import sandbox as sandboxes
 from grader.sandbox.process_trees import tree_of
@@ -34,17 +35,7 @@ from grader.sandbox.sandbox import (
     interpreter,
     strongest_sandbox,
 )
-from grader.sandbox.sandboxed_run import (
-    FILES,
-    MEMORY,
-    OUTPUT,
-    PROCESSES,
-    TIME,
-    Access,
-    Limits,
-    SandboxedRun,
-    Stopped,
-)
+from grader.sandbox.sandboxed_run import Access, SandboxedRun, Stopped
 from lab_tool.paths import ROOT
 
 # What a program may not do to other files and processes of the user that runs the grader.
@@ -305,7 +296,7 @@ class SandboxTest(unittest.TestCase):
             self.assertEqual((run.code, run.signal, run.limit), (None, 11, None))
             run, _ = self.run_in(kind, ["sh", "-c", "exit 255"])  # exit(-1), and no signal 127
             self.assertEqual((run.code, run.signal, run.limit), (255, None, None))
-            self.assertIn("The program ended with 255.", how_it_ended(run.as_bounded))
+            self.assertIn("The program ended with 255.", how_it_ended(run.as_run))
 
     def test_a_signal_without_a_name_has_its_number(self):
         self.assertEqual(signal_name(11), "SIGSEGV")

@@ -14,7 +14,8 @@ from unittest import mock
 
 from engine.driver.errors import LabError
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.judgements import OK, Judgement, part_row
+from grader.judging.judge import OK
+from grader.judging.judgements import Judgement, part_row
 from grader.submissions import slurm, slurm_commands
 from grader.submissions.run_folder import opened_run
 from this_build import ROOT

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from grading_runs import CAN_GRADE, SHOPS, judged, real_sandboxes, solution_text, words_of
+from grading_runs import BUILDS, CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
 from engine.driver import recipe
 from engine.driver.bounded_runs import run_bounded
@@ -138,7 +138,7 @@ def checked(number, text):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, exercise.file_name)
         file.write_text(text, encoding="utf-8")
-        verdict = check(SHOPS.judge, exercise, file)
+        verdict = check(BUILDS.cpu, exercise, file)
         return verdict.parts, [line.replace(folder, "") for line in verdict.lines]
 
 

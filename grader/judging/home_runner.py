@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Runs a student's programs on the student's own machine: as the student, and several at a time."""
+
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import tempfile
+
+from engine.driver.bounded_runs import RunningPrograms, run_bounded
+from engine.driver.processes import output_of
+from engine.driver.racecheck_runs import SECONDS_TO_REPORT
+from engine.driver.recipe import DidNotCompile
+from grader.exercises.inspection import objections_to_names, objections_to_source
+from grader.judging.programs import OBSERVED, ORDINARY, compiled
+from grader.judging.runner import TIME, NotCompiled, Run, Runner
+
+MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it is kept
+
+
+class HomeRunner(Runner):
+    """Is to be used in a `with`, at whose end its folders are gone."""
+
+    results_form = ORDINARY
+
+    def __init__(self, build, exercise, source):
+        super().__init__(build, exercise, source)
+        self.can_observe = build.can_observe
+        self.may_lack_gpu = build.settings["backend"] == "cuda"
+        self.programs = RunningPrograms()
+        self.compiling = {}  # {a form's prefix: the future Compiled}
+        self.numbers = itertools.count()
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="lab-check-")
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+        return self
+
+    def __exit__(self, *_):
+        self.pool.shutdown()
+        self.folder.cleanup()
+
+    def compiled(self, form):
+        """All forms are compiled at once, as soon as one of them is asked for."""
+        if not self.compiling:
+            for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
+                self.compiling[each.prefix] = self.pool.submit(
+                    compiled, self.build, self.exercise, self.source, each
+                )
+        try:
+            return self.compiling[form.prefix].result()
+        except DidNotCompile as problem:
+            raise NotCompiled(problem.lines) from problem
+
+    def _is_to_be_observed(self):
+        return self.can_observe and len(self.exercise.parts) > 1
+
+    @property
+    def warnings(self):
+        """The compiler's, about what compiled() has returned."""
+        return tuple(self.compiling[ORDINARY.prefix].result().warnings)
+
+    def refusals(self):
+        """For what a grade would refuse the file, as far as it was compiled for that."""
+        text = self.source.read_text(encoding="utf-8", errors="replace")
+        objections = objections_to_source(text)
+        if objections or OBSERVED.prefix not in self.compiling:
+            return objections
+        return objections_to_names(
+            output_of(["nm", "-P", str(self.compiled(OBSERVED).object_file)]) or ""
+        )
+
+    def new_folder(self):
+        folder = pathlib.Path(self.folder.name, str(next(self.numbers)))
+        folder.mkdir()
+        return folder
+
+    def run(self, program, folder, arguments, environment, limits):
+        seconds = limits.seconds
+        if "LAB_RACECHECK_SECONDS" in environment:  # the race checker ends it, and then reports
+            seconds += SECONDS_TO_REPORT
+        inherited = {name: value for name, value in os.environ.items() if name != "LAB_TEST_LOG"}
+        run = run_bounded(
+            [str(program.path), *map(str, arguments)],
+            {**inherited, **environment},
+            seconds,
+            MOST_OUTPUT,
+            programs=self.programs,
+        )
+        return Run(run.code, run.output, TIME if run.code is None else None)
+
+    def run_until(self, is_last, function, items):
+        """Several at a time; what still runs after the last one is ended, as it is by Ctrl-C."""
+        pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
+        self.programs = RunningPrograms()
+        results = []
+        try:
+            for result in pool.map(function, items):
+                results.append(result)
+                if is_last(result):
+                    break
+        finally:
+            self.programs.end()
+            pool.shutdown(cancel_futures=True)
+            self.programs = RunningPrograms()
+        return results
