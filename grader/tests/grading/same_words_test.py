@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The same mistake gets the same words at home and in the sandbox: every wrong solution of two exercises,
+with the same seed and in the same detail."""
+
+import pathlib
+import tempfile
+import unittest
+
+from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, written
+
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.home_runner import HomeRunner
+from grader.judging.judge import FAILED, ExerciseCases, Judge
+from grader.judging.programs import OBSERVED, ORDINARY
+from grader.judging.results import cases_of
+from grader.judging.sandbox_runner import SandboxRunner
+from grader.sandbox.sandbox import Sandbox
+from lab_tool.authoring.trials import trials_of
+
+NUMBERS = ("02.1", "04.2")
+
+
+# Other files that can be no solution: {name: text}.
+WRONG_FILES = {
+    "empty": "",
+    "no such function": "int unrelated;\n",
+    "another signature": "void fullest_bin(int) {}\n",
+    "a main of its own": "int main() {}\n",
+    "no C++": "this is no C++\n",
+}
+
+
+@unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
+class SameWordsTest(unittest.TestCase):
+    def verdicts(self, number, text, results_form=ORDINARY, every_case=False):
+        """What is said of a text at home, with its results judged in this form, and in the sandbox."""
+        exercise = chosen_exercise(number)
+        cases = ExerciseCases(exercise, cases_of(exercise))
+        sandbox = Sandbox(real_sandboxes()[0])
+        with (
+            written(number, text) as file,
+            tempfile.TemporaryDirectory() as programs,
+            sandbox.folder() as folder,
+        ):
+            build = BUILDS.cpu._replace(files=pathlib.Path(programs))
+            with HomeRunner(build, exercise, file) as runner:
+                runner.results_form = results_form
+                at_home = Judge(cases, runner, every_case).verdict()
+            runner = SandboxRunner(sandbox, BUILDS, exercise, file, folder)
+            return at_home, Judge(cases, runner, every_case).verdict()
+
+    def same_verdict(self, *words, **names):
+        at_home, in_sandbox = self.verdicts(*words, **names)
+        self.assertEqual(in_sandbox.parts, at_home.parts)
+        self.assertEqual(in_sandbox.lines, at_home.lines)
+        self.assertEqual(in_sandbox.lines_of, at_home.lines_of)
+        self.assertEqual(in_sandbox.cases, at_home.cases)
+        return at_home
+
+    def test_every_wrong_solution(self):
+        rejected_by = set()
+        for number in NUMBERS:
+            for trial in trials_of(chosen_exercise(number)):
+                # What a wrong result is may depend on memory that nobody has written: then it is the
+                # same for the same bytes and the same schedule only.
+                form = OBSERVED if trial.part == "results" else ORDINARY
+                with self.subTest(f"{number} {trial.name}"):
+                    verdict = self.same_verdict(number, trial.text, form)
+                    self.assertEqual(verdict.is_solved, trial.name == "solution")
+                    rejected_by |= {part for part, each in verdict.parts.items() if each == FAILED}
+        self.assertEqual(rejected_by, {"results", "races", "limits"})
+
+    def test_every_case_of_some(self):
+        trials = {each.name: each for each in trials_of(chosen_exercise("04.2"))}
+        for name in ("counter_not_reset", "fence_on_one_side_only", "counts_in_global_memory"):
+            with self.subTest(name):
+                verdict = self.same_verdict("04.2", trials[name].text, OBSERVED, every_case=True)
+                self.assertTrue(any(verdict.lines_of.values()))
+                self.assertEqual(len(verdict.cases), len(cases_of(chosen_exercise("04.2"))))
+
+    def test_files_that_can_be_no_solution(self):
+        for name, text in WRONG_FILES.items():
+            with self.subTest(name):
+                verdict = self.same_verdict("04.2", text)
+                self.assertFalse(verdict.compiles)
+                self.assertTrue(verdict.lines)
+
+
+if __name__ == "__main__":
+    unittest.main()
