@@ -95,8 +95,10 @@ def _version_of(path):
     return tuple(int(part) for part in text.split(".") if part.isdigit())
 
 
-def add_files(parser):
-    parser.add_argument("target", metavar="FILE.cu", help="CUDA files that make one program")
+def add_files(parser, number=None):
+    parser.add_argument(
+        "target", nargs=number, metavar="FILE.cu", help="CUDA files that make one program"
+    )
     add_include(parser)
     parser.add_argument(
         "--build",
@@ -158,8 +160,7 @@ def test(arguments):
 
 
 def _add_check(parser):
-    add_files(parser)
-    parser._actions[1].nargs = "?"  # --program needs none
+    add_files(parser, "?")  # --program needs none
     add_check_options(parser)
 
 

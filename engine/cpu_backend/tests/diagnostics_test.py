@@ -158,6 +158,7 @@ class WrittenTest(unittest.TestCase):
             [PROGRAM, mistake],
             env={
                 **os.environ,
+                "LAB_SMS": "1",  # of two blocks that fail at once either one may be told
                 "LAB_TIMEOUT": "1",
                 "LAB_REPORT_UNASKED": "1",
                 "LAB_DIAGNOSTICS": str(file or self.file),

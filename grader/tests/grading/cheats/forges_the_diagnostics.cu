@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Cheat: writes records for the grader to read, some of them no records at all, and computes
-// nothing Exercise: 01.1 Verdict: CE 0 Says: It uses
+// Cheat: writes records for the grader to read, some of them no records, and computes nothing
+// Exercise: 01.1
+// Verdict: CE 0
+// Says: It uses
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
