@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""What a compiler says about a student's file, without what is about the course's own headers."""
+"""What a compiler says about a student's file, without what is about headers that are not the student's."""
 
 import os
 import re
 from typing import NamedTuple
 
+from engine.driver.invocation import invocation
 from engine.driver.paths import ENGINE
-
-# Headers that are not the user's: the engine's, and those of the folder beside it that programs share.
-OWN_HEADERS = tuple(f"{folder}{os.sep}" for folder in (ENGINE, ENGINE.parent / "common"))
 
 # Lines that lead to a message or to its note, which comes after them; then the message itself.
 LEADING = re.compile(
@@ -42,7 +40,7 @@ def readable(lines):
 
 
 def without_own_warnings(lines):
-    """The compiler's lines, less each warning that is about a line of the course's own headers.
+    """The compiler's lines, less each warning that is about a line of a header that is not the student's.
 
     The code of a template that is inlined into the student's function is compiled there, with the
     student's values: g++ warns of it even if it was told not to warn of that header.
@@ -201,4 +199,5 @@ def with_true_columns(lines):
 
 
 def _is_own(path):
-    return os.path.realpath(path).startswith(OWN_HEADERS)
+    folders = (ENGINE, *invocation().header_folders)
+    return os.path.realpath(path).startswith(tuple(f"{folder}{os.sep}" for folder in folders))

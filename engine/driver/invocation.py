@@ -13,6 +13,7 @@ class Invocation(NamedTuple):
     name: str  # in a sentence: 'lab'
     typed: str  # before a verb: './lab'
     check: str  # the verb that looks for races
+    header_folders: tuple = ()  # whose headers are not the user's, besides the engine's own
 
     def command(self, *words):
         """A command with these words, as the user would type it."""

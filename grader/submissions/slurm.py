@@ -34,10 +34,11 @@ MINUTES_TO_START, MINUTES_PER_UNIT = 10, 3
 IDLE_SECONDS = 60  # without a running task before the user is told why
 
 
-def judge_on_cluster(arguments, run, units):
-    """Judges these Units on the cluster. Returns {its name: Judgement} of those that are not kept: the
+def judge_on_cluster(arguments, run, units, batch_module):
+    """Judges these Units on the cluster, where a task runs the Python module `batch_module` with the file
+    of its batch. Returns {its name: Judgement} of those that are not kept: the
     grader failed on them, or no task came to their end. Raises LabError if there is no Slurm."""
-    job = _Job(Slurm(), arguments, run)
+    job = _Job(Slurm(), arguments, run, batch_module)
     missing = job.missing(units)
     if not missing:
         return {}
@@ -67,8 +68,8 @@ def batch_size(count, at_once, round_number):
 class _Job:
     """The job arrays of one call, one after the other."""
 
-    def __init__(self, slurm, arguments, run):
-        self.slurm, self.run = slurm, run
+    def __init__(self, slurm, arguments, run, batch_module):
+        self.slurm, self.run, self.batch_module = slurm, run, batch_module
         self.settings = {
             "output": str(run.folder),
             "conditions": list(run.conditions),
@@ -106,7 +107,7 @@ class _Job:
             text = json.dumps({**self.settings, "units": rows}, indent=1)
             write_whole(folder / f"batch_{place}.json", text + "\n")
         script = folder / "task.sh"
-        write_whole(script, _script(folder))
+        write_whole(script, _script(folder, self.batch_module))
         minutes = MINUTES_TO_START + size * MINUTES_PER_UNIT
         array = self.slurm.submit(script, len(batches), self.at_once, minutes, folder)
         self.array.write_text(array, encoding="utf-8")
@@ -177,11 +178,11 @@ class _Job:
             self.array.unlink(missing_ok=True)
 
 
-def _script(folder):
+def _script(folder, batch_module):
     """What a task runs, on whichever node."""
     batch = f"{shlex.quote(str(folder))}/batch_$SLURM_ARRAY_TASK_ID.json"
     python = shlex.quote(sys.executable)
     return (
         f"#!/bin/sh\ncd {shlex.quote(str(ROOT))} || exit 1\n"
-        f"exec {python} -m lab_tool.grading.slurm_batch {batch}\n"
+        f"exec {python} -m {batch_module} {batch}\n"
     )

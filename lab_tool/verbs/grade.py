@@ -145,7 +145,7 @@ def execute(arguments, tools, run, units):
         if arguments.executor == "slurm":
             from grader.submissions.slurm import judge_on_cluster
 
-            return judge_on_cluster(arguments, run, units)
+            return judge_on_cluster(arguments, run, units, "lab_tool.grading.slurm_batch")
         return judge_here(tools, run, units, arguments.jobs)
     except KeyboardInterrupt:
         judged = sum(run.judgement_of(unit) is not None for unit in units)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from this_build import ROOT
+from engine.driver.paths import ENGINE
 
 PROGRAM, OPTIONS = os.environ["CHECKED_PROGRAM"], os.environ["CHECKED_OPTIONS"].split()
 SEEDS = int(os.environ["CHECKED_SEEDS"])
@@ -17,9 +17,8 @@ MOST_WEAK_SEEDS = 4
 
 class Silence(unittest.TestCase):
     def test_racecheck_finds_nothing(self):
-        lab = ROOT / "lab"
         command = [
-            sys.executable, str(lab), "racecheck", "--program", PROGRAM,
+            sys.executable, str(ENGINE / "cudacheck"), "check", "--program", PROGRAM,
             "--seeds", str(SEEDS), "--", *OPTIONS,
         ]  # fmt: skip
         environment = {**os.environ, "LAB_BRIEF_TESTS": "1"}

@@ -11,6 +11,7 @@ import tempfile
 import time
 import unittest
 
+from engine.driver.paths import ENGINE
 from this_build import ROOT
 
 PROGRAM = os.environ["COSTS_PROGRAM"]
@@ -43,7 +44,7 @@ def seconds_of(case, size, seed="0"):
 
 def lab(*words, env=None):
     return subprocess.run(
-        [sys.executable, str(ROOT / "lab"), "racecheck", "--program", PROGRAM, *words],
+        [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM, *words],
         env=environment(**(env or {})),
         capture_output=True,
         text=True,

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 from checked_runs import checked_run
+from engine.driver.paths import ENGINE
 from this_build import ROOT
 
 PROGRAM = os.environ["COUNTS_PROGRAM"]
@@ -295,7 +296,16 @@ TABLE_OF_TREE = """
 class CountsOfLab(unittest.TestCase):
     def output_of(self, case, *words, code=0):
         result = subprocess.run(
-            [sys.executable, ROOT / "lab", "racecheck", "--program", PROGRAM, *words, "--", case],
+            [
+                sys.executable,
+                ENGINE / "cudacheck",
+                "check",
+                "--program",
+                PROGRAM,
+                *words,
+                "--",
+                case,
+            ],
             capture_output=True,
             text=True,
             check=False,

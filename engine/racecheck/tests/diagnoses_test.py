@@ -9,9 +9,9 @@ import sys
 import tempfile
 import unittest
 
+from engine.driver.paths import ENGINE
 from this_build import BUILD, ROOT
 
-LAB = ROOT / "lab"
 SOURCE = ROOT / "engine/racecheck/tests/diagnoses.cu"
 PROGRAM = os.environ["DIAGNOSES_PROGRAM"]
 IS_CLANG = (
@@ -61,7 +61,7 @@ def between_blocks(finding):
 
 def lab_racecheck(case, *words):
     result = subprocess.run(
-        [sys.executable, str(LAB), "racecheck", "--program", PROGRAM, *words, "--", case],
+        [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM, *words, "--", case],
         capture_output=True,
         text=True,
         check=False,

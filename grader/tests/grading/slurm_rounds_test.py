@@ -76,7 +76,9 @@ class Rounds(unittest.TestCase):
             mock.patch.object(slurm, "Slurm", lambda: self.played),
             mock.patch("sys.stderr", new_callable=io.StringIO) as self.said,
         ):
-            return slurm.judge_on_cluster(ARGUMENTS, self.run_folder, self.units)
+            return slurm.judge_on_cluster(
+                ARGUMENTS, self.run_folder, self.units, "lab_tool.grading.slurm_batch"
+            )
 
     def test_one_round_if_nothing_is_lost(self):
         self.assertEqual(self.judged(lambda number, name: "judged"), {})
