@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import sys
 
 from engine.driver.arguments import (
     NO_DEVICE_MEANING,
@@ -18,8 +19,8 @@ from engine.driver.building import alone_in, configure
 from engine.driver.checking import add_check_options, check
 from engine.driver.command_line import Command, run_command
 from engine.driver.errors import WRONG_USE, LabError
-from engine.driver.invocation import CUDACHECK, set_invocation
-from engine.driver.paths import ENGINE
+from engine.driver.invocation import CUDACHECK, invocation, set_invocation
+from engine.driver.paths import ENGINE, shown
 from engine.driver.processes import output_of, run_program
 from engine.driver.program_runs import (
     add_weak_options,
@@ -116,7 +117,7 @@ def run(arguments):
     check_file(arguments)
     program = build_file(configured(arguments), arguments, ORDINARY)
     code = run_finished_program(program, arguments.program_options)
-    say_next_after(code, CUDACHECK.command("check", *_given_again(arguments)))
+    say_next_after(code, invocation().command("check", *_given_again(arguments)))
     return code
 
 
@@ -124,7 +125,7 @@ def weak(arguments):
     check_file(arguments)
     program = build_file(configured(arguments), arguments, RACECHECK)
     code = run_weak_programs([(program, arguments.program_options)], arguments)
-    say_next_after(code, CUDACHECK.command("check", *_given_again(arguments)))
+    say_next_after(code, invocation().command("check", *_given_again(arguments)))
     return code
 
 
@@ -138,10 +139,10 @@ def check_races(arguments):
 
     def again(seed):
         words = [*words_of(arguments), "--seed", seed, *options_of_program(arguments)]
-        return CUDACHECK.command("check", *words)
+        return invocation().command("check", *words)
 
     def afterwards():
-        return CUDACHECK.command("run", *_given_again(arguments))
+        return invocation().command("run", *_given_again(arguments))
 
     if arguments.program:
         return check(arguments, built, lambda: configured(arguments), None, None)
@@ -247,5 +248,6 @@ VERBS = {
 
 def main(words):
     """Runs the verb; returns the exit code."""
-    set_invocation(CUDACHECK)
+    typed = shown(sys.argv[0]) if os.sep in sys.argv[0] else CUDACHECK.typed
+    set_invocation(CUDACHECK._replace(typed=typed))
     return run_command(Command(OVERVIEW, list(VERBS), VERBS.__getitem__), words)
