@@ -12,8 +12,8 @@ import math
 import re
 from typing import NamedTuple, Optional
 
+from engine.driver.output import printable
 from engine.driver.paths import ENGINE
-from engine.driver.race_words import printable
 from engine.driver.untrusted_files import content_of
 from engine.translate.refusals import SENTENCES as REFUSALS
 

@@ -28,6 +28,7 @@ SECONDS_OF_SILENCE = 1  # before work whose steps nobody has counted yet shows o
 MOST_LINES = 60  # of what a failed command has printed; its first messages matter most
 
 RED, BOLD = "31", "1"
+NO_BREAK = "\u00a0"  # a space at which no line ends
 
 _verbose = False
 _interruption_is_told = False
@@ -101,6 +102,11 @@ def say_next(command, purpose=""):
 def say_command(command):
     """The command, a list of words or a line for the shell, as the user would type it."""
     remark("$", command if isinstance(command, str) else shlex.join(command))
+
+
+def printable(text):
+    """The text with a space for each letter that XML may not hold, and for each end of a line."""
+    return "".join(letter if letter.isprintable() or letter == NO_BREAK else " " for letter in text)
 
 
 def seconds_text(seconds):

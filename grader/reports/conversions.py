@@ -8,7 +8,7 @@ of its students; none of them reads or writes a file.
 import json
 
 from grader.judging.judge import OK
-from grader.reports.explanations import MEANINGS, lines_of_part
+from grader.reports.feedback import MEANINGS, lines_of_part
 
 
 def for_gradescope(results, student):

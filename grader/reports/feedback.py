@@ -1,14 +1,66 @@
 # SPDX-License-Identifier: MIT
-"""What each student gets to read: one page per student, as Markdown and as HTML."""
+"""What a student is told about a grade: one page per student, as Markdown and as HTML."""
 
 import html
 import re
 
 from engine.driver.paths import write_whole
 from grader.exercises.catalogue import all_exercises
-from grader.reports.explanations import MEANINGS, lines_of_part
-from grader.reports.marks import FEEDBACK
-from grader.reports.pages import page
+from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
+from grader.judging.judgements import INTERNAL
+from grader.reports.marks import FEEDBACK, MISSING
+
+STYLE = """
+:root { color-scheme: light dark; --line: #8888; --full: #1a7f37; --less: #b35900; --bar: #4a78b5; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+pre { font: 14px/1.45 ui-monospace, monospace; border: 1px solid var(--line); padding: .7rem;
+  overflow-x: auto; }
+h3 { margin-bottom: .3rem; } .full { color: var(--full); } .less { color: var(--less); }
+table { border-collapse: collapse; } td, th { border-bottom: 1px solid var(--line);
+  padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+figure { margin: 1rem 0; } figure svg { max-width: 100%; height: auto; }
+svg.plot text { font: 13px system-ui, sans-serif; fill: currentColor; }
+svg.plot rect { fill: var(--bar); } svg.plot line { stroke: var(--line); }
+"""
+
+
+def page(title, body):
+    """The page; `body` is HTML, `title` plain text."""
+    title = html.escape(title)
+    return (
+        "<!DOCTYPE html>\n"
+        '<html lang="en"><head><meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'; img-src data:\">\n"
+        f"<title>{title}</title><style>{STYLE}</style></head>\n"
+        f"<body><h1>{title}</h1>\n{body}\n</body></html>\n"
+    )
+
+
+MEANINGS = {
+    OK: "",
+    COMPILE_ERROR: "It does not compile.",
+    RUNTIME_ERROR: "The program ended with an error.",
+    SIGNAL: "The program was ended by a signal.",
+    TIMED_OUT: "The program did not end in time.",
+    INTERNAL: "The grader itself failed. This is not your fault: tell your instructor.",
+    MISSING: "There is no file.",
+}
+MOST_CASES = 5  # that are told in full
+
+
+def lines_of_part(part):
+    """A part's own lines, and those of its cases that say why they failed."""
+    lines = list(part["lines"])
+    wrong = [case for case in part["cases"] if not case["passed"] and case["lines"]]
+    for case in wrong[:MOST_CASES]:
+        lines += ["", case["name"], *(f"  {line}" for line in case["lines"])]
+    if len(wrong) > MOST_CASES:
+        lines += ["", f"and {len(wrong) - MOST_CASES} more cases"]
+    return lines if part["lines"] else lines[1:]
+
 
 PAGES = ("feedback.md", "feedback.html")
 

@@ -9,7 +9,7 @@ from engine.driver.output import counted
 from engine.driver.paths import write_whole
 from grader.judging.judge import COMPILE_ERROR
 from grader.judging.judgements import INTERNAL
-from grader.reports.pages import page
+from grader.reports.feedback import page
 
 MOST_ROWS = 10
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 220, 30

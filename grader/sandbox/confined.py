@@ -20,8 +20,7 @@ import sys
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from grader.sandbox.kernel_calls import LIBC, checked
-from grader.sandbox.landlock import restrict_files
+from grader.sandbox.landlock import LIBC, checked, restrict_files
 from grader.sandbox.process_trees import kill_all
 from grader.sandbox.refused_calls import filter_program
 

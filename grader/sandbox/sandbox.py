@@ -18,8 +18,7 @@ from engine.driver.errors import LabError
 from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined
-from grader.sandbox.kernel_calls import same_addresses
-from grader.sandbox.landlock import SYSTEM, landlock_version
+from grader.sandbox.landlock import SYSTEM, landlock_version, same_addresses
 from grader.sandbox.sandboxed_run import Access, Stopped, Watch
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"

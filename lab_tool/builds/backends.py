@@ -7,7 +7,7 @@ import shutil
 from typing import NamedTuple
 
 from engine.driver.processes import output_of
-from lab_tool.setup.versions import dotted, numbers
+from lab_tool.setup.requirements import dotted, numbers
 
 # What a build without a visible GPU is for: Turing, Ampere, Ada, Hopper and Blackwell.
 COMMON_ARCHITECTURES = ["75", "80", "86", "89", "90", "100", "120"]

@@ -12,7 +12,7 @@ from engine.driver.errors import LabError
 from engine.driver.output import remark
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT
-from lab_tool.setup.versions import dotted, numbers
+from lab_tool.setup.requirements import dotted, numbers
 
 INTROSPECTIONS = ("tests", "targets", "dependencies")
 SOURCES = (

@@ -15,8 +15,7 @@ from lab_tool.setup.operating_system import (
     meson_is_too_old,
     operating_system,
 )
-from lab_tool.setup.requirements import OPTIONAL, described, minimum_of
-from lab_tool.setup.versions import dotted
+from lab_tool.setup.requirements import OPTIONAL, described, dotted, minimum_of
 from lab_tool.setup.virtual_environment import commands_for
 from lab_tool.setup.wraps import WRAPS, wrap_commands
 

@@ -7,7 +7,7 @@ import platform
 import shlex
 import shutil
 
-from lab_tool.setup.versions import numbers
+from lab_tool.setup.requirements import numbers
 
 
 def operating_system(file="/etc/os-release"):

@@ -9,8 +9,7 @@ import shutil
 
 from engine.driver.processes import output_of
 from lab_tool.paths import VENV
-from lab_tool.setup.requirements import Found, minimum_of
-from lab_tool.setup.versions import numbers
+from lab_tool.setup.requirements import Found, minimum_of, numbers
 from lab_tool.setup.wraps import found_wraps
 
 # One run of the preprocessor answers for the compiler and for all libraries.

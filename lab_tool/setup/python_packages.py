@@ -9,7 +9,7 @@ from engine.driver.output import remark
 from engine.driver.processes import output_of, run_installation
 from lab_tool.setup.apt import install_command, prefix_for_root
 from lab_tool.setup.operating_system import installs_with_apt, operating_system
-from lab_tool.setup.versions import dotted, numbers
+from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
 
 

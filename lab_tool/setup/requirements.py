@@ -2,9 +2,17 @@
 """What the course needs, and what of it is missing here."""
 
 import platform
+import re
 from typing import NamedTuple
 
-from lab_tool.setup.versions import dotted
+
+def numbers(text):
+    """'1.3.2' -> (1, 3, 2)."""
+    return tuple(int(number) for number in re.findall(r"\d+", text))
+
+
+def dotted(version):
+    return ".".join(map(str, version))
 
 
 class Requirement(NamedTuple):

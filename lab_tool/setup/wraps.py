@@ -9,8 +9,7 @@ import configparser
 import shlex
 
 from lab_tool.paths import ROOT
-from lab_tool.setup.requirements import Found
-from lab_tool.setup.versions import numbers
+from lab_tool.setup.requirements import Found, numbers
 
 FOLDER = ROOT / "subprojects"
 WRAPS = {"Catch2": "catch2", "CLI11": "cli11", "nlohmann_json": "nlohmann_json"}

@@ -13,7 +13,7 @@ from engine.driver.paths import shown
 from engine.driver.processes import output_of, watch
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup.failed_installation import cause_of
-from lab_tool.setup.versions import dotted, numbers
+from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
 
 REQUIREMENTS = ROOT / "docs/site/requirements.txt"

@@ -14,8 +14,14 @@ from lab_tool.builds.build_folders import LEAST_FREE_SPACE, free_space
 from lab_tool.paths import ROOT
 from lab_tool.setup.operating_system import operating_system
 from lab_tool.setup.probe import look_around
-from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS, minimum_of, missing_from, needed_by
-from lab_tool.setup.versions import dotted
+from lab_tool.setup.requirements import (
+    OPTIONAL,
+    REQUIREMENTS,
+    dotted,
+    minimum_of,
+    missing_from,
+    needed_by,
+)
 
 
 def add_options(parser):

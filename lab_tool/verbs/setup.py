@@ -9,7 +9,7 @@ from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.editor_database import write_database
 from lab_tool.builds.exercise_builds import exercise_build
-from lab_tool.setup.versions import dotted
+from lab_tool.setup.requirements import dotted
 
 
 def add_options(parser):

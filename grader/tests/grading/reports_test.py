@@ -9,8 +9,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from grader.reports.explanations import MEANINGS, MOST_CASES, lines_of_part
-from grader.reports.feedback import write_feedback
+from grader.reports.feedback import MEANINGS, MOST_CASES, lines_of_part, write_feedback
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from lab_tool.paths import ROOT
