@@ -76,7 +76,7 @@ class Recipe:
         self.settings = settings
         self.libraries = [*objects, *_libraries(self.settings, form)]
         self.header = self._word("precompiled_header")
-        self.library_arguments = _library_link_arguments(place.folder)
+        self.library_arguments = link_arguments_of(place.folder)
 
         paths = [list(map(os.path.abspath, names)) for names in (self.sources, self.includes)]
         text = json.dumps([paths, self.defines, form, self.libraries, self.settings])
@@ -157,7 +157,7 @@ class Recipe:
                 steps.append(self._step_of_cpp(number, compiler, arguments, objects[number]))
         # Linked apart, because what instruments the accesses must not be told to the linker.
         linked = arguments if self.settings["backend"] != "cpu" else []
-        steps.append([*compiler, *linked, *objects, "-o", shown(self.program), *libraries])
+        steps.append(link_step(self.settings, objects, shown(self.program), libraries, linked))
         return steps
 
     def _steps_of_cuda(self, number, compiler, arguments, compiled):
@@ -168,13 +168,18 @@ class Recipe:
         options = [*self.form.translate_options]
         if len(self.sources) > 1 and not self._shares_device_code():
             options.append("--own-device-code")
+        options += ["--depfile", shown(self.depfiles[number])]
+        options += ["--diagnostics", shown(self.diagnostics)]
         return [
-            [sys.executable, shown(self.settings["translate"]), "--compiler", shlex.join(compiler),
-             "--output", translated, "--depfile", shown(self.depfiles[number]),
-             "--diagnostics", shown(self.diagnostics), *options, self.sources[number], "--",
-             *preprocess, *self._given()],
+            translate_step(
+                {**self.settings, "translate": shown(self.settings["translate"])},
+                self.sources[number],
+                translated,
+                [*preprocess, *self._given()],
+                options,
+            ),
             [*compiler, *arguments, "-c", translated, "-o", compiled],
-        ]  # fmt: skip
+        ]
 
     def _step_of_cpp(self, number, compiler, arguments, compiled):
         """A file without kernels is compiled as it is, by what a .cu has and a .cpp has not."""
@@ -203,6 +208,21 @@ class Recipe:
         return self.settings.get(self.form.prefix + name, "")
 
 
+def translate_step(settings, source, translated, preprocessor_arguments, options=()):
+    """The command that preprocesses and rewrites a .cu for the CPU backend, with options of translate.py."""
+    compiler = shlex.join(lines_of(settings, "compiler"))
+    return [
+        sys.executable, settings["translate"], "--compiler", compiler, "--output", translated,
+        *options, source, "--", *preprocessor_arguments,
+    ]  # fmt: skip
+
+
+def link_step(settings, objects, program, libraries, arguments=()):
+    """The command that links a program."""
+    compiler = lines_of(settings, "compiler")
+    return [*compiler, *arguments, *objects, "-o", program, *libraries]
+
+
 def _libraries(settings, form):
     return [item for name in form.libraries for item in lines_of(settings, name)]
 
@@ -229,12 +249,12 @@ def settings_with_libraries(place, *forms, targets=()):
             return settings
 
 
-def _library_link_arguments(folder):
-    """What Meson found out about linking the libraries that the course's own ones need."""
+def link_arguments_of(folder, names=("boost", "libpng")):
+    """What Meson found out about linking libraries of others: those that ours need, or these."""
     return [
         word
         for item in introspection(folder, "dependencies")
-        if item["name"] in ("boost", "libpng")
+        if item["name"] in names
         for word in item["link_args"]
     ]
 

@@ -41,7 +41,8 @@ class _Course:
         self.chapters = all_chapters(root)
         self.facts = {chapter: facts_of(root, chapter) for chapter in self.chapters}
         self.titles = {chapter: _title(root, chapter) for chapter in self.chapters}
-        self.exercises = all_exercises(root)
+        known = {chapter.folder for chapter in self.chapters}
+        self.exercises = [each for each in all_exercises(root) if each.chapter in known]
         self.audiences = {each.title: _audience(root, each) for each in self.exercises}
         self.predictions = all_predictions(root)
 

@@ -2,7 +2,6 @@
 """Checks an exercise's own files: its starter, its solution and its wrong solutions."""
 
 import pathlib
-import subprocess
 import tempfile
 from typing import NamedTuple, Optional
 
@@ -10,6 +9,7 @@ from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
 from grader.judging.check import check
 from grader.judging.judge import FAILED
+from lab_tool.authoring.mutants import apply_patch, fields_of
 
 HEAD = ("Mutant", "Rejected by", "Says")
 PARTS = ("results", "races", "limits", "compiling")
@@ -30,11 +30,9 @@ class Mutant(NamedTuple):
 def mutants_of(exercise):
     found = []
     for path in sorted((exercise.folder / "mutants").glob("*.patch")):
-        head = path.read_text(encoding="utf-8").split("\n--- ", 1)[0]
-        fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-        missing = [name for name in HEAD if name not in fields]
-        if missing or not set(fields["Rejected by"].split(OR)) <= set(PARTS):
-            raise AssertionError(f"{path}: its head must have {', '.join(HEAD)}, as in the others")
+        fields = fields_of(path, HEAD)
+        if not set(fields["Rejected by"].split(OR)) <= set(PARTS):
+            raise AssertionError(f"{path}: it is rejected by one of {', '.join(PARTS)}")
         found.append(Mutant(path, *(fields[name] for name in HEAD)))
     return found
 
@@ -48,15 +46,7 @@ def patched(exercise, mutant):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, exercise.source.name)
         file.write_text(solution(exercise), encoding="utf-8")
-        result = subprocess.run(
-            ["patch", "--silent", "--fuzz=0", str(file), str(mutant.path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
-        if result.returncode != 0:
-            raise AssertionError(f"{mutant.path}: {result.stdout}")
+        apply_patch(mutant.path, file=file)
         return file.read_text(encoding="utf-8")
 
 

@@ -4,7 +4,6 @@
 import json
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,9 @@ import tempfile
 import unittest
 
 import draw_all
+from engine.driver.build_folder import lines_of
 from engine.driver.errors import LabError
+from engine.driver.recipe import translate_step
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
 from lab_tool.authoring.generated_files import (
@@ -145,24 +146,19 @@ class NewChapter(CopyOfTheTree):
                 self.compile(source, settings)
 
     def compile(self, source, settings):
-        def words(name):
-            return settings[name].split("\n")
-
-        compiler = words("compiler")
+        compiler = [*lines_of(settings, "compiler"), *lines_of(settings, "compile_arguments")]
         chapters = f"-I{self.tree / 'chapters'}"
         if settings["backend"] == "cpu":
             translated = str(self.tree / "translated.cpp")
+            preprocess = [*lines_of(settings, "preprocessor_arguments"), chapters]
             steps = [
-                [sys.executable, settings["translate"], "--compiler", shlex.join(compiler),
-                 "--output", translated, str(source), "--",
-                 *words("preprocessor_arguments"), chapters],
-                [*compiler, *words("compile_arguments"), "-Werror", "-fsyntax-only", translated],
-            ]  # fmt: skip
+                translate_step(settings, str(source), translated, preprocess),
+                [*compiler, "-Werror", "-fsyntax-only", translated],
+            ]
         else:
             steps = [
-                [*compiler, *words("compile_arguments"), chapters, "-c", str(source),
-                 "-o", str(self.tree / "compiled.o")],
-            ]  # fmt: skip
+                [*compiler, chapters, "-c", str(source), "-o", str(self.tree / "compiled.o")],
+            ]
         for step in steps:
             result = subprocess.run(step, capture_output=True, text=True, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)

@@ -30,10 +30,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
+from engine.driver.build_folder import lines_of
+from engine.driver.recipe import link_arguments_of, link_step, translate_step
+from lab_tool.authoring.mutants import apply_patch, fields_of
 from this_build import BUILD, ROOT
 
 SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
@@ -46,12 +48,9 @@ class Mutant:
     def __init__(self, path):
         self.path = path
         self.chapter = path.parent.parent
-        text = path.read_text(encoding="utf-8")
-        head = text.split("\n--- ", 1)[0]
-        fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-        self.what, self.test, self.diagnosis = (
-            fields[name] for name in ("Mutant", "Rejected by", "Diagnosis")
-        )
+        required = ("Mutant", "Rejected by", "Diagnosis")
+        fields = fields_of(path, required)
+        self.what, self.test, self.diagnosis = (fields[name] for name in required)
         self.results = fields.get("Results", "wrong")
         self.weak_results = fields.get("Weak", "wrong").partition(",")[0]
         self.has_race = self.diagnosis != "none"
@@ -92,11 +91,6 @@ def settings():
     return json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
 
 
-def link_arguments_of(*names):
-    known = json.loads((BUILD / "meson-info/intro-dependencies.json").read_text(encoding="utf-8"))
-    return [word for item in known if item["name"] in names for word in item["link_args"]]
-
-
 def checked(command):
     result = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
@@ -114,19 +108,14 @@ def build(chapters, test_source, test_cases, program):
     )
 
     def words(name):
-        return known[name].split("\n")
+        return lines_of(known, name)
 
     arguments = [
         f"-I{chapters}" if word == f"-I{ROOT / 'chapters'}" else word
         for word in words("racecheck_test_preprocessor_arguments")
     ]
     translated = f"{program}.cpp"
-    checked(
-        [
-            sys.executable, known["translate"], "--compiler", shlex.join(words("compiler")),
-            "--output", translated, "--observed", str(pruned), "--", *arguments,
-        ]
-    )  # fmt: skip
+    checked(translate_step(known, str(pruned), translated, arguments, ["--observed"]))
     compiled = f"{program}.o"
     checked(
         [
@@ -135,13 +124,13 @@ def build(chapters, test_source, test_cases, program):
         ]
     )  # fmt: skip
     # Apart, because what instruments the accesses must not be told to the linker.
-    checked(
-        [
-            *words("compiler"), compiled, "-o", str(program), known["racecheck_test_main"],
-            *words("racecheck_libraries"), *words("racecheck_link_arguments"),
-            *link_arguments_of("boost", "catch2", "libpng"),
-        ]
-    )  # fmt: skip
+    libraries = [
+        known["racecheck_test_main"],
+        *words("racecheck_libraries"),
+        *words("racecheck_link_arguments"),
+        *link_arguments_of(BUILD, ("boost", "catch2", "libpng")),
+    ]
+    checked(link_step(known, [compiled], str(program), libraries))
 
 
 def run(program, test_case, seed):
@@ -195,16 +184,10 @@ def judge(item, folder):
     """None if the mutant is rejected for the reason that it names, else what happened."""
     copy = folder / f"{item.chapter.name}-{item.path.stem}"
     shutil.copytree(ROOT / "chapters", copy / "chapters", ignore=NO_SOURCES)
-    applied = subprocess.run(
-        ["git", "apply", "--whitespace=nowarn", str(item.path)],
-        cwd=copy,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "GIT_CEILING_DIRECTORIES": str(folder)},
-        check=False,
-    )
-    if applied.returncode != 0:
-        return f"the patch does not apply: {applied.stderr}"
+    try:
+        apply_patch(item.path, folder=copy)
+    except AssertionError as problem:
+        return f"the patch does not apply: {problem}"
     source = source_of(copy / "chapters" / item.chapter.name, item.test)
     program = copy / "mutant"
     build(copy / "chapters", source, [item.test], program)

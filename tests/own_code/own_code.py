@@ -7,11 +7,12 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from typing import NamedTuple
 
+from engine.driver.build_folder import lines_of
+from engine.driver.recipe import translate_step
 from lab_tool.builds.backends import put_nvcc_on_path
 from this_build import BUILD, ROOT
 
@@ -101,18 +102,13 @@ def compile_for_cpu(source, folder):
     Returns the messages, "" if all is well, and the paths of all that it includes.
     """
 
-    def words(name):
-        return SETTINGS[name].split("\n")
-
-    compiler = words("compiler")
-    preprocess = [word for word in words("preprocessor_arguments") if "/chapters" not in word]
+    preprocess = lines_of(SETTINGS, "preprocessor_arguments")
+    preprocess = [word for word in preprocess if "/chapters" not in word]
+    arguments = [*lines_of(SETTINGS, "compiler"), *lines_of(SETTINGS, "compile_arguments")]
     steps = (
-        [
-            sys.executable, SETTINGS["translate"], "--compiler", shlex.join(compiler),
-            "--output", "out.cpp", "--depfile", "out.d", source, "--", *preprocess,
-        ],
-        [*compiler, *words("compile_arguments"), "-Werror", "-c", "out.cpp", "-o", "out.o"],
-    )  # fmt: skip
+        translate_step(SETTINGS, source, "out.cpp", preprocess, ["--depfile", "out.d"]),
+        [*arguments, "-Werror", "-c", "out.cpp", "-o", "out.o"],
+    )
     for step in steps:
         code, printed = run(step, folder)
         if code != 0 or printed:
