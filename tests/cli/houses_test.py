@@ -20,7 +20,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 C_SUFFIXES = {".cpp", ".cu", ".cuh", ".h", ".hpp", ".inc"}
 # Of a text in Python or of Meson: a path into the course, its command or its package.
 PATH_TO_COURSE = re.compile(
-    r"(?<![\w./])(?:\.\./)*(?:chapters|common|lab_tool)/|\blab_tool\.|^lab$"
+    r"(?<![\w./])(?:\.\./)*(?:chapters|common|docs|lab_tool)/|\blab_tool\.|^lab$"
 )
 PATH_TO_GRADER = re.compile(r"(?<![\w./])(?:\.\./)*grader/|\bgrader\.(?!json)")
 

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "cpu_backend/execution/diagnostic.hpp"
+
 namespace {
 
 using seconds = std::chrono::duration<double>;
@@ -341,24 +343,26 @@ const std::vector<expectation>& expectations() {
       {"past_shared_variable",
        "cudaErrorIllegalAddress",
        {"block (0,0,0): Invalid __shared__ write: a thread wrote past the end of a __shared__ ",
-        "./lab racecheck FILE names the variable"},
+        cpu_backend::check_command + std::string(" FILE names the variable")},
        "",
        false,
        true},
       {"far_past_shared_variable",
        "cudaErrorIllegalAddress",
        {"Invalid __shared__ write of size 4 bytes at ", place("shared variable"),
-        "it ran past the end of a __shared__ variable", "./lab racecheck FILE"},
+        "it ran past the end of a __shared__ variable",
+        cpu_backend::check_command + std::string(" FILE")},
        "",
        false,
        true},
       {"past_dynamic_shared_memory",
        "cudaErrorIllegalAddress",
        {"Invalid __shared__ write: a thread wrote past the end of the dynamic shared memory",
-        "256 bytes", "./lab racecheck FILE"}},
+        "256 bytes", cpu_backend::check_command + std::string(" FILE")}},
       {"no_dynamic_shared_memory",
        "cudaErrorIllegalAddress",
-       {"past the end of the dynamic shared memory, which has 0 bytes", "./lab racecheck FILE"}},
+       {"past the end of the dynamic shared memory, which has 0 bytes",
+        cpu_backend::check_command + std::string(" FILE")}},
       {"before_dynamic_shared_memory",
        "cudaErrorIllegalAddress",
        {"Invalid __shared__ write of size 4 bytes at ", place("dynamic shared memory"),

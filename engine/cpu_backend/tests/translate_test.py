@@ -9,6 +9,10 @@ import sys
 import tempfile
 import unittest
 
+from engine.driver.paths import ENGINE
+
+sys.path.insert(0, str(ENGINE / "translate"))
+
 from architecture import merged
 from errors import TranslationFailed
 from launches import CONFIGURE, CONFIGURED

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The table of what racecheck costs is that of the recorded run beside the page."""
+"""Tables about the engine in docs/internals are what its programs print."""
 
 import unittest
 
+from engine.memory_model.weak_outcomes_test import IS_CLANG, table_of_litmus_tests
 from this_build import ROOT
 
 FOLDER = ROOT / "docs/internals"
@@ -16,3 +17,11 @@ class BenchmarkTable(unittest.TestCase):
         self.assertGreater(len(table.splitlines()), 20)
         self.assertIn(circumstances, page)
         self.assertIn(table, page, "copy the table of racecheck_benchmark.txt into racecheck.md")
+
+
+class WeakTable(unittest.TestCase):
+    # What is reached depends on where the compiler leaves accesses to memory.
+    @unittest.skipIf(IS_CLANG, "the table is that of g++")
+    def test_the_table_of_the_documentation(self):
+        text = (FOLDER / "weak.md").read_text(encoding="utf-8")
+        self.assertIn("\n".join(table_of_litmus_tests()), text)
