@@ -179,7 +179,8 @@ void write_record(const diagnostic& of) {
   if (file < 0) return say_unwritable(path);
   static std::atomic<bool> is_cut_off = false;  // the last line, by a full disk
   const bool begins_anew = is_cut_off.exchange(false);
-  const std::string line = (begins_anew ? "\n" : "") + of.json() + '\n';
+  std::string line(begins_anew ? "\n" : "");
+  line += of.json() + '\n';
   if (write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size())) {
     is_cut_off = true;
     say_unwritable(path);
