@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import sys
+from typing import NamedTuple
 
 from engine.driver.arguments import (
     NO_DEVICE_MEANING,
@@ -70,9 +71,9 @@ def configured(arguments):
     return BuildFolder(folder, tools)
 
 
-class _Tool:
-    def __init__(self, path, version):
-        self.path, self.version = path, version
+class _Tool(NamedTuple):
+    path: str
+    version: tuple
 
 
 def _tool(name, oldest):
@@ -80,14 +81,11 @@ def _tool(name, oldest):
     version = _version_of(path) if path else ()
     if path and version >= oldest:
         return _Tool(path, version)
-    wanted = f"{name} {'.'.join(map(str, oldest))}" if oldest else name
-    here = f" ({'.'.join(map(str, version))} is here)" if path else ""
+    wanted = f"{name} {'.'.join(map(str, oldest))} or newer" if oldest else name
+    here = f"{'.'.join(map(str, version))} is here" if path else "it is not here"
     raise LabError(
-        f"cudacheck builds with {wanted} or newer{here}: "
-        "python3 -m pip install meson ninja brings it, in a virtual environment."
-        if oldest
-        else f"cudacheck builds with {wanted}, which is not here: "
-        "python3 -m pip install ninja brings it, in a virtual environment."
+        f"cudacheck builds with {wanted}, and {here}: python3 -m pip install {name.lower()} brings it, "
+        "in a virtual environment."
     )
 
 
