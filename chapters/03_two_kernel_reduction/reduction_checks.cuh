@@ -20,13 +20,13 @@
 #include <vector>
 
 #include "03_two_kernel_reduction/fast_two_kernel_reduction.cuh"
-#include "testing/brief_tests.hpp"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "lab/large_data.cuh"
-#include "testing/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/brief_tests.hpp"
+#include "testing/poisoned_output.cuh"
 
 namespace course::checks {
 

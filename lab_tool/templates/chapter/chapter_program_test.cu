@@ -10,8 +10,8 @@
 
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
-#include "testing/poisoned_output.cuh"
 #include "lab/reference.hpp"
+#include "testing/poisoned_output.cuh"
 
 TEST_CASE("every element is doubled, at awkward lengths, and twice") {
   const std::size_t n = GENERATE(1, 31, 32, 33, 255, 256, 257, 10'007);

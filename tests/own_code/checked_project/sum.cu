@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each block adds its part of the input to one sum. With -DWITHOUT_ATOMIC two blocks can lose what the
-// other one has added, which no result shows on most runs.
+// Each block adds its part of the input to one sum. With -DWITHOUT_ATOMIC two blocks can lose what
+// the other one has added, which no result shows on most runs.
 #include <cstdio>
 
 #include "sum.cuh"
