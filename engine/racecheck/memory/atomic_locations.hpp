@@ -28,7 +28,7 @@ using strong_records = std::unordered_map<std::uint64_t, strong_record>;  // by 
 // What few locations have.
 struct location_details {
   // What the location's message hands over.
-  std::unique_ptr<message::in_world[]> handed_over;
+  std::unique_ptr<message::under_assumption[]> handed_over;
   // Messages of other shapes than the location's: two counters in one word.
   std::vector<std::pair<access_shape, message>> messages;
   // Strong writes of other chains than the last one, by scope. A strong access at device scope
@@ -150,11 +150,13 @@ void atomic_locations::use_message(object_number number, access_shape shape, Use
     carries.within = at.last.has(cell_record::is_atomic) ? at.last.within() : scope::device;
     carries.writer = {clocks_.block_of(at.last.at()), at.last.rank()};
   }
-  if (location_details* more = find_details(at)) carries.in = std::move(more->handed_over);
+  if (location_details* more = find_details(at)) {
+    carries.by_assumption = std::move(more->handed_over);
+  }
   use(carries);
   at.chain = carries.chain;
   at.position = carries.position;
-  if (carries.in) details_of(at).handed_over = std::move(carries.in);
+  if (carries.by_assumption) details_of(at).handed_over = std::move(carries.by_assumption);
 }
 
 template <class Use>

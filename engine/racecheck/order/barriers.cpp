@@ -26,27 +26,28 @@ void leave_out_returned(block_state& block) {
 // Joins VC, SCPUB, SCPEND and OBS of all participants; PUB and PEND stay with their threads.
 void synchronization::barrier(block_state& block) {
   const epoch now = next(block.number);
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
     std::vector<const knowledge*> forks;
     for (const unsigned rank : block.arrived) {
-      if (const knowledge* fork = block.threads[rank].fork(in)) forks.push_back(fork);
+      if (const knowledge* fork = block.threads[rank].fork(assumption)) forks.push_back(fork);
     }
     if (forks.empty()) continue;
     std::sort(forks.begin(), forks.end());
     forks.erase(std::unique(forks.begin(), forks.end()), forks.end());
-    auto joined = std::make_shared<knowledge>(block.base[in] ? *block.base[in] : nothing);
+    auto joined =
+        std::make_shared<knowledge>(block.base[assumption] ? *block.base[assumption] : nothing);
     for (const knowledge* each : forks) joined->join(*each);
     if (!joined->now.observed.empty()) joined->now.observed.change().settle();
-    if (may_give_up(in)) watch_size(in, joined->size());
-    block.base[in] = std::move(joined);
+    if (may_give_up(assumption)) watch_size(assumption, joined->size());
+    block.base[assumption] = std::move(joined);
     for (const unsigned rank : block.arrived) {
-      if (block.threads[rank].own_state) state_of(block.threads[rank], in).own = nullptr;
+      if (block.threads[rank].own_state) state_of(block.threads[rank], assumption).own = nullptr;
     }
   }
   if (block.arrived.size() != block.threads.size()) leave_out_returned(block);
   block.floor = now - 1;
-  if (worlds_.size() > 1) barriers_[block.number].push_back(block.floor);
+  if (assumptions_.size() > 1) barriers_[block.number].push_back(block.floor);
   for (const unsigned rank : block.arrived) block.threads[rank].now = now;
 }
 
@@ -56,33 +57,34 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
       if (lanes >> lane & 1) visit(block.threads[first_rank + lane]);
     }
   };
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
     auto joined = std::make_shared<knowledge>();
     each_lane([&](thread_state& lane) {
-      joined->join(current(block, lane, in));
-      joined->now.order.add_thread(lane.name, lane.now, worlds_[in].block_arrives);
+      joined->join(current(block, lane, assumption));
+      joined->now.order.add_thread(lane.name, lane.now, assumptions_[assumption].block_arrives);
     });
-    if (may_give_up(in)) watch_size(in, joined->size());
-    each_lane([&](thread_state& lane) { state_of(lane, in).own = joined; });
+    if (may_give_up(assumption)) watch_size(assumption, joined->size());
+    each_lane([&](thread_state& lane) { state_of(lane, assumption).own = joined; });
   }
   const epoch now = next(block.number);
   each_lane([&](thread_state& lane) { lane.now = now; });
 }
 
 void synchronization::grid_barrier_arrives(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
-    const knowledge& mine = current(block, by, in);
-    at_grid_barrier_[block.grid_barriers % 2][in].join(
-        {with_itself(block, by, in), mine.published, mine.pending});
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
+    const knowledge& mine = current(block, by, assumption);
+    at_grid_barrier_[block.grid_barriers % 2][assumption].join(
+        {with_itself(block, by, assumption), mine.published, mine.pending});
   }
   by.now = next(block.number);
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (in_use(in)) change(block, by, in).join(at_grid_barrier_[block.grid_barriers % 2][in]);
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (in_use(assumption))
+      change(block, by, assumption).join(at_grid_barrier_[block.grid_barriers % 2][assumption]);
   }
   ++block.grid_barriers;
 }

@@ -20,13 +20,13 @@ bool launch_clocks::begin_launch() {
   done_ = 0;
   blocks_.clear();
   messages_.clear();
-  const bool starts_over = strict_.last_epoch() >= most_epochs_of_launch;
-  strict_.begin_launch(starts_over ? 1 : strict_.last_epoch() + 1);
+  const bool starts_over = actual_.last_epoch() >= most_epochs_of_launch;
+  actual_.begin_launch(starts_over ? 1 : actual_.last_epoch() + 1);
   return starts_over;
 }
 
 void launch_clocks::note(const block_state& block, const noted& what) {
-  if (strict_.last_epoch() - strict_.launch_start() >= most_epochs_of_launch - 1) [[unlikely]] {
+  if (actual_.last_epoch() - actual_.launch_start() >= most_epochs_of_launch - 1) [[unlikely]] {
     std::fputs("racecheck: one launch has more than 2^31 barriers, fences and atomics\n", stderr);
     std::exit(1);
   }
@@ -50,7 +50,7 @@ launch_clocks::noted* launch_clocks::begun_update() {
 }
 
 void launch_clocks::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
-  strict_.begin_block(block, number, threads);
+  actual_.begin_block(block, number, threads);
   note(block, {.what = kind::begin_block, .rank = threads});
 }
 
@@ -62,7 +62,7 @@ void launch_clocks::fence(block_state& block, thread_state& by, scope within,
                .at_block_scope = within == scope::block,
                .sequentially_consistent = sequentially_consistent,
                .rank = by.name.rank});
-  strict_.fence(block, by, within, sequentially_consistent);
+  actual_.fence(block, by, within, sequentially_consistent);
 }
 
 void launch_clocks::strong_read(block_state& block, thread_state& by, const message& at,
@@ -73,7 +73,7 @@ void launch_clocks::strong_read(block_state& block, thread_state& by, const mess
                .updates = updates,
                .rank = by.name.rank,
                .with = at.location});
-  strict_.strong_read(block, by, at, within, acquires, updates);
+  actual_.strong_read(block, by, at, within, acquires, updates);
 }
 
 void launch_clocks::strong_write(block_state& block, thread_state& by, message& at, scope within,
@@ -89,12 +89,12 @@ void launch_clocks::strong_write(block_state& block, thread_state& by, message& 
                  .rank = by.name.rank,
                  .with = at.location});
   }
-  strict_.strong_write(block, by, at, within, releases, updates);
+  actual_.strong_write(block, by, at, within, releases, updates);
 }
 
 void launch_clocks::weak_write(const block_state& block, const thread_state& by, message& at) {
   note(block, {.what = kind::weak_write, .rank = by.name.rank, .with = at.location});
-  strict_.weak_write(by, at);
+  actual_.weak_write(by, at);
 }
 
 void launch_clocks::barrier(block_state& block) {
@@ -104,28 +104,28 @@ void launch_clocks::barrier(block_state& block) {
     arrived_.push_back(block.arrived);
   }
   note(block, {.what = kind::barrier, .with = who});
-  strict_.barrier(block);
+  actual_.barrier(block);
 }
 
 void launch_clocks::warp_barrier(block_state& block, unsigned first_rank, unsigned lanes) {
   note(block, {.what = kind::warp_barrier, .rank = first_rank, .with = lanes});
-  strict_.warp_barrier(block, first_rank, lanes);
+  actual_.warp_barrier(block, first_rank, lanes);
 }
 
 void launch_clocks::grid_barrier_arrives(block_state& block, thread_state& by) {
   note(block, {.what = kind::grid_barrier_arrives, .rank = by.name.rank});
-  strict_.grid_barrier_arrives(block, by);
+  actual_.grid_barrier_arrives(block, by);
 }
 
 void launch_clocks::grid_barrier_passes(block_state& block, thread_state& by) {
   note(block, {.what = kind::grid_barrier_passes, .rank = by.name.rank});
-  strict_.grid_barrier_passes(block, by);
+  actual_.grid_barrier_passes(block, by);
 }
 
-// ---- The other worlds
+// ---- Under assumptions
 
 void launch_clocks::catch_up() {
-  if (done_ == 0) others_.begin_launch(strict_.launch_start());
+  if (done_ == 0) assumed_.begin_launch(actual_.launch_start());
   for (; done_ < noted_.size(); ++done_) happen(noted_[done_]);
 }
 
@@ -140,7 +140,7 @@ void launch_clocks::happen(const noted& what) {
   }
   block_state& block = blocks_[done_block_];
   if (what.what == kind::begin_block) {
-    others_.begin_block(block, done_block_, what.rank);
+    assumed_.begin_block(block, done_block_, what.rank);
     return;
   }
   thread_state& by = block.threads[what.rank];
@@ -156,20 +156,20 @@ void launch_clocks::happen(const noted& what) {
     case kind::end_block:
       break;
     case kind::fence:
-      others_.fence(block, by, within, what.sequentially_consistent);
+      assumed_.fence(block, by, within, what.sequentially_consistent);
       break;
     case kind::strong_read:
-      others_.strong_read(block, by, memory(), within, what.acquires, what.updates);
+      assumed_.strong_read(block, by, memory(), within, what.acquires, what.updates);
       break;
     case kind::strong_write:
-      others_.strong_write(block, by, memory(), within, what.releases, what.updates);
+      assumed_.strong_write(block, by, memory(), within, what.releases, what.updates);
       break;
     case kind::strong_update:
-      others_.strong_read(block, by, memory(), within, what.acquires, true);
-      others_.strong_write(block, by, memory(), within, what.releases, true);
+      assumed_.strong_read(block, by, memory(), within, what.acquires, true);
+      assumed_.strong_write(block, by, memory(), within, what.releases, true);
       break;
     case kind::weak_write:
-      others_.weak_write(by, memory());
+      assumed_.weak_write(by, memory());
       break;
     case kind::barrier:
       block.arrived.clear();
@@ -178,35 +178,35 @@ void launch_clocks::happen(const noted& what) {
       } else {
         block.arrived = arrived_[what.with];
       }
-      others_.barrier(block);
+      assumed_.barrier(block);
       break;
     case kind::warp_barrier:
-      others_.warp_barrier(block, what.rank, what.with);
+      assumed_.warp_barrier(block, what.rank, what.with);
       break;
     case kind::grid_barrier_arrives:
-      others_.grid_barrier_arrives(block, by);
+      assumed_.grid_barrier_arrives(block, by);
       break;
     case kind::grid_barrier_passes:
-      others_.grid_barrier_passes(block, by);
+      assumed_.grid_barrier_passes(block, by);
       break;
   }
 }
 
-bool launch_clocks::before_in(unsigned world, const block_state& block, const thread_state& by,
-                              thread_name thread, epoch at) {
-  if (world == 0) return strict_.before_in(0, block, by, thread, at);
+bool launch_clocks::before_under(unsigned assumption, const block_state& block,
+                                 const thread_state& by, thread_name thread, epoch at) {
+  if (assumption == 0) return actual_.before_under(0, block, by, thread, at);
   if (has_too_many_) return false;
   catch_up();
   const block_state& here = blocks_[block.number];
-  return others_.before_in(world - 1, here, here.threads[by.name.rank], thread, at);
+  return assumed_.before_under(assumption - 1, here, here.threads[by.name.rank], thread, at);
 }
 
-bool launch_clocks::before_any_in(unsigned world, const block_state& block, thread_name thread,
-                                  epoch at) {
-  if (world == 0) return strict_.before_any_in(0, block, thread, at);
+bool launch_clocks::before_any_under(unsigned assumption, const block_state& block,
+                                     thread_name thread, epoch at) {
+  if (assumption == 0) return actual_.before_any_under(0, block, thread, at);
   if (has_too_many_) return false;
   catch_up();
-  return others_.before_any_in(world - 1, blocks_[block.number], thread, at);
+  return assumed_.before_any_under(assumption - 1, blocks_[block.number], thread, at);
 }
 
 }  // namespace racecheck

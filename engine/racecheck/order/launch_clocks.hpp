@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The clocks of the running launch: those of the strict world at once, those of all others only
-// where a race has to be diagnosed. Until then what happened is noted, and then it happens again in
-// the other worlds, from the launch's begin or from the race before.
+// The clocks of the running launch: those of the program as it stands at once, those under an
+// assumption only where a race has to be diagnosed. Until then what happened is noted, and then it
+// happens again under all assumptions, from the launch's begin or from the race before.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class launch_clocks {
   // Returns whether epochs start over again, so that those of earlier launches must be forgotten.
   bool begin_launch();
   // See synchronization.
-  void order_sc_fences() { strict_.order_sc_fences(); }
-  // From here on nothing is noted, and only the strict world is known.
+  void order_sc_fences() { actual_.order_sc_fences(); }
+  // From here on nothing is noted, and no assumption is known.
   void stop_diagnosing() { diagnoses_ = false; }
-  epoch launch_start() const { return strict_.launch_start(); }
-  std::uint32_t block_of(epoch at) const { return strict_.block_of(at); }
+  epoch launch_start() const { return actual_.launch_start(); }
+  std::uint32_t block_of(epoch at) const { return actual_.block_of(at); }
   void begin_block(block_state& block, std::uint32_t number, unsigned threads);
   void end_block(const block_state& block);
 
@@ -40,26 +40,27 @@ class launch_clocks {
 
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
-    return strict_.before(block, by, thread, at);
+    return actual_.before(block, by, thread, at);
   }
-  const knowledge& strict_knowledge(const block_state& block, const thread_state& by) const {
-    return strict_.current(block, by, 0);
+  const knowledge& actual_knowledge(const block_state& block, const thread_state& by) const {
+    return actual_.current(block, by, 0);
   }
 
-  // For the diagnosis, with the numbers of `worlds`.
-  bool before_in(unsigned world, const block_state& block, const thread_state& by,
-                 thread_name thread, epoch at);
+  // For the diagnosis; `assumption` is an index of `assumed_repairs`.
+  bool before_under(unsigned assumption, const block_state& block, const thread_state& by,
+                    thread_name thread, epoch at);
   // The same for any thread of the block.
-  bool before_any_in(unsigned world, const block_state& block, thread_name thread, epoch at);
+  bool before_any_under(unsigned assumption, const block_state& block, thread_name thread,
+                        epoch at);
   // How many operations there were: the answers change only when this does.
   std::uint64_t operations() const { return operations_; }
-  // Whether the answers for that world are known.
-  bool knows_world(unsigned world) const {
-    return world == 0 || (!has_too_many_ && others_.knows_world(world - 1));
+  // Whether the answers under that assumption are known.
+  bool knows_assumption(unsigned assumption) const {
+    return assumption == 0 || (!has_too_many_ && assumed_.knows_assumption(assumption - 1));
   }
-  // Whether all of that is known: there were not too many operations, and no world's clocks grew
-  // too large.
-  bool knows_all_worlds() const { return !has_too_many_ && others_.knows_all_worlds(); }
+  // Whether all of that is known: there were not too many operations, and under no assumption
+  // did the clocks grow too large.
+  bool knows_all_assumptions() const { return !has_too_many_ && assumed_.knows_all_assumptions(); }
 
  private:
   enum class kind : std::uint8_t {
@@ -91,8 +92,8 @@ class launch_clocks {
   };
   static_assert(sizeof(noted) == 8);
   static constexpr std::uint32_t all_threads = ~0u;
-  // Threads that contend for a lock try again and again; to do all of that in all worlds would take
-  // minutes. Barriers of the block cost next to nothing but room.
+  // Threads that contend for a lock try again and again; to do all of that under all
+  // assumptions would take minutes. Barriers of the block cost next to nothing but room.
   static constexpr std::size_t most_noted = std::size_t{1} << 22;
   static constexpr std::size_t most_costly = 250'000;
 
@@ -101,8 +102,8 @@ class launch_clocks {
   void catch_up();
   void happen(const noted& what);
 
-  synchronization strict_{std::span(worlds).first(1)};
-  synchronization others_{std::span(worlds).subspan(1)};
+  synchronization actual_{std::span(assumed_repairs).first(1)};
+  synchronization assumed_{std::span(assumed_repairs).subspan(1)};
   std::deque<noted> noted_;
   std::uint32_t noted_block_ = 0;
   std::vector<std::vector<unsigned>> arrived_;  // at those barriers to which not all came

@@ -6,14 +6,15 @@
 namespace racecheck {
 namespace {
 
-scope wider(scope of, const world& in) { return in.widens ? scope::device : of; }
+scope wider(scope of, const assumptions& assumed) { return assumed.widens ? scope::device : of; }
 
-bool morally_strong(const message& at, const thread_state& by, scope within, const world& in) {
+bool morally_strong(const message& at, const thread_state& by, scope within,
+                    const assumptions& assumed) {
   if (!at.written) return false;
   if (at.writer == by.name) return true;
   if (!at.strong) return false;
   return at.writer.block == by.name.block ||
-         (wider(at.within, in) == scope::device && wider(within, in) == scope::device);
+         (wider(at.within, assumed) == scope::device && wider(within, assumed) == scope::device);
 }
 
 void join(shared<knowledge>& into, const knowledge& other) {
@@ -63,7 +64,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   block.number = number;
   block.floor = 0;
   block.last_floor.clear();
-  block.base.assign(worlds_.size(), nullptr);
+  block.base.assign(assumptions_.size(), nullptr);
   block.arrived.clear();
   block.grid_barriers = 0;
   block.threads.resize(threads);
@@ -76,61 +77,64 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   }
 }
 
-// A counterfactual world only serves the diagnosis. Where its clocks grow large (thousands of
-// threads that release to one word), it is left alone, and the diagnosis says less.
-void synchronization::watch_size(unsigned in, std::size_t size) {
+// An assumption only serves the diagnosis. Where the clocks under it grow large (thousands of
+// threads that release to one word), it is given up, and the diagnosis says less.
+void synchronization::watch_size(unsigned assumption, std::size_t size) {
   constexpr std::size_t too_large = 2048;
-  if (size > too_large) given_up_[in] = true;
+  if (size > too_large) given_up_[assumption] = true;
 }
 
-knowledge& synchronization::change(const block_state& block, thread_state& by, unsigned in) {
-  auto& own = state_of(by, in).own;
-  if (!own || own.use_count() != 1) own = std::make_shared<knowledge>(current(block, by, in));
+knowledge& synchronization::change(const block_state& block, thread_state& by,
+                                   unsigned assumption) {
+  auto& own = state_of(by, assumption).own;
+  if (!own || own.use_count() != 1)
+    own = std::make_shared<knowledge>(current(block, by, assumption));
   return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
 }
 
-known synchronization::with_itself(const block_state& block, thread_state& by, unsigned in) {
-  if (by.fork(in) && !by.fork(in)->now.observed.get().is_settled()) {
-    change(block, by, in).now.observed.change().settle();
+known synchronization::with_itself(const block_state& block, thread_state& by,
+                                   unsigned assumption) {
+  if (by.fork(assumption) && !by.fork(assumption)->now.observed.get().is_settled()) {
+    change(block, by, assumption).now.observed.change().settle();
   }
-  known result = current(block, by, in).now;
+  known result = current(block, by, assumption).now;
   // before_in() asks which threads have published something themselves.
-  const bool keeps_threads = worlds_[in].block_arrives;
+  const bool keeps_threads = assumptions_[assumption].block_arrives;
   if (block.floor != 0) result.order.add_block(block.number, block.floor, keeps_threads);
   result.order.add_thread(by.name, by.now, keeps_threads);
   // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
   // stretch between two barriers in which it lies.
-  if (worlds_[in].block_arrives) result.order.add_block(block.number, by.now, true);
+  if (assumptions_[assumption].block_arrives) result.order.add_block(block.number, by.now, true);
   return result;
 }
 
 void synchronization::fence(block_state& block, thread_state& by, scope within,
                             bool sequentially_consistent) {
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
-    auto& state = state_of(by, in);
-    const scope at = wider(within, worlds_[in]);
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
+    auto& state = state_of(by, assumption);
+    const scope at = wider(within, assumptions_[assumption]);
     if (!state.pending_block.empty()) {
-      change(block, by, in).join(state.pending_block);
+      change(block, by, assumption).join(state.pending_block);
       state.pending_block = {};
     }
     if (at == scope::device && !state.pending_device.empty()) {
-      change(block, by, in).join(state.pending_device);
+      change(block, by, assumption).join(state.pending_device);
       state.pending_device = {};
     }
     state.last_seen = nullptr;
     if (sequentially_consistent) {
-      see_pending_fences(block, by, in, at);
-      if (orders_sc_fences_ && in == 0) see_earlier_sc_fences(block, by, at);
+      see_pending_fences(block, by, assumption, at);
+      if (orders_sc_fences_ && assumption == 0) see_earlier_sc_fences(block, by, at);
     }
-    const known now = with_itself(block, by, in);
+    const known now = with_itself(block, by, assumption);
     if (sequentially_consistent) {
-      if (orders_sc_fences_ && in == 0) note_sc_fence(block, at, now);
-      change(block, by, in).published.change().add(sharing<known>(now), at, block.number);
+      if (orders_sc_fences_ && assumption == 0) note_sc_fence(block, at, now);
+      change(block, by, assumption).published.change().add(sharing<known>(now), at, block.number);
     }
-    const knowledge& mine = current(block, by, in);
+    const knowledge& mine = current(block, by, assumption);
     auto fenced = std::make_shared<knowledge>(knowledge{now, mine.published, mine.pending});
-    if (may_give_up(in)) watch_size(in, fenced->size());
+    if (may_give_up(assumption)) watch_size(assumption, fenced->size());
     // A fence at device scope is one at block scope, too, and knows all that the last one did.
     if (at == scope::device) state.fenced_device = fenced;
     state.fenced_block = std::move(fenced);
@@ -139,10 +143,10 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
 }
 
 // Those whose blocks this thread has heard of by an atomic: they are before its own.
-void synchronization::see_pending_fences(block_state& block, thread_state& by, unsigned in,
+void synchronization::see_pending_fences(block_state& block, thread_state& by, unsigned assumption,
                                          scope within) {
-  if (current(block, by, in).pending.empty()) return;
-  knowledge& mine = change(block, by, in);
+  if (current(block, by, assumption).pending.empty()) return;
+  knowledge& mine = change(block, by, assumption);
   const fences& pending = mine.pending.get();
   if (within == scope::device) mine.now.join(pending.device);
   if (const auto* own = pending.find(block.number)) mine.now.join(own->get());
@@ -171,41 +175,43 @@ void synchronization::note_sc_fence(const block_state& block, scope within, cons
 // something to keep: most atomics neither follow a fence nor release.
 void synchronization::strong_read(block_state& block, thread_state& by, const message& at,
                                   scope within, bool acquires, bool updates) {
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
-    const message::in_world* there = at.in ? &at.in[in] : nullptr;
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
+    const message::under_assumption* there =
+        at.by_assumption ? &at.by_assumption[assumption] : nullptr;
     if (there) {
       const auto& seen_fences = updates ? there->fences_of_chain : there->fences_of_write;
-      if (!current(block, by, in).pending.contains(seen_fences)) {
-        change(block, by, in).pending.join(seen_fences);
+      if (!current(block, by, assumption).pending.contains(seen_fences)) {
+        change(block, by, assumption).pending.join(seen_fences);
       }
     }
-    const scope mine = wider(within, worlds_[in]);
-    if (morally_strong(at, by, within, worlds_[in])) {
+    const scope mine = wider(within, assumptions_[assumption]);
+    if (morally_strong(at, by, within, assumptions_[assumption])) {
       if (at.writer != by.name &&
-          !current(block, by, in).now.observed.get().has_observed(at.last_write())) {
-        change(block, by, in).now.observed.change().observe(at.last_write());
+          !current(block, by, assumption).now.observed.get().has_observed(at.last_write())) {
+        change(block, by, assumption).now.observed.change().observe(at.last_write());
       }
-      if (there && there->released) see(block, state_of(by, in), at.location, there->released);
+      if (there && there->released)
+        see(block, state_of(by, assumption), at.location, there->released);
     }
-    if (worlds_[in].fences) see_pending_fences(block, by, in, scope::device);
-    if (!by.own_state || !(acquires || worlds_[in].acquires)) continue;
-    auto* seen = find_entry(state_of(by, in).seen, at.location);
+    if (assumptions_[assumption].fences) see_pending_fences(block, by, assumption, scope::device);
+    if (!by.own_state || !(acquires || assumptions_[assumption].acquires)) continue;
+    auto* seen = find_entry(state_of(by, assumption).seen, at.location);
     if (!seen) continue;
     if (seen->block && !seen->block_is_joined) {
-      change(block, by, in).join(*seen->block);
+      change(block, by, assumption).join(*seen->block);
       seen->block_is_joined = true;
     }
     if (seen->device && mine == scope::device && !seen->device_is_joined) {
-      change(block, by, in).join(*seen->device);
+      change(block, by, assumption).join(*seen->device);
       seen->device_is_joined = true;
-      if (may_give_up(in)) watch_size(in, current(block, by, in).size());
+      if (may_give_up(assumption)) watch_size(assumption, current(block, by, assumption).size());
     }
   }
 }
 
 // PEND: what a strong read has seen waits for a fence, or for an acquire at the same location.
-void synchronization::see(const block_state& block, thread_state::in_world& state,
+void synchronization::see(const block_state& block, thread_state::under_assumption& state,
                           std::uint32_t location, const shared<heads>& released) {
   if (released == state.last_seen) return;
   auto& seen = entry_of(state.seen, location);
@@ -224,28 +230,31 @@ void synchronization::see(const block_state& block, thread_state::in_world& stat
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
-  for (unsigned in = 0; in < worlds_.size(); ++in) {
-    if (!in_use(in)) continue;
-    const scope mine = wider(within, worlds_[in]);
-    const bool continues = updates && morally_strong(at, by, within, worlds_[in]);
-    const knowledge& known_now = current(block, by, in);
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    if (!in_use(assumption)) continue;
+    const scope mine = wider(within, assumptions_[assumption]);
+    const bool continues = updates && morally_strong(at, by, within, assumptions_[assumption]);
+    const knowledge& known_now = current(block, by, assumption);
 
-    if (releases || worlds_[in].releases) {
-      const knowledge head{with_itself(block, by, in), known_now.published, known_now.pending};
-      auto& released = entry_of(state_of(by, in).released, at.location);
+    if (releases || assumptions_[assumption].releases) {
+      const knowledge head{with_itself(block, by, assumption), known_now.published,
+                           known_now.pending};
+      auto& released = entry_of(state_of(by, assumption).released, at.location);
       join(mine == scope::device ? released.device : released.block, head);
     }
     const shared<heads> mine_too =
-        by.own_state ? handed_over(block, state_of(by, in), at.location,
-                                   continues && at.in ? at.in[in].released : nullptr)
-                     : nullptr;
-    if (!at.in) {
+        by.own_state
+            ? handed_over(
+                  block, state_of(by, assumption), at.location,
+                  continues && at.by_assumption ? at.by_assumption[assumption].released : nullptr)
+            : nullptr;
+    if (!at.by_assumption) {
       if (!mine_too && known_now.published.empty()) continue;
-      at.in = std::make_unique<message::in_world[]>(worlds_.size());
+      at.by_assumption = std::make_unique<message::under_assumption[]>(assumptions_.size());
     }
-    auto& there = at.in[in];
+    auto& there = at.by_assumption[assumption];
     if (mine_too) {
-      if (may_give_up(in)) watch_size(in, mine_too->size());
+      if (may_give_up(assumption)) watch_size(assumption, mine_too->size());
       there.released = mine_too;
     } else if (!continues) {
       there.released = nullptr;
@@ -253,9 +262,9 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
     there.fences_of_write = known_now.published;
     if (!updates) there.fences_of_chain = {};
     there.fences_of_chain.join(known_now.published);
-    if (may_give_up(in)) watch_size(in, there.fences_of_chain.size());
+    if (may_give_up(assumption)) watch_size(assumption, there.fences_of_chain.size());
   }
-  if (updates && morally_strong(at, by, within, world{})) {
+  if (updates && morally_strong(at, by, within, assumptions{})) {
     ++at.position;
   } else {
     ++at.chain;
@@ -270,7 +279,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
 // What a strong write hands over: PUB, what the thread has released at the location before, and
 // what the write continues. Nothing, if only that.
 shared<heads> synchronization::handed_over(const block_state& block,
-                                           const thread_state::in_world& state,
+                                           const thread_state::under_assumption& state,
                                            std::uint32_t location,
                                            const shared<heads>& continued) const {
   const thread_state::handed_on* earlier = find_entry(state.released, location);
@@ -294,31 +303,32 @@ void synchronization::weak_write(const thread_state& by, message& at) {
   at.writer = by.name;
   ++at.chain;
   at.position = 0;
-  at.in = nullptr;
+  at.by_assumption = nullptr;
 }
 
-bool synchronization::before_in(unsigned world, const block_state& block, const thread_state& by,
-                                thread_name thread, epoch at) const {
-  return in_use(world) && covers(world, current(block, by, world).now.order, thread, at);
+bool synchronization::before_under(unsigned assumption, const block_state& block,
+                                   const thread_state& by, thread_name thread, epoch at) const {
+  return in_use(assumption) &&
+         covers(assumption, current(block, by, assumption).now.order, thread, at);
 }
 
-bool synchronization::before_any_in(unsigned world, const block_state& block, thread_name thread,
-                                    epoch at) const {
-  if (!in_use(world)) return false;
+bool synchronization::before_any_under(unsigned assumption, const block_state& block,
+                                       thread_name thread, epoch at) const {
+  if (!in_use(assumption)) return false;
   bool shares_base = false;
   for (const thread_state& each : block.threads) {
-    const knowledge* own = each.fork(world);
+    const knowledge* own = each.fork(assumption);
     shares_base |= !own;
-    if (own && covers(world, own->now.order, thread, at)) return true;
+    if (own && covers(assumption, own->now.order, thread, at)) return true;
   }
-  return shares_base && block.base[world] &&
-         covers(world, block.base[world]->now.order, thread, at);
+  return shares_base && block.base[assumption] &&
+         covers(assumption, block.base[assumption]->now.order, thread, at);
 }
 
-bool synchronization::covers(unsigned world, const clock& order, thread_name thread,
+bool synchronization::covers(unsigned assumption, const clock& order, thread_name thread,
                              epoch at) const {
   if (order.covers(thread, at)) return true;
-  if (!worlds_[world].block_arrives) return false;
+  if (!assumptions_[assumption].block_arrives) return false;
   // With a barrier before the release, all that the block's other threads did since the last
   // barrier is published, even what one of them does later in this run than the release.
   if (order.of_thread(thread) != 0) return false;

@@ -15,17 +15,18 @@
 
 namespace racecheck {
 
-// The clocks of some worlds.
+// The clocks under each of some assumptions, which are named by their index.
 class synchronization {
  public:
-  explicit synchronization(std::span<const world> of)
-      : worlds_(of),
+  explicit synchronization(std::span<const assumptions> of)
+      : assumptions_(of),
         given_up_(of.size()),
         at_grid_barrier_{std::vector<knowledge>(of.size()), std::vector<knowledge>(of.size())} {}
 
-  // From here on fence.sc operations happen in the order in which they are executed: in the first
-  // world an earlier one is before a later one, if their scopes let them. (Else only where
-  // something shows in which order they are: a race must not be missed because of the schedule.)
+  // From here on fence.sc operations happen in the order in which they are executed: under the
+  // first assumption an earlier one is before a later one, if their scopes let them. (Else only
+  // where something shows in which order they are: a race must not be missed because of the
+  // schedule.)
   void order_sc_fences() { orders_sc_fences_ = true; }
 
   // Its first epoch is `start`: all that is older is before the kernel's start.
@@ -48,8 +49,8 @@ class synchronization {
   void grid_barrier_arrives(block_state& block, thread_state& by);
   void grid_barrier_passes(block_state& block, thread_state& by);
 
-  // Whether what `thread` did in epoch `at` is before what `by` does now, in the first world. (The
-  // others take a barrier for granted that may not be there: see before_in.)
+  // Whether what `thread` did in epoch `at` is before what `by` does now, under the first
+  // assumption. (Others take a barrier for granted that may not be there: see before_under.)
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
     if (at < launch_start_ || thread == by.name) return true;
@@ -58,20 +59,22 @@ class synchronization {
     const knowledge* knows = fork ? fork : block.base[0].get();
     return knows && knows->now.order.covers(thread, at);
   }
-  // The same in any world, but for what the block's own barriers order; for the diagnosis. False in
-  // a world that was given up.
-  bool before_in(unsigned world, const block_state& block, const thread_state& by,
-                 thread_name thread, epoch at) const;
+  // The same under any assumption, but for what the block's own barriers order; for the diagnosis.
+  // False under one that was given up.
+  bool before_under(unsigned assumption, const block_state& block, const thread_state& by,
+                    thread_name thread, epoch at) const;
   // The same for any thread of the block.
-  bool before_any_in(unsigned world, const block_state& block, thread_name thread, epoch at) const;
-  bool knows_world(unsigned world) const { return in_use(world); }
-  // Whether no world was given up because its clocks grew large.
-  bool knows_all_worlds() const {
+  bool before_any_under(unsigned assumption, const block_state& block, thread_name thread,
+                        epoch at) const;
+  bool knows_assumption(unsigned assumption) const { return in_use(assumption); }
+  // Whether no assumption was given up because its clocks grew large.
+  bool knows_all_assumptions() const {
     return std::none_of(given_up_.begin(), given_up_.end(), [](bool gone) { return gone; });
   }
-  const knowledge& current(const block_state& block, const thread_state& by, unsigned in) const {
-    if (const knowledge* fork = by.fork(in)) return *fork;
-    return block.base[in] ? *block.base[in] : nothing;
+  const knowledge& current(const block_state& block, const thread_state& by,
+                           unsigned assumption) const {
+    if (const knowledge* fork = by.fork(assumption)) return *fork;
+    return block.base[assumption] ? *block.base[assumption] : nothing;
   }
 
  private:
@@ -85,27 +88,28 @@ class synchronization {
     blocks_of_epochs_.push_back(block);
     return ++counter_;
   }
-  thread_state::in_world& state_of(thread_state& by, unsigned in) {
-    if (!by.own_state) by.own_state = std::make_unique<thread_state::in_world[]>(worlds_.size());
-    return by.own_state[in];
+  thread_state::under_assumption& state_of(thread_state& by, unsigned assumption) {
+    if (!by.own_state)
+      by.own_state = std::make_unique<thread_state::under_assumption[]>(assumptions_.size());
+    return by.own_state[assumption];
   }
-  bool covers(unsigned world, const clock& order, thread_name thread, epoch at) const;
+  bool covers(unsigned assumption, const clock& order, thread_name thread, epoch at) const;
   // Copies what `by` shares with its block, so that it can be changed.
-  knowledge& change(const block_state& block, thread_state& by, unsigned in);
-  void see(const block_state& block, thread_state::in_world& state, std::uint32_t location,
+  knowledge& change(const block_state& block, thread_state& by, unsigned assumption);
+  void see(const block_state& block, thread_state::under_assumption& state, std::uint32_t location,
            const shared<heads>& released);
-  shared<heads> handed_over(const block_state& block, const thread_state::in_world& state,
+  shared<heads> handed_over(const block_state& block, const thread_state::under_assumption& state,
                             std::uint32_t location, const shared<heads>& continued) const;
-  void see_pending_fences(block_state& block, thread_state& by, unsigned in, scope within);
+  void see_pending_fences(block_state& block, thread_state& by, unsigned assumption, scope within);
   void see_earlier_sc_fences(block_state& block, thread_state& by, scope within);
   void note_sc_fence(const block_state& block, scope within, const known& now);
   // What `by` knows, with all that it has done itself.
-  known with_itself(const block_state& block, thread_state& by, unsigned in);
-  bool in_use(unsigned in) const { return !given_up_[in]; }
-  bool may_give_up(unsigned in) const { return worlds_[in] != world{}; }
-  void watch_size(unsigned in, std::size_t size);
+  known with_itself(const block_state& block, thread_state& by, unsigned assumption);
+  bool in_use(unsigned assumption) const { return !given_up_[assumption]; }
+  bool may_give_up(unsigned assumption) const { return assumptions_[assumption] != assumptions{}; }
+  void watch_size(unsigned assumption, std::size_t size);
 
-  std::span<const world> worlds_;
+  std::span<const assumptions> assumptions_;
   epoch counter_ = 0;
   epoch launch_start_ = 0;
   std::vector<std::uint32_t> blocks_of_epochs_;  // of this launch

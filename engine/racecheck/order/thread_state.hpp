@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What the clocks know of threads, blocks and the places in memory that carry synchronisation.
 //
-// There are several worlds. The strict one is the program as it stands. In each other one something
-// that the program may lack is taken to be there (an acquire, a release, a wider scope, a barrier):
-// where two accesses race in the strict world and are ordered in another one, it is known what is
-// missing.
+// All of it is known several times: for the program as it stands, and under each of several
+// assumptions that something is there which the program may lack (an acquire, a release, a wider
+// scope, a barrier). Where two accesses race as the program stands, and are ordered under an
+// assumption, it is known what is missing.
 #pragma once
 
 #include <array>
@@ -16,8 +16,9 @@
 
 namespace racecheck {
 
-struct world {
-  bool operator==(const world&) const = default;
+// What is taken to be there although the program may lack it; nothing: the program as it stands.
+struct assumptions {
+  bool operator==(const assumptions&) const = default;
 
   bool acquires = false;  // every atomic that reads acquires
   bool fences = false;    // and a fence stands after it, which sees what others' fences publish
@@ -29,26 +30,27 @@ struct world {
   bool only_acquires() const { return acquires && !releases && !widens && !block_arrives; }
 };
 
-// The strict world, and then from the smallest repair to the largest. A scope is the first: whoever
-// wrote a fence of a block knew that one is needed there, and a wider one is the smaller change.
-inline constexpr std::array worlds = {
-    world{},
-    world{.widens = true},
-    world{.acquires = true},
-    world{.block_arrives = true},
-    world{.releases = true},
-    world{.acquires = true, .fences = true},
-    world{.acquires = true, .widens = true},
-    world{.acquires = true, .releases = true},
-    world{.acquires = true, .block_arrives = true},
-    world{.acquires = true, .releases = true, .block_arrives = true},
-    world{.acquires = true, .releases = true, .widens = true, .block_arrives = true},
+// None, and then from the smallest repair to the largest. An index of this array is called
+// `assumption` everywhere. A scope is the first: whoever wrote a fence of a block knew that one is
+// needed there, and a wider one is the smaller change.
+inline constexpr std::array assumed_repairs = {
+    assumptions{},
+    assumptions{.widens = true},
+    assumptions{.acquires = true},
+    assumptions{.block_arrives = true},
+    assumptions{.releases = true},
+    assumptions{.acquires = true, .fences = true},
+    assumptions{.acquires = true, .widens = true},
+    assumptions{.acquires = true, .releases = true},
+    assumptions{.acquires = true, .block_arrives = true},
+    assumptions{.acquires = true, .releases = true, .block_arrives = true},
+    assumptions{.acquires = true, .releases = true, .widens = true, .block_arrives = true},
 };
 
 // A place in memory that atomics or volatile accesses have used, as far as it carries
 // synchronisation.
 struct message {
-  struct in_world {
+  struct under_assumption {
     shared<heads> released;
     sharing<fences> fences_of_write;  // those before the last write
     sharing<fences> fences_of_chain;  // and before the chain of read-modify-writes that it ends
@@ -59,7 +61,7 @@ struct message {
   scope within = scope::device;
   thread_name writer{};
   std::uint32_t chain = 0, position = 0;
-  std::unique_ptr<in_world[]> in;  // one for each world, once a write hands something over
+  std::unique_ptr<under_assumption[]> by_assumption;  // nothing until a write hands something over
 
   observation last_write() const { return {location, chain, position}; }
 };
@@ -72,7 +74,7 @@ struct thread_state {
     bool device_is_joined = false;  // by an acquire, since it was last added to
     bool block_is_joined = false;
   };
-  struct in_world {
+  struct under_assumption {
     shared<knowledge> own;            // nothing: what the block has known since its last barrier
     shared<knowledge> fenced_device;  // PUB: its knowledge at its last fence of each scope
     shared<knowledge> fenced_block;
@@ -85,12 +87,12 @@ struct thread_state {
 
   thread_name name{};
   epoch now = 0;
-  // One for each world. Most threads neither fence nor acquire: they have none, and know what their
-  // block knows.
-  std::unique_ptr<in_world[]> own_state;
+  // One for each assumption. Most threads neither fence nor acquire: they have none, and know what
+  // their block knows.
+  std::unique_ptr<under_assumption[]> own_state;
 
-  const knowledge* fork(unsigned world) const {
-    return own_state ? own_state[world].own.get() : nullptr;
+  const knowledge* fork(unsigned assumption) const {
+    return own_state ? own_state[assumption].own.get() : nullptr;
   }
 };
 
@@ -104,7 +106,7 @@ struct block_state {
   epoch floor_of(unsigned rank) const {
     return last_floor.empty() || floor < last_floor[rank] ? floor : last_floor[rank];
   }
-  std::vector<shared<knowledge>> base;  // one for each world; nothing: empty
+  std::vector<shared<knowledge>> base;  // one for each assumption; nothing: empty
   std::vector<thread_state> threads;
   std::vector<unsigned> arrived;
   unsigned grid_barriers = 0;  // that it has passed

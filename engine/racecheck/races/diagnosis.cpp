@@ -6,7 +6,7 @@
 namespace racecheck {
 namespace {
 
-// Rules that need no worlds.
+// Rules that need no assumptions.
 diagnosis_set lacks_by_kind(const party& earlier, const party& later) {
   if (lacks_scope_by_kind(earlier, later)) return {diagnosis::scope_too_narrow};
   diagnosis_set lacks;
@@ -15,7 +15,7 @@ diagnosis_set lacks_by_kind(const party& earlier, const party& later) {
   return lacks;
 }
 
-diagnosis_set lacks_in(const world& assumed) {
+diagnosis_set lacks_under(const assumptions& assumed) {
   diagnosis_set lacks;
   lacks.add(diagnosis::missing_acquire, assumed.acquires);
   lacks.add(diagnosis::only_a_fence_acquires, assumed.fences);
@@ -25,27 +25,28 @@ diagnosis_set lacks_in(const world& assumed) {
   return lacks;
 }
 
-// What it takes for the two to be ordered in another world than the strict one; nothing if none of
-// them orders the two.
-std::optional<diagnosis_set> lacks_by_worlds(launch_clocks& clocks, const block_state& block,
-                                             const thread_state& by, const party& earlier,
-                                             epoch earlier_at, bool same_block) {
-  const auto ordered = [&](unsigned in) {
-    return clocks.before_in(in, block, by, earlier.thread, earlier_at);
+// What the program lacks according to the smallest assumption that orders the two; nothing if none
+// does.
+std::optional<diagnosis_set> lacks_by_assumptions(launch_clocks& clocks, const block_state& block,
+                                                  const thread_state& by, const party& earlier,
+                                                  epoch earlier_at, bool same_block) {
+  const auto ordered = [&](unsigned assumption) {
+    return clocks.before_under(assumption, block, by, earlier.thread, earlier_at);
   };
   // Another thread of the block knows: a barrier between the two of them is missing.
-  const auto ordered_for_block = [&](unsigned in) {
-    return !same_block && clocks.before_any_in(in, block, earlier.thread, earlier_at);
+  const auto ordered_for_block = [&](unsigned assumption) {
+    return !same_block && clocks.before_any_under(assumption, block, earlier.thread, earlier_at);
   };
   // What the last one does not order, none does. Whether it is known is asked last: it may be given
-  // up while the clocks of all worlds are worked out, for the first of these questions.
-  constexpr auto last = static_cast<unsigned>(worlds.size() - 1);
-  if (!ordered(last) && !ordered_for_block(last) && clocks.knows_world(last)) return std::nullopt;
-  for (unsigned in = 0; in < worlds.size(); ++in) {
-    if (same_block && worlds[in].block_arrives) continue;
-    const bool by_itself = in != 0 && ordered(in);
-    if (!by_itself && !ordered_for_block(in)) continue;
-    diagnosis_set lacks = lacks_in(worlds[in]);
+  // up while the clocks under all assumptions are worked out, for the first of these questions.
+  constexpr auto last = static_cast<unsigned>(assumed_repairs.size() - 1);
+  if (!ordered(last) && !ordered_for_block(last) && clocks.knows_assumption(last))
+    return std::nullopt;
+  for (unsigned assumption = 0; assumption < assumed_repairs.size(); ++assumption) {
+    if (same_block && assumed_repairs[assumption].block_arrives) continue;
+    const bool by_itself = assumption != 0 && ordered(assumption);
+    if (!by_itself && !ordered_for_block(assumption)) continue;
+    diagnosis_set lacks = lacks_under(assumed_repairs[assumption]);
     lacks.add(diagnosis::missing_barrier_after, !by_itself);
     return lacks;
   }
@@ -70,15 +71,17 @@ diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
   diagnosis_set lacks = lacks_by_kind(earlier, later);
   if (lacks.has(diagnosis::scope_too_narrow)) return lacks;
   const bool same_block = earlier.thread.block == later.thread.block;
-  const auto by_worlds = lacks_by_worlds(clocks, block, by, earlier, earlier_at, same_block);
+  const auto by_assumptions =
+      lacks_by_assumptions(clocks, block, by, earlier, earlier_at, same_block);
   constexpr diagnosis_set much = {diagnosis::missing_acquire, diagnosis::missing_barrier_before};
-  const bool is_much = by_worlds && by_worlds->common_with(much) == much;
-  // A world that was given up might have said less: the one with fences grows fastest.
-  if (!clocks.knows_all_worlds() && (!by_worlds || is_much)) {
+  const bool is_much = by_assumptions && by_assumptions->common_with(much) == much;
+  // An assumption that was given up might have said less: the clocks of the one with fences grow
+  // fastest.
+  if (!clocks.knows_all_assumptions() && (!by_assumptions || is_much)) {
     const auto way = log.find_way(earlier.thread, earlier_at, later.thread);
     const bool is_told_by_way =
-        way && (by_worlds ? way->lacks.is_part_of(by_worlds->common_with(lacks_of_ways))
-                          : !way->lacks.empty());
+        way && (by_assumptions ? way->lacks.is_part_of(by_assumptions->common_with(lacks_of_ways))
+                               : !way->lacks.empty());
     if (is_told_by_way) {
       lacks.add(way->lacks);
       lacks.add(diagnosis::only_a_fence_acquires,
@@ -86,13 +89,13 @@ diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
       return lacks;
     }
     // A way that lacks nothing contradicts the clocks, and a log with gaps proves nothing.
-    if (!by_worlds && (!same_block || lacks.has(diagnosis::plain_mixed_with_atomic))) {
+    if (!by_assumptions && (!same_block || lacks.has(diagnosis::plain_mixed_with_atomic))) {
       lacks.add(diagnosis::not_diagnosed, way || !log.is_whole());
       return lacks;
     }
   }
-  if (by_worlds) {
-    lacks.add(*by_worlds);
+  if (by_assumptions) {
+    lacks.add(*by_assumptions);
   } else if (same_block && !lacks.has(diagnosis::plain_mixed_with_atomic)) {
     lacks.add(same_warp(earlier, later) ? diagnosis::missing_syncwarp
                                         : diagnosis::missing_syncthreads);

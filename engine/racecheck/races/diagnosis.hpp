@@ -14,7 +14,7 @@ namespace racecheck {
 bool lacks_scope_by_kind(const party& earlier, const party& later);
 
 // `earlier` was in epoch `earlier_at`; `later` is what `by`, a thread of `block`, does now.
-// Where the clocks of the other worlds were given up, `log` is asked for one way between the two.
+// Where assumptions were given up, `log` is asked for one way between the two.
 diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
                        const block_state& block, const thread_state& by, const party& earlier,
                        epoch earlier_at, const party& later);

@@ -152,18 +152,19 @@ finding* finding_collection::find_untold(findings_at& in, const thread_state& by
   const auto most = std::ranges::max_element(in.all, {}, [](const finding& each) {
     return std::pair(!each.is_strict(), each.lacks.size());
   });
-  if (!most->is_strict() || !clocks_.knows_all_worlds()) return &*most;
-  for (unsigned number = 1; number < worlds.size(); ++number) {
-    if (!clocks_.before_in(number, blocks_.running(), by, earlier.thread, earlier_at)) continue;
-    return worlds[number].only_acquires() ? &*most : nullptr;
+  if (!most->is_strict() || !clocks_.knows_all_assumptions()) return &*most;
+  for (unsigned assumption = 1; assumption < assumed_repairs.size(); ++assumption) {
+    if (!clocks_.before_under(assumption, blocks_.running(), by, earlier.thread, earlier_at))
+      continue;
+    return assumed_repairs[assumption].only_acquires() ? &*most : nullptr;
   }
   return nullptr;
 }
 
-// Each diagnosis may take all worlds, or a search of the log. With the log, what one block has done
-// stands for all of it.
+// Each diagnosis may take all assumptions, or a search of the log. With the log, what one block has
+// done stands for all of it.
 bool finding_collection::is_told_apart(findings_at& in, std::uint32_t later_block) {
-  if (clocks_.knows_all_worlds()) return in.diagnosed < most_diagnosed;
+  if (clocks_.knows_all_assumptions()) return in.diagnosed < most_diagnosed;
   return in.diagnosed < few_diagnosed ||
          (in.later_blocks.size() < most_blocks && in.later_blocks.insert(later_block).second);
 }

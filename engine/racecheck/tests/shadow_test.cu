@@ -101,7 +101,7 @@ class full_shadow {
   }
   verdict races(const step& now, const block_state& block, const thread_state& by) const {
     verdict found;
-    const observations& observed = clocks_.strict_knowledge(block, by).now.observed.get();
+    const observations& observed = clocks_.actual_knowledge(block, by).now.observed.get();
     for (const earlier& each : all_) {
       if (!overlap(each.done, now) || !(each.done.writes || now.writes)) continue;
       if (morally_strong(each.done, now) || clocks_.before(block, by, each.thread, each.at)) {
