@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/execution/worker.hpp"
 
-#include "cpu_backend/fibers/forgotten_frames.hpp"
+#include "cpu_backend/fibers/fiber.hpp"
 
 namespace cpu_backend {
 

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "cpu_backend/fibers/forgotten_frames.hpp"
 #include "cpu_backend/fibers/sanitizer.hpp"
 
 namespace cpu_backend {

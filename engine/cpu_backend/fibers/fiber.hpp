@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 // jump_to_fiber(), of the processor or of Boost.Context: the build chooses by its include path.
 #include "cpu_backend/fiber_switch.hpp"
@@ -31,6 +32,9 @@ void adopt_thread_stack(fiber& target, fiber_stack& stack);
 
 // Goes on where `to` stopped; `from` is done with its frames, and may only be restarted.
 void abandon_fiber(fiber& from, fiber& to);
+
+// Tells AddressSanitizer that the frames on this stack are gone, where nobody returned from them.
+void forget_frames(std::span<std::byte> stack);
 
 // The first thing a fiber does in its entry.
 void fiber_has_begun();
