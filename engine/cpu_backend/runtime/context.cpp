@@ -3,7 +3,6 @@
 
 #include <atomic>
 
-#include "cpu_backend/runtime/context_state.hpp"
 #include "cpu_backend/runtime/refused_launches.hpp"
 #include "cuda_runtime_api.h"
 

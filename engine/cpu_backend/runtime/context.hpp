@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state behind the CUDA runtime API, as the engine that runs kernels needs it: errors, memory,
-// device properties, streams, and what a kernel is allowed.
+// device properties, streams, and what a kernel is allowed; and how it is undone.
 #pragma once
 
 #include <cstddef>
@@ -70,5 +70,13 @@ std::size_t dynamic_shared_memory_limit(const void* kernel);
 
 // True for the default streams and for every stream that was created and not destroyed.
 bool is_stream(cudaStream_t stream);
+
+// --- What cudaDeviceReset undoes, one function for each part of the context's state.
+
+void clear_fault();
+void release_all_memory();
+void destroy_all_streams();
+void destroy_all_events();
+void forget_function_attributes();
 
 }  // namespace cpu_backend

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "cpu_backend/runtime/context_state.hpp"
+#include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
 

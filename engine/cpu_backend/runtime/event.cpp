@@ -3,7 +3,7 @@
 #include <chrono>
 #include <optional>
 
-#include "cpu_backend/runtime/context_state.hpp"
+#include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/handle_table.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"

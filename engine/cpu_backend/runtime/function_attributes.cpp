@@ -4,7 +4,7 @@
 #include <map>
 #include <mutex>
 
-#include "cpu_backend/runtime/context_state.hpp"
+#include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
 

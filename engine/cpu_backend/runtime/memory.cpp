@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "cpu_backend/runtime/allocation_table.hpp"
-#include "cpu_backend/runtime/context_state.hpp"
+#include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/freed_memory.hpp"
 #include "cpu_backend/runtime/physical_memory.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"

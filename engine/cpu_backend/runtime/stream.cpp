@@ -3,7 +3,7 @@
 // more than a handle that must be valid. (stream_order.hpp has the exception.)
 #include <atomic>
 
-#include "cpu_backend/runtime/context_state.hpp"
+#include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/handle_table.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"
