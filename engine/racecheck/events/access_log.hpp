@@ -15,12 +15,16 @@
 #include <vector>
 
 #include "racecheck/events/event_consumer.hpp"
-#include "racecheck/events/running_thread.hpp"
 #include "racecheck/events/time_limit.hpp"
 #include "racecheck/memory/shadow.hpp"
+#include "racecheck/order/thread_state.hpp"
 #include "racecheck/weak/weak_memory.hpp"
 
 namespace racecheck {
+
+// The CUDA thread that runs on the calling OS thread; nullptr on a host thread, and while the
+// backend works between threads.
+extern constinit __thread thread_state* running_thread;
 
 // An instruction that accesses memory, and what it found last: mostly it finds that again.
 struct access_site {

@@ -29,7 +29,6 @@
 #include "racecheck/counts/counting_consumer.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
-#include "racecheck/events/running_thread.hpp"
 #include "racecheck/races/checker.hpp"
 #include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/json_report.hpp"
