@@ -4,13 +4,100 @@
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
+#include "racecheck/events/places.hpp"
 #include "racecheck/report/finding_json.hpp"
-#include "racecheck/report/launch_counts_json.hpp"
 
 namespace racecheck {
+namespace {
 
 using json = nlohmann::ordered_json;
+
+struct event_name {
+  event what;
+  const char* key;
+};
+constexpr event_name event_names[] = {
+    {event::global_load, "global_loads"},
+    {event::global_store, "global_stores"},
+    {event::global_atomic, "global_atomics"},
+    {event::shared_load, "shared_loads"},
+    {event::shared_store, "shared_stores"},
+    {event::shared_atomic, "shared_atomics"},
+    {event::fence, "fences"},
+};
+
+struct block_number_name {
+  std::uint64_t group_counts::*which;
+  const char* key;
+};
+constexpr block_number_name block_number_names[] = {
+    {&group_counts::global_bytes_loaded, "global_bytes_loaded"},
+    {&group_counts::global_bytes_stored, "global_bytes_stored"},
+    {&group_counts::block_barriers, "block_barriers"},
+    {&group_counts::warp_barriers, "warp_barriers"},
+    {&group_counts::grid_barriers, "grid_barriers"},
+};
+
+// The name of a function as a reader writes it: without parameters, the type that it returns and
+// unnamed namespaces.
+std::string short_name(const std::string& function) {
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  std::string name = function;
+  for (std::size_t at; (at = name.find(unnamed)) != std::string::npos;) {
+    name.erase(at, unnamed.size());
+  }
+  // Outside of the template's arguments, which may have spaces and parentheses of their own.
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth != 0) continue;
+    if (name[i] == ' ') begin = i + 1;
+    if (name[i] == '(') {
+      name.resize(i);
+      break;
+    }
+  }
+  return name.substr(begin);
+}
+
+json json_of(const dim3& size) { return {size.x, size.y, size.z}; }
+
+json json_of(const launch_counts& launch) {
+  const cpu_backend::source_line at =
+      cpu_backend::make_source_line(launch.of.at.file(), launch.of.at.line());
+  json made = {{"kernel", launch.of.kernel ? short_name(find_function(launch.of.kernel)) : ""},
+               {"file", at.file},
+               {"line", at.line},
+               {"blocks", json_of(launch.of.blocks)},
+               {"threads", json_of(launch.of.threads)},
+               {"completed", launch.completed},
+               {"blocks_begun", launch.blocks_begun},
+               {"static_shared_bytes", launch.static_shared_bytes},
+               {"dynamic_shared_bytes", launch.dynamic_shared_bytes}};
+  for (const event_name& each : event_names) {
+    made[each.key] = {{"total", launch.total.events[each.what]},
+                      {"most_per_block", launch.most_per_block.events[each.what]},
+                      {"most_per_thread", launch.most_per_thread[each.what]}};
+  }
+  for (const block_number_name& each : block_number_names) {
+    made[each.key] = {{"total", launch.total.*each.which},
+                      {"most_per_block", launch.most_per_block.*each.which}};
+  }
+  return made;
+}
+
+// A list with one entry for each launch: docs/internals/racecheck.md has the keys.
+json json_of(const std::vector<launch_counts>& launches) {
+  json made = json::array();
+  for (const launch_counts& each : launches) made.push_back(json_of(each));
+  return made;
+}
+
+}  // namespace
 
 bool write_json_report(const std::string& path, const run_summary& of,
                        const std::vector<located_finding>* findings,
