@@ -3,10 +3,9 @@
 #pragma once
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
-
-#include "lab/usage_error.hpp"
 
 namespace lab {
 
@@ -22,6 +21,13 @@ struct command_line {
   std::string program;  // Its name.
   std::string summary;  // One line: what it does.
   std::vector<command_line_option> options;
+};
+
+// What the user asked for cannot be done. what() is one sentence without a full stop;
+// run_program prints it and exits 2.
+class usage_error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
 };
 
 // Prints the help text and ends the program with 0 when thrown to run_program.

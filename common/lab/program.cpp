@@ -6,9 +6,9 @@
 #include <new>
 #include <stdexcept>
 
+#include "lab/command_line.hpp"
 #include "lab/device.hpp"
 #include "lab/result_file.hpp"
-#include "lab/usage_error.hpp"
 
 namespace lab {
 

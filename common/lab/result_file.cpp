@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "lab/usage_error.hpp"
+#include "lab/command_line.hpp"
 
 namespace lab {
 
