@@ -6,7 +6,7 @@ import os
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
 from lab_tool.paths import ROOT
 
@@ -47,12 +47,12 @@ def chosen_chapters(wanted):
     if wanted.rstrip("/") in names:
         return [names[wanted.rstrip("/")]]
     if os.path.exists(wanted) or re.search(r"\.\w+$", wanted):
-        raise LabError(
+        raise CommandError(
             f"{wanted} is not a CUDA source: lab runs files whose names end in .cu.", WRONG_USE
         )
     titles = [name for name in names if not name[0].isdigit() and "/" not in name]
     there_are = ", ".join(f"{chapter.folder} ({chapter.program})" for chapter in chapters)
-    raise LabError(
+    raise CommandError(
         f"there is no chapter {wanted}; {hint(wanted, titles, f'there are {there_are}.')}",
         WRONG_USE,
     )

@@ -2,7 +2,7 @@
 """Files of the user's on the command line: what was typed, and whether it can be meant."""
 
 from engine.driver.arguments import is_source
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 
 
 def is_file(arguments):
@@ -14,10 +14,10 @@ def refuse_with_chapter(arguments):
     """Options of one's own files, given with a chapter."""
     for option, given in (("--include", arguments.include), ("-D", arguments.define)):
         if given:
-            raise LabError(
+            raise CommandError(
                 f"{option} goes with a .cu file of your own, not with a chapter.", WRONG_USE
             )
     if arguments.more_files:
-        raise LabError(
+        raise CommandError(
             f"{arguments.more_files[0]}: a file of your own does not go with a chapter.", WRONG_USE
         )

@@ -6,12 +6,11 @@ import re
 import textwrap
 from typing import Callable, NamedTuple, Optional
 
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.invocation import invocation
 from engine.driver.names import hint, listed
 
 HELP_WIDTH = 79
-BACKENDS = ("auto", "cpu", "cuda")
 WRONG_USE_MEANING = (WRONG_USE, "wrong use: one sentence says what is wrong, and nothing was run")
 NO_DEVICE_MEANING = (NOTHING_COULD_RUN, "there is no device to run on")
 
@@ -32,13 +31,11 @@ class Verb(NamedTuple):
 class SentenceParser(argparse.ArgumentParser):
     """Answers wrong use with one sentence instead of a page of usage."""
 
-    backends = BACKENDS  # that the verb has
-
     def error(self, message):
         missing = re.fullmatch("the following arguments are required: (.*)", message)
         if missing:
             message = f"{invocation().name} {self.verb_name} needs {listed(missing[1].split(', '))}"
-        raise LabError(f"{message}; {_help_shows(self.verb_name)}", WRONG_USE)
+        raise CommandError(f"{message}; {_help_shows(self.verb_name)}", WRONG_USE)
 
 
 def is_source(word):
@@ -64,33 +61,6 @@ def add_verbose(parser):
         "--verbose",
         action="store_true",
         help="print each command before it runs, and all that it prints",
-    )
-
-
-def add_backend(parser):
-    parser.add_argument(
-        "--backend",
-        default="auto",
-        metavar="auto|cpu|cuda",
-        help="what runs the kernels (default: auto, which is cuda if nvcc and a usable GPU are here)",
-    )
-
-
-def add_build(parser):
-    parser.add_argument(
-        "--build",
-        metavar="FOLDER",
-        help="a build folder that you made with `meson setup` (default: build-cpu or build-cuda)",
-    )
-
-
-def add_chapter_or_file(parser):
-    parser.add_argument(
-        "target",
-        nargs="?",
-        default="all",
-        metavar="CHAPTER|FILE.cu",
-        help="a chapter by its number or name, CUDA files of yours, or all (the default)",
     )
 
 
@@ -143,7 +113,7 @@ def parse(name, verb, words, program_options: Optional[list[str]], with_program=
     `with_program` names the verbs that take those.
     """
     if program_options is not None and not verb.takes_program_options:
-        raise LabError(
+        raise CommandError(
             f"options of a program, after --, go with {listed(with_program)}, not with {name}.",
             WRONG_USE,
         )
@@ -155,17 +125,6 @@ def parse(name, verb, words, program_options: Optional[list[str]], with_program=
         rest = [word for word in rest if not is_source(word)]
     if rest:
         _refuse(name, verb, parser, rest[0])
-    backend = getattr(arguments, "backend", None)
-    if backend and backend not in parser.backends:
-        there_are = listed(parser.backends)
-        raise LabError(
-            f"{invocation().name} {name} has no backend {backend}; there are {there_are}.",
-            WRONG_USE,
-        )
-    if arguments.build and any(word.split("=")[0] == "--backend" for word in words):
-        raise LabError(
-            "--build names a folder that already has its backend; leave --backend out.", WRONG_USE
-        )
     arguments.program_options = program_options or []
     return arguments
 
@@ -178,7 +137,7 @@ def _refuse_empty(name, words):
             option, word = word[:-1], ""
         if not word:
             what = f"the value of {option}" if option else "an argument"
-            raise LabError(
+            raise CommandError(
                 f"{invocation().name} {name}: {what} is empty; {_help_shows(name)}", WRONG_USE
             )
 
@@ -186,7 +145,7 @@ def _refuse_empty(name, words):
 def _refuse(name, verb, parser, word):
     """Says that the verb has no such option or argument."""
     if not word.startswith("-"):
-        raise LabError(
+        raise CommandError(
             f"{invocation().name} {name} takes no second argument {word}; {_help_shows(name)}",
             WRONG_USE,
         )
@@ -196,7 +155,7 @@ def _refuse(name, verb, parser, word):
             f"options of the program come after --, as in {verb.examples[0][0]} -- --threads 128."
         )
     known = [option for action in parser._actions for option in action.option_strings]
-    raise LabError(
+    raise CommandError(
         f"{invocation().name} {name} takes no option {word}; {hint(word, known, more)}", WRONG_USE
     )
 

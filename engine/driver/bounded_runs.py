@@ -8,7 +8,7 @@ import threading
 import time
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import is_terminal, remark, seconds_text
 
 AT_ONCE = 1 << 16  # bytes of output that are read
@@ -37,7 +37,9 @@ class RunningPrograms:
             try:
                 process = subprocess.Popen(command, **options)
             except OSError as error:
-                raise LabError(f"{command[0]} could not be started: {error.strerror}.") from error
+                raise CommandError(
+                    f"{command[0]} could not be started: {error.strerror}."
+                ) from error
             self.running.add(process)
             return process
 

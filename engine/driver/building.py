@@ -8,7 +8,7 @@ import re
 import time
 
 from engine.driver.build_folder import word_for
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.invocation import invocation
 from engine.driver.output import Progress, is_verbose, remark, remark_lines
 from engine.driver.paths import shown
@@ -37,7 +37,7 @@ def configure(command, folder):
     if code != 0:
         first = next((at for at, line in enumerate(lines) if "ERROR" in line), 0)
         remark_lines(lines[first:])
-        raise LabError("Meson could not configure the build; its own message is above.")
+        raise CommandError("Meson could not configure the build; its own message is above.")
 
 
 @contextlib.contextmanager
@@ -79,7 +79,7 @@ def _build(place, targets, what, seconds):
         if code:
             remark_lines(log.messages())
     if code:
-        raise LabError("the build failed; the compiler's own messages are above.")
+        raise CommandError("the build failed; the compiler's own messages are above.")
     return code == 0
 
 

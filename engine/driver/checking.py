@@ -9,7 +9,7 @@ import shlex
 from engine.driver.arguments import whole_number
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.output import is_verbose, say, say_command, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from engine.driver.race_picture import races_of, write_picture
@@ -78,7 +78,7 @@ def check(arguments, built_programs, configure, next_command, again):
     picture = pathlib.Path(arguments.picture) if arguments.picture is not None else None
     if picture is not None:
         if picture.suffix != ".svg":
-            raise LabError(
+            raise CommandError(
                 f"--picture {picture}: the picture is an SVG file, so its name must end in .svg.",
                 WRONG_USE,
             )

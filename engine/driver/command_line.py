@@ -7,7 +7,7 @@ import sys
 from typing import Callable, NamedTuple
 
 from engine.driver import arguments as command_arguments
-from engine.driver.errors import INTERRUPTED, WRONG_USE, LabError
+from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.invocation import invocation
 from engine.driver.names import hint
 from engine.driver.output import say, say_interrupted, say_problem, set_verbose
@@ -39,11 +39,11 @@ class Command(NamedTuple):
         name = words[0]
         if name == "--version":
             if words[1:] or program_options:
-                raise LabError(f"{invocation().name} --version takes nothing else.", WRONG_USE)
+                raise CommandError(f"{invocation().name} --version takes nothing else.", WRONG_USE)
             return None, f"{invocation().name} {project_version()}"
         if name not in self.verbs:
             there_are = f"there are {', '.join(self.verbs)}."
-            raise LabError(
+            raise CommandError(
                 f"there is no command {name}; {hint(name, self.verbs, there_are)}", WRONG_USE
             )
         verb = self.load(name)
@@ -68,7 +68,7 @@ def run_command(command, words, prepare=lambda arguments: None):
         set_verbose(arguments.verbose)
         prepare(arguments)
         return command.load(name).act(arguments)
-    except LabError as problem:
+    except CommandError as problem:
         say_problem(problem)
         return problem.code
     except KeyboardInterrupt:

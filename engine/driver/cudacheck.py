@@ -19,7 +19,7 @@ from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.building import alone_in, configure
 from engine.driver.checking import add_check_options, check
 from engine.driver.command_line import Command, run_command
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import CUDACHECK, invocation, set_invocation
 from engine.driver.paths import ENGINE, shown
 from engine.driver.processes import output_of, run_program
@@ -51,14 +51,14 @@ def default_build_folder():
 
 
 def configured(arguments):
-    """The BuildFolder that --build names, or the default one, ready to be built in. Raises LabError."""
+    """The BuildFolder that --build names, or the default one, ready to be built in. Raises CommandError."""
     tools = {name: _tool(name, oldest) for name, oldest in (("Meson", OLDEST_MESON), ("Ninja", ()))}
     place = pathlib.Path(arguments.build) if arguments.build else default_build_folder()
     sources, folder = place / "source", place / "build"
     try:
         sources.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise LabError(f"{place} can't be written to: {error.strerror}.", WRONG_USE) from error
+        raise CommandError(f"{place} can't be written to: {error.strerror}.", WRONG_USE) from error
     with alone_in(place):
         if settings_of(folder) is None:
             shutil.copyfile(ENGINE / "standalone/meson.build", sources / "meson.build")
@@ -83,7 +83,7 @@ def _tool(name, oldest):
         return _Tool(path, version)
     wanted = f"{name} {'.'.join(map(str, oldest))} or newer" if oldest else name
     here = f"{'.'.join(map(str, version))} is here" if path else "it is not here"
-    raise LabError(
+    raise CommandError(
         f"cudacheck builds with {wanted}, and {here}: python3 -m pip install {name.lower()} brings it, "
         "in a virtual environment."
     )
@@ -145,7 +145,7 @@ def check_races(arguments):
     if arguments.program:
         return check(arguments, built, lambda: configured(arguments), None, None)
     if not arguments.target:
-        raise LabError(
+        raise CommandError(
             "cudacheck check needs FILE.cu; cudacheck check --help shows what there is.", WRONG_USE
         )
     return check(arguments, built, lambda: configured(arguments), afterwards, again)

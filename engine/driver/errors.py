@@ -6,8 +6,8 @@ NOTHING_COULD_RUN = 77  # Meson's code for a skipped test, and the programs' if 
 INTERRUPTED = 130
 
 
-class LabError(Exception):
-    """Ends lab with this message, one sentence for the user, on stderr and with this exit code."""
+class CommandError(Exception):
+    """Ends the command with this message, one sentence for the user, on stderr and with this exit code."""
 
     def __init__(self, message, code=1):
         super().__init__(message)

@@ -3,7 +3,7 @@
 
 import json
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.names import hint, listed
 
 
@@ -11,21 +11,21 @@ def json_object(root, path, needed, others=True):
     """The object in the file of this path from the root, which must have the needed keys, and may have
     others only if that is said.
 
-    Raises LabError, one sentence that names the file and what is wrong with it.
+    Raises CommandError, one sentence that names the file and what is wrong with it.
     """
     try:
         value = json.loads((root / path).read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise LabError(f"{path}: there is no such file.") from error
+        raise CommandError(f"{path}: there is no such file.") from error
     except ValueError as error:  # no JSON, or no UTF-8
-        raise LabError(f"{path}: it can't be read as JSON: {error}.") from error
+        raise CommandError(f"{path}: it can't be read as JSON: {error}.") from error
     if not isinstance(value, dict):
-        raise LabError(f"{path}: it holds no object, which is keys and values between braces.")
+        raise CommandError(f"{path}: it holds no object, which is keys and values between braces.")
     for key in value:
         if not others and key not in needed:
             more = hint(key, needed, f"its keys are {listed(needed)}.")
-            raise LabError(f'{path}: it has no use for a key "{key}"; {more}')
+            raise CommandError(f'{path}: it has no use for a key "{key}"; {more}')
     missing = [f'"{key}"' for key in needed if key not in value]
     if missing:
-        raise LabError(f"{path}: it lacks {listed(missing)}.")
+        raise CommandError(f"{path}: it lacks {listed(missing)}.")
     return value

@@ -5,7 +5,7 @@ import os
 import pathlib
 import tempfile
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 
 ENGINE = pathlib.Path(__file__).resolve().parent.parent
 
@@ -20,11 +20,11 @@ def require_writable(option, path):
     """Refuses a file that can't be written, before the work whose result it is to hold."""
     folder = path.parent
     if path.exists() and not path.is_file():
-        raise LabError(f"{option} {path}: that is no regular file.", WRONG_USE)
+        raise CommandError(f"{option} {path}: that is no regular file.", WRONG_USE)
     if not folder.is_dir():
-        raise LabError(f"{option} {path}: there is no folder {folder}.", WRONG_USE)
+        raise CommandError(f"{option} {path}: there is no folder {folder}.", WRONG_USE)
     if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise LabError(f"{option} {path}: the file cannot be written.", WRONG_USE)
+        raise CommandError(f"{option} {path}: the file cannot be written.", WRONG_USE)
 
 
 def write_whole(path, text, mode=0o644):

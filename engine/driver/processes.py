@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
 
 
@@ -147,4 +147,4 @@ def _start(command, **options):
     try:
         return subprocess.Popen(command, **options)
     except OSError as error:
-        raise LabError(f"{command[0]} could not be started: {error.strerror}.") from error
+        raise CommandError(f"{command[0]} could not be started: {error.strerror}.") from error

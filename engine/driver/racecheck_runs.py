@@ -11,7 +11,7 @@ from typing import NamedTuple, Optional
 
 from engine.driver.bounded_runs import run_bounded
 from engine.driver.diagnostics import VARIABLE, records_of
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.launch_counts import lines_of_counts
 from engine.driver.output import say
 from engine.driver.paths import shown
@@ -81,7 +81,7 @@ class Merging(NamedTuple):
     first_line: int = 1  # of that file, which is line 1 to the reader
 
 
-class MalformedReport(LabError, ValueError):
+class MalformedReport(CommandError, ValueError):
     """A report is none that the race checker writes."""
 
 
@@ -106,7 +106,7 @@ def merged_findings(runs, merging):
             check=False,
         )
     except OSError as error:
-        raise LabError(f"{merging.program} could not be started: {error.strerror}.") from error
+        raise CommandError(f"{merging.program} could not be started: {error.strerror}.") from error
     except subprocess.TimeoutExpired:
         raise MalformedReport(
             f"the reports have too many findings: {MERGE_SECONDS} s were not enough to merge them."

@@ -14,7 +14,7 @@ from engine.driver.build_folder import introspection, lines_of, settings_of
 from engine.driver.building import alone_in, build
 from engine.driver.compiler_messages import readable
 from engine.driver.diagnostics import records_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import Progress, has_colour, is_verbose, remark_lines
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
@@ -34,7 +34,7 @@ ORDINARY = Form("", [], ["program_libraries", "runtime_library"])
 RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
 
 
-class DidNotCompile(LabError):
+class DidNotCompile(CommandError):
     """The compiler has refused the user's files; `lines` is what it said, and `refusals` are the
     Diagnostics of what the translator has refused before."""
 

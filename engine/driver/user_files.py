@@ -4,20 +4,22 @@
 import os
 import re
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 
 
 def check_file(arguments):
     """Refuses what is not there, before anything is set up for it."""
     for source in sources_of(arguments):
         if not os.path.isfile(source):
-            raise LabError(f"there is no file {source}.", WRONG_USE)
+            raise CommandError(f"there is no file {source}.", WRONG_USE)
     for folder in arguments.include:
         if not os.path.isdir(folder):
-            raise LabError(f"--include {folder}: there is no such folder.", WRONG_USE)
+            raise CommandError(f"--include {folder}: there is no such folder.", WRONG_USE)
     for definition in arguments.define:
         if not re.match(r"[A-Za-z_]\w*(=|\(|\Z)", definition):
-            raise LabError(f"-D {definition}: a macro's name is expected, as in -DN=4.", WRONG_USE)
+            raise CommandError(
+                f"-D {definition}: a macro's name is expected, as in -DN=4.", WRONG_USE
+            )
 
 
 def sources_of(arguments):

@@ -6,11 +6,12 @@ import pathlib
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.json_files import json_object
 from engine.driver.names import hint, listed
 from grader.paths import ROOT
 
+CHAPTERS = "chapters/[0-9][0-9]_*"  # from the root
 KINDS = ("write", "repair")
 PARTS = ("results", "races", "limits")
 
@@ -88,8 +89,13 @@ def exercise_folders(root=ROOT):
     """Their paths from the root, in no particular order of the exercises of one chapter."""
     return [
         file.parent.relative_to(root)
-        for file in sorted(root.glob("chapters/[0-9][0-9]_*/exercises/*/exercise.json"))
+        for file in sorted(root.glob(f"{CHAPTERS}/exercises/*/exercise.json"))
     ]
+
+
+def chapter_headers(root=ROOT):
+    """What a submission may include of the chapters, with or without exercises."""
+    return sorted(path for end in ("cuh", "hpp") for path in root.glob(f"{CHAPTERS}/*.{end}"))
 
 
 def all_exercises(root=ROOT):
@@ -121,33 +127,35 @@ def chosen_exercise(wanted, root=ROOT):
         found = exercise_of_file(wanted, exercises)
         if found:
             return found
-        raise LabError(
+        raise CommandError(
             f"{wanted} is no exercise's file: their names are such as {exercises[0].file_name}; "
             "./lab racecheck FILE.cu takes any file.",
             WRONG_USE,
         )
     of_chapter = [each.number for each in exercises if wanted.zfill(2) == each.number.split(".")[0]]
     if of_chapter:
-        raise LabError(
+        raise CommandError(
             f"{wanted} is a chapter, and its exercises are {listed(of_chapter)}.", WRONG_USE
         )
     spelled = [each.name for each in exercises] + [each.number for each in exercises]
     otherwise = "./lab exercises lists all of them."
-    raise LabError(f"there is no exercise {wanted}; {hint(wanted, spelled, otherwise)}", WRONG_USE)
+    raise CommandError(
+        f"there is no exercise {wanted}; {hint(wanted, spelled, otherwise)}", WRONG_USE
+    )
 
 
 def chosen_exercises(words):
     """The exercises of a list with commas, as in '04.1,04.2', or of 'all', in the course's order.
 
-    Raises LabError.
+    Raises CommandError.
     """
     if words == "all":
         return all_exercises()
     names = [word.strip() for word in words.split(",")]
     if not all(names):
-        raise LabError(f"--exercises {words}: there is nothing between two commas.", WRONG_USE)
+        raise CommandError(f"--exercises {words}: there is nothing between two commas.", WRONG_USE)
     numbers = [chosen_exercise(name).number for name in names]
     doubled = sorted({number for number in numbers if numbers.count(number) > 1})
     if doubled:
-        raise LabError(f"--exercises {words}: {doubled[0]} is there twice.", WRONG_USE)
+        raise CommandError(f"--exercises {words}: {doubled[0]} is there twice.", WRONG_USE)
     return [each for each in all_exercises() if each.number in numbers]

@@ -4,7 +4,7 @@
 import re
 import textwrap
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 
 LEVELS = 3
 WIDTH = 76
@@ -21,7 +21,7 @@ def has_hints(exercise):
 def hints_of(exercise):
     """The hints, the vaguest first; none if this copy has none.
 
-    Raises LabError if there are neither three nor none.
+    Raises CommandError if there are neither three nor none.
     """
     file = _file_of(exercise)
     if not file.is_file():
@@ -30,7 +30,7 @@ def hints_of(exercise):
     parts = re.split(r"^## (\d+)$\n", text, flags=re.MULTILINE)[1:]
     numbers, hints = parts[::2], [hint.strip() for hint in parts[1::2]]
     if numbers != [str(level + 1) for level in range(LEVELS)] or not all(hints):
-        raise LabError(f"{file} must have the hints '## 1' to '## {LEVELS}'.")
+        raise CommandError(f"{file} must have the hints '## 1' to '## {LEVELS}'.")
     return hints
 
 

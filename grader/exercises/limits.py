@@ -5,7 +5,7 @@ import math
 import re
 import textwrap
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.judging.results import SCREEN
 
 PER = ("element", "thread", "block", "call")
@@ -58,7 +58,7 @@ def _exceeded(limit, used, case):
 def counted_case(exercise, cases):
     found = [case for case in cases if case.counted]
     if len(found) != 1:
-        raise LabError(f"{exercise.title}: exactly one of its cases must be the counted one.")
+        raise CommandError(f"{exercise.title}: exactly one of its cases must be the counted one.")
     return found[0]
 
 

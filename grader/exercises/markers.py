@@ -10,14 +10,14 @@
 
 import re
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 
 MARKER = re.compile(r"^(?P<indent>\s*)// (?P<verb>BEGIN|END) (?P<what>SOLUTION|HIDDEN)\s*$")
 STUB = re.compile(r"^(?P<indent>\s*)// STUB:(?: (?P<code>.*))?$")
 LOOKS_LIKE_ONE = re.compile(r"//\s*(BEGIN|END)\s+(SOLUTION|HIDDEN)|//\s*STUB\b", re.IGNORECASE)
 
 
-class MarkerError(LabError):
+class MarkerError(CommandError):
     """An exercise whose markers are not in order: its author's mistake."""
 
 

@@ -9,17 +9,14 @@ import hashlib
 import json
 import os
 import pathlib
-import shlex
 import tempfile
 import time
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
+from engine.driver.invocation import invocation
 from engine.driver.paths import shown, write_whole
 from grader.exercises.markers import starter_of
-from grader.paths import ROOT
-
-DEFAULT = ROOT / "work"
 
 STARTER = "starter.cu"  # in the exercise's folder of a copy without solutions
 
@@ -34,7 +31,7 @@ class WorkFolder(NamedTuple):
 
     def command(self, *words):
         """A command of lab's about this folder: './lab hint 04.2 --work mine'."""
-        return " ".join(["./lab", *words, *([self.option] if self.option else [])])
+        return " ".join([invocation().typed, *words, *([self.option] if self.option else [])])
 
     def file_of(self, exercise):
         return self.folder / exercise.file_name
@@ -113,26 +110,10 @@ class WorkFolder(NamedTuple):
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LabError(
+            raise CommandError(
                 f"--work {shown(self.folder)}: the folder can't be made: {error.strerror}.",
                 WRONG_USE,
             ) from error
-
-
-def work_folder(arguments):
-    """The folder that --work names, or the usual one."""
-    folder = pathlib.Path(arguments.work) if arguments.work else DEFAULT
-    if folder.exists() and not folder.is_dir():
-        raise LabError(f"--work {arguments.work}: that is no folder.", WRONG_USE)
-    return WorkFolder(folder, f"--work {shlex.quote(arguments.work)}" if arguments.work else "")
-
-
-def add_work(parser):
-    parser.add_argument(
-        "--work",
-        metavar="FOLDER",
-        help="where your files are (default: the folder work of this checkout)",
-    )
 
 
 def starter(exercise):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Judges a student's file where the student is, with the numbers that everybody sees."""
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.paths import shown, write_whole
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import FAILED, NOT_RUN, ExerciseCases, Judge
@@ -13,7 +13,7 @@ MOST_CHECKS = 5  # of a file that is saved again and again
 def check(build, exercise, source, picture=None, has_begun=lambda what: None, time_it=False):
     """The Verdict on the student's file. A race is drawn to `picture`, if that is given.
 
-    `has_begun` is told what is being done. Raises LabError if nothing can be judged.
+    `has_begun` is told what is being done. Raises CommandError if nothing can be judged.
     """
     exercise_cases = ExerciseCases(exercise, cases_of(exercise))
     with HomeRunner(build, exercise, source) as runner:
@@ -48,7 +48,7 @@ def checked(builds, exercise, source, work, has_begun=lambda what: None):
             if source.resolve() == work.file_of(exercise).resolve():
                 work.remember_check(exercise, content, verdict.is_solved)
             return verdict
-    raise LabError(f"{shown(source)} changes all the time, so it can't be checked.")
+    raise CommandError(f"{shown(source)} changes all the time, so it can't be checked.")
 
 
 def _commands_of(work, exercise, lines):
@@ -61,7 +61,9 @@ def _content_of(source):
     try:
         return source.read_bytes()
     except OSError as error:
-        raise LabError(f"{shown(source)} can't be read: {error.strerror}.", WRONG_USE) from error
+        raise CommandError(
+            f"{shown(source)} can't be read: {error.strerror}.", WRONG_USE
+        ) from error
 
 
 def _with_gpu(verdict, of_gpu):

@@ -11,6 +11,7 @@ from engine.driver.build_folder import lines_of
 from engine.driver.compiler_messages import readable
 from engine.driver.diagnostics import records_of
 from engine.driver.recipe import Recipe
+from grader.exercises.catalogue import chapter_headers
 from grader.exercises.inspection import objections_to_names, objections_to_source
 from grader.judging.programs import explained_lines
 from grader.judging.runner import (
@@ -145,9 +146,7 @@ def readable_for_compilers(build, exercise):
     objects = folder / f"{exercise.driver}.p"  # of a thin archive
     if objects.is_dir():
         found.append(objects)
-    for chapter in sorted((ROOT / "chapters").iterdir()):
-        if chapter.is_dir():
-            found += [path for path in sorted(chapter.iterdir()) if path.suffix in (".cuh", ".hpp")]
+    found += chapter_headers()
     found += map(pathlib.Path, interpreter()[1])
     compiler = shutil.which(lines_of(build.settings, "compiler")[0])
     if compiler and not os.path.realpath(compiler).startswith("/usr/"):

@@ -149,7 +149,7 @@ class Judge:
         self.accesses, self.times = 0, []
 
     def verdict(self):
-        """The Verdict. Raises LabError, and what the runner raises if it can't run anything."""
+        """The Verdict. Raises CommandError, and what the runner raises if it can't run anything."""
         try:
             objections = objections_before_compiling(self.runner.source)
             if objections:

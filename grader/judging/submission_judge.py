@@ -4,7 +4,7 @@
 What comes out of the sandbox is compared here, with a list of cases that is complete.
 """
 
-from engine.driver.errors import NOTHING_COULD_RUN, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from grader.exercises.work_folder import starter
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.judgements import judgement_of
@@ -23,7 +23,7 @@ def exercise_cases(exercise, seed):
 
 def judge(sandbox, builds, cases, source):
     """The Judgement on the submission in the file `source`, on these ExerciseCases. Raises Stopped and
-    LabError.
+    CommandError.
 
     `builds` are ExerciseBuilds: with one for a GPU the results are judged there once more.
     """
@@ -83,24 +83,24 @@ class SubmissionJudge(Judge):
 
 
 def require_device(sandbox, builds, cases):
-    """Raises LabError if a program of the course's own finds no GPU: then no other does.
+    """Raises CommandError if a program of the course's own finds no GPU: then no other does.
 
     A submission may end as a program without a GPU does, and that is its own affair.
     """
     text = starter(cases.exercise)
     if not _of_own_file(sandbox, builds, cases, text, "starter", SubmissionJudge.finds_device):
-        raise LabError(f"--backend cuda: {NO_DEVICE} Nothing is graded on the CPU instead.")
+        raise CommandError(f"--backend cuda: {NO_DEVICE} Nothing is graded on the CPU instead.")
 
 
 def solution_work(sandbox, builds, cases, text):
     """What the solution's kernels do on these ExerciseCases, which others are measured by. Raises
-    LabError."""
+    CommandError."""
     builds = builds._replace(gpu=None)
     return _of_own_file(sandbox, builds, cases, text, "solution", SubmissionJudge.work)
 
 
 def _of_own_file(sandbox, builds, cases, text, name, ask):
-    """What `ask` returns for the judge of a text of the course's own. Raises LabError."""
+    """What `ask` returns for the judge of a text of the course's own. Raises CommandError."""
     exercise = cases.exercise
     with sandbox.folder() as folder:
         source = folder / exercise.file_name
@@ -112,6 +112,6 @@ def _of_own_file(sandbox, builds, cases, text, name, ask):
                 )
             )
         except NotCompiled as problem:
-            raise LabError(f"{exercise.title}: its own {name}: {problem.lines[0]}") from problem
+            raise CommandError(f"{exercise.title}: its own {name}: {problem.lines[0]}") from problem
         except SandboxFailed as problem:
-            raise LabError(f"{problem}.") from problem
+            raise CommandError(f"{problem}.") from problem

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined
@@ -95,7 +95,7 @@ class Sandbox:
                     pass_fds=(writing,),
                 )
         except OSError as error:
-            raise LabError(f"{words[0]} could not be started: {error.strerror}.") from error
+            raise CommandError(f"{words[0]} could not be started: {error.strerror}.") from error
 
     def _words(self, command, access, limits, variables, told):
         if self.kind == BUBBLEWRAP:
@@ -184,17 +184,17 @@ def _trial(kind):
 
 
 def strongest_sandbox(is_required=False):
-    """The strongest one that works here. Raises LabError if one is required and there is only NONE, or
+    """The strongest one that works here. Raises CommandError if one is required and there is only NONE, or
     if not even that runs a program."""
     kind = next((kind for kind in KINDS if works(kind)), None)
     if kind is None:
         said = " ".join(_trial(NONE).output.split())
-        raise LabError(
+        raise CommandError(
             f"what students wrote can't be run here ({said}). If you are root, either grade as an "
             "ordinary user, or put the course where all users can read it."
         )
     if kind == NONE and is_required:
-        raise LabError(
+        raise CommandError(
             "--require-sandbox: neither bubblewrap nor Landlock works here; "
             "docs/grading-security.md says what to do."
         )

@@ -8,7 +8,7 @@ import time
 import zipfile
 import zlib
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.submissions.handed_files import (
     IS_A_LINK,
     MOST_MEMBERS,
@@ -28,7 +28,7 @@ EARLIEST, LATEST = 315_619_200, 4_354_560_000  # 1980 to 2107: the times that a 
 def write_class_of_one(found, exercises, file):
     """Writes the zip; returns a sentence for each file and folder that can't be read.
 
-    Only what may be meant for an exercise has its content in it. Raises LabError if that is too much.
+    Only what may be meant for an exercise has its content in it. Raises CommandError if that is too much.
     """
     problems, total = [], 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
@@ -42,7 +42,7 @@ def write_class_of_one(found, exercises, file):
                 continue
             total += len(content)
             if total > MOST_OF_ALL:
-                raise LabError(f"the files handed in are more than {MOST_OF_ALL >> 20} MiB.")
+                raise CommandError(f"the files handed in are more than {MOST_OF_ALL >> 20} MiB.")
             when = time.localtime(min(max(each.time, EARLIEST), LATEST))[:6]
             packed.writestr(zipfile.ZipInfo(f"{STUDENT}/{each.path}", when), content)
     return problems
@@ -51,14 +51,14 @@ def write_class_of_one(found, exercises, file):
 def files_of_handin(handin, exercises):
     """Every Found in a zip or a tar; a file that is neither is taken for the only exercise's.
 
-    Raises LabError.
+    Raises CommandError.
     """
     if zipfile.is_zipfile(handin):
         return files_of_zip(handin)
     if tarfile.is_tarfile(handin):
         return _files_of_tar(handin)
     if len(exercises) != 1:
-        raise LabError("the file that was handed in is neither a zip nor a tar.")
+        raise CommandError("the file that was handed in is neither a zip nor a tar.")
     with open(handin, "rb") as file:
         return [Found(exercises[0].file_name, handin.stat().st_mtime, says(bounded(file)), handin)]
 
@@ -69,12 +69,12 @@ def _files_of_tar(handin):
         with tarfile.open(handin) as archive:
             for count, entry in enumerate(archive):
                 if count == MOST_MEMBERS:
-                    raise LabError(f"the tar has more than {MOST_MEMBERS:,} files.")
+                    raise CommandError(f"the tar has more than {MOST_MEMBERS:,} files.")
                 path = path_in_archive(entry.name, entry.isdir())
                 if path:
                     yield Found(path, entry.mtime, functools.partial(_read, archive, entry), None)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, tarfile.TarError) as error:
-        raise LabError(f"the tar that was handed in can't be read: {error}.") from error
+        raise CommandError(f"the tar that was handed in can't be read: {error}.") from error
 
 
 def _read(archive, entry):

@@ -8,7 +8,7 @@ import pathlib
 import traceback
 from typing import NamedTuple
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import Progress, remark, seconds_text
 from engine.driver.paths import shown
 from grader.exercises.markers import solution_of
@@ -31,7 +31,7 @@ class Tools(NamedTuple):
 
 def measured_cases(tools, run, exercises):
     """{an exercise's number: its ExerciseCases}; each solution is run once, to know what work there is.
-    A copy without solutions has that on record. Raises LabError if there is to be a GPU and is none."""
+    A copy without solutions has that on record. Raises CommandError if there is to be a GPU and is none."""
     found = {}
     for exercise in exercises:
         cases = exercise_cases(exercise, run.seed)
@@ -41,7 +41,7 @@ def measured_cases(tools, run, exercises):
             text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
             work = solution_work(tools.sandbox, tools.builds, cases, text)
             if not any(each["launches"] for each in work.values()):
-                raise LabError(f"{exercise.title}: its own solution was not seen to run.")
+                raise CommandError(f"{exercise.title}: its own solution was not seen to run.")
         else:
             work = recorded_work(exercise)
         found[exercise.number] = cases._replace(least_work=work)
@@ -50,16 +50,16 @@ def measured_cases(tools, run, exercises):
 
 def judge_unit(tools, run, cases, unit):
     """Judges one Unit on its exercise's ExerciseCases, and keeps what was found. Returns its Judgement,
-    which is `broken` and not kept if the grader itself fails. Raises Stopped, and LabError if the disk is
+    which is `broken` and not kept if the grader itself fails. Raises Stopped, and CommandError if the disk is
     full."""
     watch = Stopwatch()
     try:
         judgement = judge(tools.sandbox, tools.builds, cases, run.source_of(unit))
-    except (Stopped, LabError):
+    except (Stopped, CommandError):
         raise
     except Exception as problem:  # whatever it is, the others go on
         if isinstance(problem, OSError) and problem.errno in NO_SPACE:
-            raise LabError(
+            raise CommandError(
                 "the disk is full; what is finished is kept, and the same command goes on from there."
             ) from problem
         remark("".join(traceback.format_exception_only(type(problem), problem)).strip())
@@ -72,7 +72,9 @@ def judge_unit(tools, run, cases, unit):
         run.keep(unit, judgement, watch.seconds)
     except OSError as problem:
         where = shown(run.folder)
-        raise LabError(f"a judgement can't be written in {where}: {problem.strerror}.") from problem
+        raise CommandError(
+            f"a judgement can't be written in {where}: {problem.strerror}."
+        ) from problem
     return judgement
 
 

@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.untrusted_files import opened_file
 
 MOST_BYTES = 1 << 20  # of one file
@@ -43,9 +43,9 @@ class Found(NamedTuple):
 
 
 def files_of_folder(place):
-    """Every Found in the folder. Raises LabError if there is none."""
+    """Every Found in the folder. Raises CommandError if there is none."""
     if not place.is_dir():
-        raise LabError(f"there is no folder and no zip {place}.", WRONG_USE)
+        raise CommandError(f"there is no folder and no zip {place}.", WRONG_USE)
     failed = []
     for folder, folders, names in os.walk(place, onerror=failed.append):
         inner = pathlib.Path(folder)
@@ -61,7 +61,7 @@ def files_of_folder(place):
     for error in failed:
         path = pathlib.Path(error.filename)
         if path == place:
-            raise LabError(f"{place} can't be read: {error.strerror}.", WRONG_USE)
+            raise CommandError(f"{place} can't be read: {error.strerror}.", WRONG_USE)
         sentence = f"this folder can't be read: {error.strerror}"
         yield Found(f"{_shown(path, place)}/", 0, says(sentence), path)
 
@@ -120,18 +120,18 @@ def bounded(file):
 
 
 def files_of_zip(place):
-    """The same for a zip. Raises LabError."""
+    """The same for a zip. Raises CommandError."""
     try:
         packed = zipfile.ZipFile(place)
         members = packed.infolist()
     except UnicodeDecodeError as error:
-        raise LabError(
+        raise CommandError(
             f"{place}: a name in it is not in UTF-8; unpack it, and give the folder.", WRONG_USE
         ) from error
     except DAMAGED as error:
-        raise LabError(f"{place} is no zip that can be read: {error}.", WRONG_USE) from error
+        raise CommandError(f"{place} is no zip that can be read: {error}.", WRONG_USE) from error
     if len(members) > MOST_MEMBERS:
-        raise LabError(f"{place} has more than {MOST_MEMBERS:,} files.", WRONG_USE)
+        raise CommandError(f"{place} has more than {MOST_MEMBERS:,} files.", WRONG_USE)
     found = []
     for member in members:
         path = path_in_archive(_name_of(member), member.is_dir())

@@ -7,17 +7,17 @@ whatever the secret numbers are, so that it holds for every run.
 
 import json
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 
 FILE = "work.json"  # in the exercise's folder of an exported grader
 
 
 def recorded_work(exercise):
-    """{a case's name: its work}, as it was recorded when the grader was exported. Raises LabError."""
+    """{a case's name: its work}, as it was recorded when the grader was exported. Raises CommandError."""
     try:
         return json.loads((exercise.folder / FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise LabError(
+        raise CommandError(
             f"{exercise.title}: this copy has neither the solution nor {FILE}, and can't grade it."
         ) from error
 

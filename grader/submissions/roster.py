@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 
 SEPARATORS = (
     ";\t,"  # of two that are as frequent the first, since a title may well have a comma in it
@@ -48,9 +48,11 @@ def read_roster(path):
         table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
         rows = [row for row in table if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise LabError(f"--roster {path} can't be read as CSV: {error}.", WRONG_USE) from error
+        raise CommandError(f"--roster {path} can't be read as CSV: {error}.", WRONG_USE) from error
     if len(rows) < 2:
-        raise LabError(f"--roster {path}: a line of titles and one line per student.", WRONG_USE)
+        raise CommandError(
+            f"--roster {path}: a line of titles and one line per student.", WRONG_USE
+        )
     titles = [cell.strip().lower() for cell in rows[0]]
     column = titles.index("student") if "student" in titles else 0
     students, known = {}, collections.defaultdict(set)
@@ -58,7 +60,7 @@ def read_roster(path):
         name = unicodedata.normalize("NFC", row[column].strip()) if column < len(row) else ""
         if not name or _same(name) in students:
             what = f"{name} is there twice" if name else "a line has no name"
-            raise LabError(f"--roster {path}: {what}.", WRONG_USE)
+            raise CommandError(f"--roster {path}: {what}.", WRONG_USE)
         students[_same(name)] = name
         for cell in filter(str.strip, row):
             known[_same(cell)].add(name)
@@ -69,13 +71,15 @@ def _text_of(path):
     try:
         content = pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise LabError(f"--roster {path} can't be read: {error.strerror}.", WRONG_USE) from error
+        raise CommandError(
+            f"--roster {path} can't be read: {error.strerror}.", WRONG_USE
+        ) from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:  # as in UTF-16
-        raise LabError(f"--roster {path} is not in UTF-8: save it as UTF-8.", WRONG_USE)
+        raise CommandError(f"--roster {path} is not in UTF-8: save it as UTF-8.", WRONG_USE)
     return text
 
 

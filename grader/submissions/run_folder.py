@@ -15,8 +15,9 @@ import secrets
 import time
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.paths import shown, write_whole
+from grader.exercises.catalogue import chapter_headers
 from grader.judging.judgements import INTERNAL, Judgement, part_row
 from grader.paths import ROOT
 from grader.submissions.recorded_work import FILE
@@ -58,7 +59,7 @@ class RunFolder:
             written.replace(source)
         except OSError as error:  # a full disk has no name
             where = shown(self.folder)
-            raise LabError(f"nothing can be written in {where}: {error.strerror}.") from error
+            raise CommandError(f"nothing can be written in {where}: {error.strerror}.") from error
         return unit
 
     def judgement_of(self, unit):
@@ -98,13 +99,12 @@ class RunFolder:
 def course_digest(root):
     """Of the files that judge, and of those that submissions are compiled with."""
     digest = hashlib.sha256()
-    headers = [path for end in ("cuh", "hpp") for path in (root / "chapters").glob(f"*/*.{end}")]
     others = [
         path
         for top in ("common", "engine", "grader", "lab_tool")
         for path in (root / top).rglob("*")
     ]
-    for path in sorted([*headers, *others]):
+    for path in sorted([*chapter_headers(root), *others]):
         if path.suffix != ".pyc" and path.is_file():
             digest.update(f"{path.relative_to(root)}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -120,7 +120,7 @@ def broken(exercise, problem):
 
 
 def opened_run(folder, seed_given, conditions):
-    """The RunFolder, begun or gone on with. Raises LabError if another seed was used in it before."""
+    """The RunFolder, begun or gone on with. Raises CommandError if another seed was used in it before."""
     file = folder / "seed"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,12 +128,12 @@ def opened_run(folder, seed_given, conditions):
             _refuse_what_is_there(folder, file)
         folder.chmod(0o700)
     except OSError as error:
-        raise LabError(f"--output {folder}: {error.strerror}.", WRONG_USE) from error
+        raise CommandError(f"--output {folder}: {error.strerror}.", WRONG_USE) from error
     wanted = _seed(seed_given) if seed_given else None
     if file.is_file():
         seed = seed_in(folder)
         if wanted and wanted != seed:
-            raise LabError(
+            raise CommandError(
                 f"--seed: {folder} was begun with another seed; take another --output.", WRONG_USE
             )
     else:
@@ -141,27 +141,27 @@ def opened_run(folder, seed_given, conditions):
         try:
             write_whole(file, f"{seed}\n", mode=0o600)
         except OSError as error:
-            raise LabError(f"{file} can't be written: {error.strerror}.") from error
+            raise CommandError(f"{file} can't be written: {error.strerror}.") from error
     return RunFolder(folder.resolve(), seed, conditions)
 
 
 def _refuse_what_is_there(folder, file):
-    """Raises LabError if somebody else's files are in the folder, which then stays as it is."""
+    """Raises CommandError if somebody else's files are in the folder, which then stays as it is."""
     # A call that was killed may have left a seed that is not whole, under a name of its own.
     if any(not path.name.startswith(file.name) for path in folder.iterdir()):
-        raise LabError(
+        raise CommandError(
             f"--output {folder} is not empty, and no grading was begun in it.", WRONG_USE
         )
 
 
 def seed_in(folder):
-    """The secret of the run that was begun in this folder. Raises LabError if there is none whole."""
+    """The secret of the run that was begun in this folder. Raises CommandError if there is none whole."""
     try:
         seed = (folder / "seed").read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"{folder / 'seed'} can't be read.", WRONG_USE) from error
+        raise CommandError(f"{folder / 'seed'} can't be read.", WRONG_USE) from error
     if not SEED.fullmatch(seed):
-        raise LabError(
+        raise CommandError(
             f"{folder / 'seed'} has no seed in it, and what was judged with it is not to be trusted; "
             "take another --output.",
             WRONG_USE,
@@ -176,9 +176,9 @@ def _seed(given):
         try:
             given = path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise LabError(f"--seed {path} can't be read.", WRONG_USE) from error
+            raise CommandError(f"--seed {path} can't be read.", WRONG_USE) from error
     if not SEED.fullmatch(given):
-        raise LabError(
+        raise CommandError(
             "--seed: a file or a word of up to 64 letters, digits, - and _ is expected.", WRONG_USE
         )
     return given

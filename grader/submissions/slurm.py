@@ -14,7 +14,7 @@ import shlex
 import sys
 import time
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, remark, seconds_text
 from engine.driver.paths import shown, write_whole
 from grader.judging.judgements import Judgement
@@ -37,7 +37,7 @@ IDLE_SECONDS = 60  # without a running task before the user is told why
 def judge_on_cluster(arguments, run, units, batch_module):
     """Judges these Units on the cluster, where a task runs the Python module `batch_module` with the file
     of its batch. Returns {its name: Judgement} of those that are not kept: the
-    grader failed on them, or no task came to their end. Raises LabError if there is no Slurm."""
+    grader failed on them, or no task came to their end. Raises CommandError if there is no Slurm."""
     job = _Job(Slurm(), arguments, run, batch_module)
     missing = job.missing(units)
     if not missing:
@@ -128,7 +128,7 @@ class _Job:
             if tasks is None:
                 silent_since = silent_since or now
                 if now - silent_since > PATIENCE_SECONDS:
-                    raise LabError(
+                    raise CommandError(
                         f"Slurm has not answered for {seconds_text(PATIENCE_SECONDS)}; what is "
                         "finished is kept, and the same command goes on from there."
                     )
@@ -165,7 +165,7 @@ class _Job:
             if not folder.exists():
                 folder.mkdir()
                 return folder
-        raise LabError(f"{shown(self.folder)} is full of earlier rounds: remove it.", WRONG_USE)
+        raise CommandError(f"{shown(self.folder)} is full of earlier rounds: remove it.", WRONG_USE)
 
     def _end_those_before(self):
         """A call that was killed may have left its array: two would do the same work."""

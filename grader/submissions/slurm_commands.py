@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 
 COMMANDS = ("sbatch", "squeue", "scancel")
 SECONDS = 60  # for an answer
@@ -24,12 +24,12 @@ class Task(NamedTuple):
 
 
 class Slurm:
-    """The cluster that the commands on PATH speak to. Raises LabError if they are not there."""
+    """The cluster that the commands on PATH speak to. Raises CommandError if they are not there."""
 
     def __init__(self):
         missing = [name for name in COMMANDS if not shutil.which(name)]
         if missing:
-            raise LabError(
+            raise CommandError(
                 f"--executor slurm: there is no {missing[0]} here; --executor local needs none.",
                 WRONG_USE,
             )
@@ -50,7 +50,7 @@ class Slurm:
         array = run.stdout.strip().partition(";")[0] if run else ""
         if not ARRAY.fullmatch(array):
             said = " ".join(run.stderr.split()) if run else f"no answer within {SECONDS} s"
-            raise LabError(f"sbatch has not taken the job: {said}")
+            raise CommandError(f"sbatch has not taken the job: {said}")
         return array
 
     def tasks(self, array):

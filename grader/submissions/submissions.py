@@ -69,7 +69,7 @@ class _Heap:
 
 
 def submissions_of(place, exercises, roster=None, due=None, sandbox=None):
-    """The Submissions in a folder or a zip; `due` is in seconds since 1970. Raises LabError."""
+    """The Submissions in a folder or a zip; `due` is in seconds since 1970. Raises CommandError."""
     found = files_of_zip(place) if place.is_file() else list(files_of_folder(place))
     found, guess = without_common_folder(found, exercises, roster)
     found, ignored = without_ignored(found)

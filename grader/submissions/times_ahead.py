@@ -14,7 +14,7 @@ import statistics
 import sys
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say, say_problem
 
 
@@ -44,7 +44,7 @@ class Sample(NamedTuple):
 
 
 def sample_of(folders):
-    """The Sample of these output folders of `lab grade`. Raises LabError."""
+    """The Sample of these output folders of `lab grade`. Raises CommandError."""
     seconds, handed_in = [], 0
     for folder in map(pathlib.Path, folders):
         try:
@@ -53,12 +53,12 @@ def sample_of(folders):
                 seconds.append(float(json.loads(file.read_text(encoding="utf-8"))["seconds"]))
             rows = [row for student in marks["students"] for row in student["exercises"]]
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LabError(
+            raise CommandError(
                 f"{folder} is no output folder of a finished lab grade.", WRONG_USE
             ) from error
         handed_in += sum(row["file"] is not None for row in rows)
     if len(seconds) < 2 or not handed_in:
-        raise LabError("two judgements or more are needed to say anything.", WRONG_USE)
+        raise CommandError("two judgements or more are needed to say anything.", WRONG_USE)
     return Sample(seconds, handed_in)
 
 
@@ -87,7 +87,7 @@ def main(words):
     arguments = parser.parse_args(words)
     try:
         sample = sample_of(arguments.folders)
-    except LabError as problem:
+    except CommandError as problem:
         say_problem(problem)
         return problem.code
     say(

@@ -7,7 +7,7 @@ the row in chapters/meson.build has those.
 
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.json_files import json_object
 from engine.driver.names import listed
 
@@ -29,13 +29,13 @@ class ChapterFacts(NamedTuple):
 
 
 def facts_of(root, chapter):
-    """The ChapterFacts of a Chapter. Raises LabError, which names the file and what is wrong with it."""
+    """The ChapterFacts of a Chapter. Raises CommandError, which names the file and what is wrong with it."""
     shown = f"chapters/{chapter.folder}/{FILE}"
     facts = json_object(root, shown, ChapterFacts._fields, others=False)
     for key, value in facts.items():
         problem = _problem(key, value)
         if problem:
-            raise LabError(f'{shown}: "{key}" {problem}.')
+            raise CommandError(f'{shown}: "{key}" {problem}.')
     return ChapterFacts(**facts)
 
 

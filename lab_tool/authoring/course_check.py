@@ -4,7 +4,7 @@
 import json
 import re
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.json_files import json_object
 from engine.driver.names import listed
 from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
@@ -135,7 +135,7 @@ def _wrong_length(shown, lesson):
 def _missing_predictions(root, chapter):
     try:
         there = len(predictions_of(chapter, root))
-    except LabError as problem:
+    except CommandError as problem:
         return [str(problem)]
     if there >= PER_CHAPTER:
         return []
@@ -149,7 +149,7 @@ def _still_of_the_template(root, chapter):
     """What its chapter.json lacks, or still says in the template's words."""
     try:
         facts = facts_of(root, chapter)
-    except LabError as problem:
+    except CommandError as problem:
         return [str(problem)]
     template = json_object(TEMPLATES, FILE, [])
     same = [key for key in TEXTS if getattr(facts, key) == template[key]]
@@ -160,7 +160,7 @@ def _still_of_the_template(root, chapter):
 def _differing_from_generated(root):
     try:
         differing = differing_files(root)
-    except LabError as problem:
+    except CommandError as problem:
         return [str(problem)]
     return [
         f"{path}: it differs from what is generated; ./lab check-course --write writes it"

@@ -9,7 +9,7 @@ import itertools
 import json
 import re
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.names import listed
 from engine.driver.paths import write_whole
 from grader.exercises.catalogue import all_exercises
@@ -53,7 +53,7 @@ class _Course:
 def generated_files(root=ROOT):
     """{path from the root: the whole text that the file must have}.
 
-    Raises LabError if a file that it is made from can't be used, or a Markdown file lacks its marks.
+    Raises CommandError if a file that it is made from can't be used, or a Markdown file lacks its marks.
     """
     course = _Course(root)
     blocks = {
@@ -75,7 +75,7 @@ def generated_files(root=ROOT):
 
 
 def differing_files(root=ROOT):
-    """{path: text} of those generated files that are not as they must be. Raises LabError likewise."""
+    """{path: text} of those generated files that are not as they must be. Raises CommandError likewise."""
     return {
         path: text
         for path, text in generated_files(root).items()
@@ -84,7 +84,7 @@ def differing_files(root=ROOT):
 
 
 def write_generated_files(root=ROOT):
-    """Writes those that differ; returns their paths. Raises LabError before anything is written."""
+    """Writes those that differ; returns their paths. Raises CommandError before anything is written."""
     differing = differing_files(root)
     for path, text in differing.items():
         write_whole(root / path, text)
@@ -96,7 +96,7 @@ def _title(root, chapter):
     text = (root / lesson).read_text(encoding="utf-8") if (root / lesson).is_file() else ""
     heading = re.search(rf"^# {chapter.number} ([^:|\n]+): ", text, re.M)
     if not heading:
-        raise LabError(
+        raise CommandError(
             f"{lesson}: it must have a heading such as '# {chapter.number} Title: subject'."
         )
     return heading[1]
@@ -106,7 +106,7 @@ def _audience(root, exercise):
     problem = problem_of_cell(exercise.facts.get("for"))
     if problem:
         file = (exercise.folder / "exercise.json").relative_to(root)
-        raise LabError(f'{file}: "for", which says for whom the exercise is, {problem}.')
+        raise CommandError(f'{file}: "for", which says for whom the exercise is, {problem}.')
     return exercise.facts["for"]
 
 
@@ -116,7 +116,7 @@ def _with_blocks(root, path, bodies):
     names = [match["name"] for match in BLOCK.finditer(text)]
     if sorted(names) != sorted(bodies) or len(MARK.findall(text)) != 2 * len(names):
         marks = listed(f"'<!-- generated: {name} -->'" for name in bodies)
-        raise LabError(
+        raise CommandError(
             f"{path}: it must have {marks}, once, and '<!-- end of generated -->' after each."
         )
 
@@ -195,7 +195,7 @@ def _exercises_to_set(course):
         if facts.exercise_to_set is None:
             continue
         if facts.exercise_to_set not in numbers:
-            raise LabError(
+            raise CommandError(
                 f'chapters/{chapter.folder}/{FILE}: "exercise_to_set" is '
                 f"{facts.exercise_to_set}, which is no exercise of this chapter."
             )

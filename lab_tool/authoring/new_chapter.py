@@ -7,7 +7,7 @@ The templates are C++ and Markdown as they are, in which these words stand for t
 import pathlib
 import re
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.paths import write_whole
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_program
 from lab_tool.chapters import Chapter, all_chapters
@@ -41,25 +41,27 @@ def make_chapter(name, root=ROOT):
 def checked(name, root):
     """The chapter that is to be made. Refuses a name that can be none, or that is taken."""
     if not re.fullmatch(r"\d\d_[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
-        raise LabError(
+        raise CommandError(
             f"{name} can't be a chapter's name: two digits and words of small letters, as in "
             "07_prefix_sum.",
             WRONG_USE,
         )
     chapter = Chapter(name, name.split("_", 1)[1])
     if chapter.program in KEYWORDS:  # its benchmark is a function of this name
-        raise LabError(
+        raise CommandError(
             f"{name} can't be a chapter's name: {chapter.program} means something else in C++.",
             WRONG_USE,
         )
     for other in all_chapters(root):
         if other.number == chapter.number:
-            raise LabError(f"there is a chapter {other.number} already: {other.folder}.", WRONG_USE)
+            raise CommandError(
+                f"there is a chapter {other.number} already: {other.folder}.", WRONG_USE
+            )
         if other.program == chapter.program:
-            raise LabError(f"{other.folder} has a program {other.program} already.", WRONG_USE)
+            raise CommandError(f"{other.folder} has a program {other.program} already.", WRONG_USE)
     require_free_targets(name, targets_of_program(chapter.program), root)
     if (root / "chapters" / name).exists():
-        raise LabError(f"chapters/{name} is there already.", WRONG_USE)
+        raise CommandError(f"chapters/{name} is there already.", WRONG_USE)
     return chapter
 
 

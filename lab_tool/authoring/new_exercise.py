@@ -4,7 +4,7 @@
 import pathlib
 import re
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.new_chapter import replaced
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_exercise
@@ -19,17 +19,17 @@ def make_exercise(chapter_name, name, root=ROOT):
     (chapter,) = chosen_chapters(chapter_name)
     exercises = all_exercises(root)
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
-        raise LabError(
+        raise CommandError(
             f"{name} can't be an exercise's name: words of small letters, as in longest_run.",
             WRONG_USE,
         )
     if name in KEYWORDS:
-        raise LabError(
+        raise CommandError(
             f"{name} can't be an exercise's name: it means something else in C++.", WRONG_USE
         )
     taken = next((each for each in exercises if each.name == name), None)
     if taken:
-        raise LabError(f"there is an exercise {taken.title} already.", WRONG_USE)
+        raise CommandError(f"there is an exercise {taken.title} already.", WRONG_USE)
     require_free_targets(name, targets_of_exercise(name), root)
     numbers = [each.facts["number"] for each in exercises if each.chapter == chapter.folder]
     number = max(numbers, default=0) + 1
@@ -42,7 +42,7 @@ def make_exercise(chapter_name, name, root=ROOT):
     }
     folder = root / "chapters" / chapter.folder / "exercises" / name
     if folder.exists():
-        raise LabError(f"{folder.relative_to(root)} is there already.", WRONG_USE)
+        raise CommandError(f"{folder.relative_to(root)} is there already.", WRONG_USE)
     made = []
     for template in sorted(filter(pathlib.Path.is_file, TEMPLATES.rglob("*"))):
         if "__pycache__" in template.parts:

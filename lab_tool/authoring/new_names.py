@@ -5,7 +5,7 @@ chapters/meson.build makes the targets; Meson refuses a second one of the same n
 altogether.
 """
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.chapters import all_chapters
 
@@ -38,12 +38,12 @@ def require_free_targets(name, targets, root):
     """Refuses a name of which the build would make a target that it can't have, or has already."""
     reserved = sorted(targets & OF_MESON)
     if reserved:
-        raise LabError(
+        raise CommandError(
             f"{name} can't be the name: Meson keeps the target {reserved[0]} for itself.", WRONG_USE
         )
     taken = sorted(targets & _targets_there(root))
     if taken:
-        raise LabError(
+        raise CommandError(
             f"{name} can't be the name: the build has a target {taken[0]} already.", WRONG_USE
         )
 

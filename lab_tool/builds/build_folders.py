@@ -7,7 +7,7 @@ import shutil
 
 from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
 from engine.driver.building import configure
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import remark
 from engine.driver.paths import shown
 from lab_tool.builds.backends import choose_backend
@@ -30,14 +30,14 @@ def configured(arguments):
         folder = pathlib.Path(arguments.build)
         settings = settings_of(folder)
         if settings is None:
-            raise LabError(
+            raise CommandError(
                 f"{arguments.build} is not a build folder of this course; make one with meson setup.",
                 WRONG_USE,
             )
         tools = set_up(settings["backend"])
         defect = defect_of(folder, tools["Meson"].version)
         if defect:
-            raise LabError(
+            raise CommandError(
                 f"{arguments.build} can't be built in: {defect}; delete it, and make it anew with "
                 "meson setup."
             )
@@ -50,7 +50,7 @@ def configured(arguments):
         backend = choice.backend
         remark(f"Backend: {backend} ({choice.reason}).")
     elif backend == "cuda" and not shutil.which("nvcc"):
-        raise LabError(
+        raise CommandError(
             "the cuda backend needs nvcc, and there is none on PATH; "
             "--backend cpu needs no CUDA toolkit."
         )
@@ -78,7 +78,7 @@ def require_writable_checkout(folder):
     """Refuses what can't be built for want of rights, such as an instructor's copy."""
     if os.access(folder if folder.exists() else ROOT, os.W_OK):
         return
-    raise LabError(
+    raise CommandError(
         f"lab builds in the folder {shown(folder)}, and you can't write there: make a clone of your "
         "own, or a build folder elsewhere with meson setup, and name it with --build."
     )
@@ -96,7 +96,7 @@ def require_free_space(folder):
     """Refuses a first build on a disk that is almost full, before anything is installed."""
     free = free_space(folder)
     if free is not None and free < LEAST_FREE_SPACE:
-        raise LabError(
+        raise CommandError(
             f"the disk of {folder} has {free >> 20} MiB left, and a first build needs "
             f"{LEAST_FREE_SPACE >> 20} MiB: make room, or clone to another disk."
         )

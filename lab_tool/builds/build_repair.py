@@ -8,7 +8,7 @@ import re
 import shutil
 import time
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import remark
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT
@@ -60,7 +60,7 @@ def defect_of(folder, meson):
 def make_empty(folder):
     """Removes what is in one of lab's own build folders; refuses one that Meson has not made."""
     if not any((folder / name).is_dir() for name in OF_MESON):
-        raise LabError(
+        raise CommandError(
             f"{shown(folder)} is where lab builds, and it has files that are not of a build: "
             "move them away, and run lab again."
         )
@@ -88,7 +88,7 @@ def date_back_future_sources(root=ROOT):
         for path in found:
             os.utime(path, (now, now))
     except OSError as error:
-        raise LabError(
+        raise CommandError(
             f"Ninja can't build what is dated in the future: {first}{others}. lab may not change that "
             f"({error.strerror}): set the clock, or `touch` them."
         ) from error

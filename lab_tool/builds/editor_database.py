@@ -8,7 +8,7 @@ doesn't know. `.clangd` in the root sends clangd to ours.
 import json
 
 from engine.driver.build_folder import lines_of, settings_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.paths import shown, write_whole
 from lab_tool.paths import ROOT
 
@@ -25,7 +25,7 @@ def write_database(place):
         DATABASE.parent.mkdir(exist_ok=True)
         write_whole(DATABASE, json.dumps(entries, indent=1) + "\n")
     except OSError as problem:
-        raise LabError(f"{shown(DATABASE)} can't be written: {problem.strerror}.") from None
+        raise CommandError(f"{shown(DATABASE)} can't be written: {problem.strerror}.") from None
     return DATABASE
 
 

@@ -6,7 +6,7 @@ import pathlib
 
 from engine.driver.build_folder import introspection, settings_of
 from engine.driver.building import alone_in
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.processes import output_of
 from engine.driver.recipe import settings_with_libraries
 from grader.judging.programs import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
@@ -40,4 +40,4 @@ def _know_drivers(place, exercises):
         if any(pathlib.Path(each.driver).stem[3:] not in known for each in exercises):
             command = [place.tools["Meson"].path, "setup", "--reconfigure", str(place.folder)]
             if output_of(command) is None:
-                raise LabError("Meson could not configure the build anew.")
+                raise CommandError("Meson could not configure the build anew.")

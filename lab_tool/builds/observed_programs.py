@@ -3,7 +3,7 @@
 
 from engine.driver.building import build
 from engine.driver.checking import can_observe, target_of_merging
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.paths import shown
 from engine.driver.recipe import RACECHECK, build_file
 from engine.driver.user_files import check_file
@@ -34,11 +34,11 @@ def observed_programs(arguments):
 
 
 def observing_folder(arguments):
-    """The BuildFolder that the options mean, which has the race checker. Raises LabError."""
+    """The BuildFolder that the options mean, which has the race checker. Raises CommandError."""
     arguments.backend = "cpu"
     place = configured(arguments)
     if not can_observe(place.folder):
-        raise LabError(
+        raise CommandError(
             f"{shown(place.folder)} can't tell what kernels do: that takes the cpu backend, and a "
             "build without b_sanitize.",
             WRONG_USE,

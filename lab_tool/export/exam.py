@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An exam sheet and its answers, out of the chapters' predictions."""
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import listed
 from lab_tool.chapters import all_chapters
 from lab_tool.predictions.predictions import LETTERS, all_predictions, chosen_prediction
@@ -17,7 +17,7 @@ TASK = (
 
 
 def chosen_predictions(words):
-    """Those of a list such as 04,05.1, or of all. Raises LabError."""
+    """Those of a list such as 04,05.1, or of all. Raises CommandError."""
     everything = all_predictions()
     if words == "all":
         return everything
@@ -31,7 +31,7 @@ def chosen_predictions(words):
             found.append(chosen_prediction(word))
     labels = [each.label for each in found]
     if not found or len(set(labels)) < len(labels):
-        raise LabError(
+        raise CommandError(
             f"--exam {words}: chapters and predictions are expected, each once, as in 04,05.1.",
             WRONG_USE,
         )

@@ -10,7 +10,7 @@ from lab_tool.paths import ROOT
 
 
 def recorded_files(arguments, exercises):
-    """{path in the grader's course: bytes}; builds and runs the solutions. Raises LabError."""
+    """{path in the grader's course: bytes}; builds and runs the solutions. Raises CommandError."""
     tools = Tools(strongest_sandbox(False), exercise_builds(arguments, exercises))
     cases = measured_cases(tools, RunFolder(None, "export", ()), exercises)
     return {

@@ -7,7 +7,7 @@ import pathlib
 import tarfile
 import zipfile
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from lab_tool.paths import ROOT
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the earliest that a zip can say
@@ -15,14 +15,18 @@ EXECUTABLE = {"lab", "students/lab", "setup.sh", "run_autograder", "course/lab"}
 
 
 def new_folder(name):
-    """The folder: a new or an empty one, and no part of the course. Raises LabError."""
+    """The folder: a new or an empty one, and no part of the course. Raises CommandError."""
     folder = pathlib.Path(name)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise LabError(f"{name}: that is no folder.", WRONG_USE)
+        raise CommandError(f"{name}: that is no folder.", WRONG_USE)
     if folder.is_dir() and any(folder.iterdir()):
-        raise LabError(f"{name} is not empty: an export is written into a new folder.", WRONG_USE)
+        raise CommandError(
+            f"{name} is not empty: an export is written into a new folder.", WRONG_USE
+        )
     if ROOT in folder.resolve().parents:
-        raise LabError(f"{name} is within the course itself: take a folder next to it.", WRONG_USE)
+        raise CommandError(
+            f"{name} is within the course itself: take a folder next to it.", WRONG_USE
+        )
     return folder
 
 
@@ -41,7 +45,7 @@ def write_folder(folder, files):
         _remove(made)
         if not isinstance(error, OSError):
             raise
-        raise LabError(f"{folder}: {error.strerror}; nothing is left of the export.") from error
+        raise CommandError(f"{folder}: {error.strerror}; nothing is left of the export.") from error
 
 
 def _make_folders(folder, made):

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import say, say_problem
 from engine.driver.paths import write_whole
 from grader.exercises.catalogue import chosen_exercises
@@ -54,7 +54,7 @@ def on_autolab(folder):
     """Grades the file handin.* in the folder, and prints feedback and, last of all, the scores."""
     handins = sorted(folder.glob("handin*"))
     if len(handins) != 1:
-        raise LabError(f"there are {len(handins)} files handin* in {folder} instead of one.")
+        raise CommandError(f"there are {len(handins)} files handin* in {folder} instead of one.")
     results = graded(lambda exercises: files_of_handin(handins[0], exercises))
     student = results["students"][0]
     for line in feedback_lines(results, student):
@@ -65,8 +65,8 @@ def on_autolab(folder):
 def graded(found_of):
     """results.json of one submission; `found_of` is given the exercises, and returns every Found in it.
 
-    Raises LabError if the grader did not come to its end, or failed on an exercise. Nothing that it prints
-    reaches stdout.
+    Raises CommandError if the grader did not come to its end, or failed on an exercise. Nothing that it
+    prints reaches stdout.
     """
     wanted = EXERCISES.read_text(encoding="utf-8").strip()
     exercises = chosen_exercises(wanted)
@@ -83,15 +83,17 @@ def graded(found_of):
         try:
             results = json.loads((output / "results.json").read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            raise LabError(
+            raise CommandError(
                 f"the grader ended with {run.returncode}, and without results."
             ) from None
     if len(results["students"]) != 1:
-        raise LabError(f"the grader has seen {len(results['students'])} students instead of one.")
+        raise CommandError(
+            f"the grader has seen {len(results['students'])} students instead of one."
+        )
     (student,) = results["students"]
     failed = [row["exercise"] for row in student["exercises"] if row["status"] == INTERNAL]
     if failed:
-        raise LabError(f"the grader itself failed on {', '.join(failed)}.")
+        raise CommandError(f"the grader itself failed on {', '.join(failed)}.")
     student["problems"] = [*problems, *student["problems"]]
     return results
 
@@ -116,7 +118,7 @@ def main(words):
     system, folder = words
     try:
         SYSTEMS[system](pathlib.Path(folder).resolve())
-    except (LabError, OSError, KeyError) as problem:
+    except (CommandError, OSError, KeyError) as problem:
         say_problem(f"nothing was graded: {problem}")
         return 1
     return 0

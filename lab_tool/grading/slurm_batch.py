@@ -6,7 +6,7 @@ import json
 import pathlib
 import sys
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import say, say_problem
 from engine.driver.paths import write_whole
 from grader.exercises.catalogue import all_exercises
@@ -21,7 +21,7 @@ from lab_tool.builds.exercise_builds import exercise_builds
 def judge_batch(file):
     """Judges the batch in the file, and keeps each judgement in the run's folder.
 
-    Raises LabError if this node can't judge as the machine that submitted it would.
+    Raises CommandError if this node can't judge as the machine that submitted it would.
     """
     batch = json.loads(file.read_text(encoding="utf-8"))
     folder = pathlib.Path(batch["output"])
@@ -50,7 +50,7 @@ def _tools(batch, exercises):
     builds = exercise_builds(options, exercises)
     here = [sandbox.kind, builds.backend]
     if here != batch["conditions"]:
-        raise LabError(
+        raise CommandError(
             f"this node has {' and '.join(here)}, and the run was begun with "
             f"{' and '.join(batch['conditions'])}: the same submission could get another grade."
         )
@@ -63,7 +63,7 @@ def main(words):
         put_own_tools_on_path()
         put_nvcc_on_path()
         judge_batch(pathlib.Path(words[0]))
-    except LabError as problem:
+    except CommandError as problem:
         say_problem(problem)
         return 1
     return 0

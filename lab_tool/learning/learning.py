@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.comparison import comparison
@@ -82,7 +82,7 @@ class Lesson:
             verdict = self.judge(self.exercise)
             self.is_solved = verdict.is_solved
             self.lines = verdict_lines(self.exercise, verdict, self.work, has_keys=True)
-        except LabError as problem:
+        except CommandError as problem:
             self.is_solved = False
             self.lines = [self.exercise.title, "", f"  {problem}"]
         self._draw()
@@ -151,7 +151,7 @@ class Lesson:
             show([*lines, f"{each.title}: checking ..."], [])
             try:
                 lines.append(verdict_lines(each, self.judge(each), self.work)[0])
-            except LabError as problem:
+            except CommandError as problem:
                 lines.append(f"{each.title}: {problem}")
         self._page(lines or ["No exercise is begun."])
 

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from engine.driver.checking import merge_reports_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.names import listed
 from engine.driver.racecheck_runs import Merging, merged_findings, problem_of
 from engine.driver.schedules import scheduled_runs
@@ -17,7 +17,7 @@ SCHEDULES = 20
 SECONDS = 60  # for one run, which takes a fraction of one
 
 
-class Contradiction(LabError):
+class Contradiction(CommandError):
     """What stands in the course is not what racecheck finds: a mistake of the course."""
 
     def __init__(self, message):
@@ -30,7 +30,7 @@ CONTRADICTED = 3  # the exit code
 def findings_of(prediction, build=None):
     """{letter: what racecheck finds in the variant}. Builds the program first, if it has changed.
 
-    Errors: Contradiction if a variant is not what the prediction says of it; LabError if nothing
+    Errors: Contradiction if a variant is not what the prediction says of it; CommandError if nothing
     could be built or run.
     """
     # The answers hold for the checker's own number of multiprocessors.

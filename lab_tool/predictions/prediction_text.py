@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import listed
 from engine.driver.output import BOLD, coloured
 from engine.driver.paths import shown
@@ -54,12 +54,12 @@ def question_of(prediction):
 
 
 def letters_of(answer):
-    """The letters that an answer names, in their order. Errors: LabError, if it is none."""
+    """The letters that an answer names, in their order. Errors: CommandError, if it is none."""
     letters = re.sub(r"[\s,]+", "", answer.lower())
     if letters in ("none", "all"):
         return "" if letters == "none" else LETTERS
     if not letters or set(letters) - set(LETTERS):
-        raise LabError(
+        raise CommandError(
             f"{answer.strip() or 'nothing'} is no answer: it takes the letters of those that are "
             f"free of races, from {LETTERS[0]} to {LETTERS[-1]}, as in ac, or none.",
             WRONG_USE,

@@ -11,7 +11,7 @@ import os
 import pathlib
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint, listed
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.paths import ROOT
@@ -50,7 +50,7 @@ class Prediction(NamedTuple):
 
 
 def predictions_of(chapter, root=ROOT):
-    """Those of one Chapter, in the order of their numbers. Errors: LabError about a file of them."""
+    """Those of one Chapter, in the order of their numbers. Errors: CommandError about a file of them."""
     folder = root / "chapters" / chapter.folder / "predictions"
     found = [_read(chapter, file) for file in sorted(folder.glob("*.json"))]
     return sorted(found, key=lambda prediction: prediction.number)
@@ -63,7 +63,7 @@ def all_predictions(root=ROOT):
 
 def chosen_prediction(wanted):
     """The one that the user means: by 04.2 or its name; by a chapter, its first one; by '', the
-    course's first one. Errors: LabError if there is none."""
+    course's first one. Errors: CommandError if there is none."""
     predictions = all_predictions()
     for prediction in predictions:
         if wanted in ("", prediction.name, prediction.label, prediction.label.lstrip("0")):
@@ -77,7 +77,7 @@ def chosen_prediction(wanted):
     titles = [chapter.folder for chapter in all_chapters()]
     names = [each.name for each in predictions]
     more = hint(wanted, names + titles, "./lab predict --list shows all.")
-    raise LabError(f"there is no prediction {wanted}; {more}", WRONG_USE)
+    raise CommandError(f"there is no prediction {wanted}; {more}", WRONG_USE)
 
 
 def next_prediction(prediction):
@@ -107,7 +107,7 @@ def _read(chapter, file):
         return Prediction(chapter.number, name=file.stem, source=source, variants=variants, **facts)
     except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
         where = f"chapters/{chapter.folder}/predictions/{file.stem}"
-        raise LabError(f"{where}: its .json and .cu make no prediction: {error}.") from error
+        raise CommandError(f"{where}: its .json and .cu make no prediction: {error}.") from error
 
 
 def _root(file):

@@ -6,7 +6,7 @@ import shlex
 import shutil
 from typing import NamedTuple
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.processes import output_of
 from lab_tool.setup.operating_system import makes_virtual_environments, meson_is_too_old
 from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS
@@ -43,7 +43,7 @@ def backports_commands(known, as_root):
         (item.uri for item in known if (item.suite, item.component) == ("bookworm", "main")), None
     )
     if mirror is None:
-        raise LabError(
+        raise CommandError(
             "apt's sources name no mirror of Debian's bookworm from which lab could derive its "
             "backports; add bookworm-backports to them and run lab again."
         )

@@ -3,7 +3,7 @@
 
 import shutil
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import remark
 from engine.driver.processes import run_installation
 from lab_tool.paths import VENV
@@ -53,7 +53,7 @@ def install(missing, here):
                 run_installation(undo)
             if not had_venv:  # half a .venv is of no use
                 shutil.rmtree(VENV, ignore_errors=True)
-            raise LabError(
+            raise CommandError(
                 f"this command failed, and its own message is above: {command}; if there is no "
                 "network, connect this machine, or behind a proxy set http_proxy and https_proxy, "
                 "and run lab again."
@@ -84,8 +84,8 @@ def _commands(missing, here, wanted):
         if for_this_folder:
             message += "\nOr, if nobody here may, install it into this folder alone:\n  "
             message += " &&\n  ".join(for_this_folder)
-        raise LabError(message)
-    raise LabError(
+        raise CommandError(message)
+    raise CommandError(
         f"missing: {wanted}. lab installs by itself only on Debian 12 and newer and on Ubuntu "
         f"24.04 and newer, and this is {system['PRETTY_NAME']}: install them, then run lab again."
     )

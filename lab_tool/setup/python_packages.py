@@ -4,7 +4,7 @@
 import sys
 from typing import NamedTuple
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import remark
 from engine.driver.processes import output_of, run_installation
 from lab_tool.setup.apt import install_command, prefix_for_root
@@ -55,13 +55,13 @@ def python_with_installed(*packages):
     for command in installation(*packages):
         if run_installation(command) != 0:
             of_debian = ", ".join(f"python3-{package.name}" for package in packages)
-            raise LabError(
+            raise CommandError(
                 f"{names} could not be installed; the message is above. On Debian and "
                 f"Ubuntu the packages {of_debian}, or python3-venv for .venv, help."
             )
     python = python_with(*packages)
     if not python:
-        raise LabError(
+        raise CommandError(
             f"{names} can't be imported by one Python here, although the installation succeeded: "
             "delete the folder .venv, and run lab again."
         )

@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup import installing, probe, requirements
@@ -29,7 +29,7 @@ def set_up(backend):
         here = probe.look_around()
         missing = missing_from(here, backend)
         if missing:
-            raise LabError(
+            raise CommandError(
                 "still missing after the installation: "
                 + ", ".join(described(name, here) for name in missing)
                 + (

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import tempfile
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, is_verbose, remark_lines
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
@@ -20,17 +20,17 @@ MARK = "searchindex.js"  # in each site that Sphinx has built
 def check_output(folder):
     """Refuses a folder that can't be written, or that holds something else than a site."""
     if folder.exists() and not folder.is_dir():
-        raise LabError(f"--output {folder}: that is no folder.", WRONG_USE)
+        raise CommandError(f"--output {folder}: that is no folder.", WRONG_USE)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise LabError(
+        raise CommandError(
             f"--output {folder}: that folder holds something else than a site; take an empty or a new one.",
             WRONG_USE,
         )
     if not folder.parent.is_dir():
-        raise LabError(f"--output {folder}: there is no folder {folder.parent}.", WRONG_USE)
+        raise CommandError(f"--output {folder}: there is no folder {folder.parent}.", WRONG_USE)
     for place in (folder.parent, *([folder] if folder.exists() else [])):
         if not os.access(place, os.W_OK):
-            raise LabError(f"--output {folder}: nothing can be written in {place}.", WRONG_USE)
+            raise CommandError(f"--output {folder}: nothing can be written in {place}.", WRONG_USE)
 
 
 def build_site(folder):
@@ -66,7 +66,7 @@ def _run_sphinx(python, output, doctrees):
         if cause is None:
             remark_lines([line.replace(f"{ROOT}{os.sep}", "") for line in printed])
             cause = f"Sphinx's messages are {'above' if printed or is_verbose() else 'missing'}"
-        raise LabError(f"the site could not be built: {cause}.")
+        raise CommandError(f"the site could not be built: {cause}.")
 
 
 def size_of(folder):

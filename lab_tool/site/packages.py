@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import Progress, is_verbose, remark, remark_lines, say_command
 from engine.driver.paths import shown
 from engine.driver.processes import output_of, watch
@@ -46,7 +46,7 @@ def python_with_packages():
     _install()
     missing = _missing(VENV_PYTHON, wanted)
     if missing != []:
-        raise LabError(
+        raise CommandError(
             "what builds the site was installed and can't be found: delete the folder .venv, and run "
             "./lab site again."
         )
@@ -67,7 +67,7 @@ def _refuse_old_python():
     version = numbers(output_of([VENV_PYTHON, "--version"]) or "") or sys.version_info[:3]
     if tuple(version[:2]) < OLDEST_PYTHON:
         remedy = "delete the folder .venv, and run" if VENV.exists() else "run"
-        raise LabError(
+        raise CommandError(
             f"the site takes Python {dotted(OLDEST_PYTHON)} or newer, and this is Python "
             f"{dotted(version)}: {remedy} `python3.11 lab site` with a newer one."
         )
@@ -76,7 +76,7 @@ def _refuse_old_python():
 def _install():
     """Installs all packages, or leaves nothing behind that wasn't there."""
     if not os.access(VENV if VENV.exists() else VENV.parent, os.W_OK):
-        raise LabError(
+        raise CommandError(
             f"what builds the site goes into {shown(VENV)}, and nothing can be written there; copy the "
             "course to a folder of your own."
         )
@@ -101,4 +101,4 @@ def _say_why(printed):
     if cause is None:
         remark_lines(printed)
         cause = "the message is above"
-    raise LabError(f"what builds the site could not be installed: {cause}.")
+    raise CommandError(f"what builds the site could not be installed: {cause}.")

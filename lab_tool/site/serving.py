@@ -4,7 +4,7 @@
 import functools
 import http.server
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.output import say
 
 ADDRESS = "127.0.0.1"  # no other machine is served
@@ -23,7 +23,7 @@ def serve(folder, port):
     try:
         server = http.server.ThreadingHTTPServer((ADDRESS, port), handler)
     except OSError as error:
-        raise LabError(
+        raise CommandError(
             f"port {port} can't be used ({error.strerror}); ./lab site --serve --port 0 takes a free one."
         ) from error
     with server:

@@ -5,7 +5,7 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from lab_tool.paths import ROOT
 
 MAIN_BRANCHES = ("origin/HEAD", "origin/main", "main", "origin/master", "master")
@@ -24,13 +24,15 @@ class Changes(NamedTuple):
 
 
 def changes_since(commit, root=ROOT):
-    """How the files of the checkout, untracked ones too, differ from a commit. Raises LabError."""
+    """How the files of the checkout, untracked ones too, differ from a commit. Raises CommandError."""
     _require_checkout(root)
     if (
         _printed(root, "rev-parse", "--verify", "--quiet", "--end-of-options", commit + "^{commit}")
         is None
     ):
-        raise LabError(f"git knows no commit {commit!r}; git log --oneline lists them.", WRONG_USE)
+        raise CommandError(
+            f"git knows no commit {commit!r}; git log --oneline lists them.", WRONG_USE
+        )
     listed = _printed(
         root, "diff", "--name-status", "--no-renames", "--relative", "-z", commit, "--"
     )
@@ -43,13 +45,13 @@ def changes_since(commit, root=ROOT):
 
 
 def changes_of_branch(root=ROOT):
-    """How the files differ from where this branch left the main one. Raises LabError."""
+    """How the files differ from where this branch left the main one. Raises CommandError."""
     _require_checkout(root)
     for branch in MAIN_BRANCHES:
         base = _printed(root, "merge-base", "HEAD", branch)
         if base:
             return changes_since(base.strip()[:12], root)
-    raise LabError(
+    raise CommandError(
         f"git knows none of the branches {', '.join(MAIN_BRANCHES)}: name the commit to compare with "
         "by --since COMMIT."
     )
@@ -63,7 +65,7 @@ def files_of_checkout(root=ROOT):
 
 def _require_checkout(root):
     if _printed(root, "rev-parse", "--git-dir") is None:
-        raise LabError(
+        raise CommandError(
             "what was changed is known to git alone, and this is no git checkout or git is not "
             "installed; ./lab test all runs every test."
         )

@@ -10,7 +10,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 
 
 class Sources(NamedTuple):
@@ -110,7 +110,7 @@ def _output_of(ninja, folder, tool, *words):
     command = [ninja, "-C", str(folder), "-t", tool, *words]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise LabError(f"Ninja's graph of {folder} can't be read: {result.stderr.strip()}.")
+        raise CommandError(f"Ninja's graph of {folder} can't be read: {result.stderr.strip()}.")
     return result.stdout
 
 

@@ -6,7 +6,7 @@ import re
 import textwrap
 
 from engine.driver.build_folder import word_for
-from engine.driver.errors import NOTHING_COULD_RUN, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from engine.driver.output import Progress, counted, is_verbose, remark, say, say_command
 from engine.driver.paths import shown
 from engine.driver.processes import watch
@@ -31,7 +31,7 @@ def run_and_report(place, tests, chosen, history, brief, seconds=None):
     logs = TestLogs(place.folder)
     code = run_tests(place, chosen, logs, brief, seconds)
     if not logs.tests.is_file():
-        raise LabError("the tests could not be run; Meson's own message is above.")
+        raise CommandError("the tests could not be run; Meson's own message is above.")
     results = logs.results()
     unfinished = []
     if code is None:  # ended, and with it some tests
@@ -64,7 +64,7 @@ def make_available(packages):
     """Without pytest the tests of Python code are skipped, without another package those that need it."""
     try:
         python_with_installed(*packages)
-    except LabError as problem:
+    except CommandError as problem:
         skipped = "Tests that need more" if python_with(PYTEST) else "The tests of Python code"
         remark(f"{skipped} are skipped: {problem}")
 

@@ -6,7 +6,7 @@ import pathlib
 from typing import NamedTuple
 
 from engine.driver.build_folder import introspection
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint, least_different, listed
 
 COURSE = "course"  # the suite of what `./lab test` runs if nothing else is asked for
@@ -41,7 +41,7 @@ def select(tests, wanted, of=(), without=()):
             otherwise = f"there are {', '.join(suites)}."
             near = hint(suite, suites, otherwise)
             name = suite or "with an empty name"
-            raise LabError(f"there is no suite {name}; {near}", WRONG_USE)
+            raise CommandError(f"there is no suite {name}; {near}", WRONG_USE)
     if not wanted and not of and not without and COURSE in suites:
         return Selection(tests, [test for test in tests if COURSE in suites_of(test)], True)
     within = [
@@ -55,12 +55,14 @@ def select(tests, wanted, of=(), without=()):
             near = hint(name, known, f"the nearest are {listed(least_different(name, known))}.")
             where = f" in the suite {listed(of, 'or')}" if of else ""
             where += f" outside the suite {listed(without, 'or')}" if without else ""
-            raise LabError(f"no test{where} has a name that contains {name!r}; {near}", WRONG_USE)
+            raise CommandError(
+                f"no test{where} has a name that contains {name!r}; {near}", WRONG_USE
+            )
     chosen = [
         test for test in within if not wanted or any(_is_meant(test, each) for each in wanted)
     ]
     if not chosen:
-        raise LabError("no test is left: --without leaves out all of them.", WRONG_USE)
+        raise CommandError("no test is left: --without leaves out all of them.", WRONG_USE)
     return Selection(tests, chosen, False)
 
 

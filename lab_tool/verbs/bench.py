@@ -6,10 +6,10 @@ import pathlib
 import shlex
 import tempfile
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.output import remark, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from engine.driver.program_runs import run_finished_program
@@ -20,6 +20,7 @@ from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.builds.recorded_runs import circumstances, recorded
 from lab_tool.chapters import chosen_chapters
+from lab_tool.options import add_backend, add_build
 
 # The program that measures, of each backend.
 BENCHMARKS = {
@@ -61,11 +62,11 @@ def add_options(parser):
 def time_exercises(arguments):
     """A table: how long a check of each exercise takes. The target may be a chapter."""
     if arguments.backend == "cuda":
-        raise LabError(
+        raise CommandError(
             "--exercises times the CPU backend's checks; leave --backend out.", WRONG_USE
         )
     if arguments.json or arguments.quick:
-        raise LabError("--exercises goes with neither --json nor --quick.", WRONG_USE)
+        raise CommandError("--exercises goes with neither --json nor --quick.", WRONG_USE)
     folders = [chapter.folder for chapter in chosen_chapters(arguments.target)]
     exercises = [each for each in all_exercises() if each.chapter in folders]
     arguments.backend = "cpu"
@@ -93,7 +94,7 @@ def act(arguments):
     if arguments.backend == "auto" and not arguments.build:
         choice = choose_backend()
         if choice.backend != "cuda":
-            raise LabError(
+            raise CommandError(
                 f"bench needs a GPU: {choice.reason}; --backend cpu measures the CPU backend itself.",
                 NOTHING_COULD_RUN,
             )
@@ -101,7 +102,7 @@ def act(arguments):
     settings = settings_of(place.folder)
     backend = settings["backend"]
     if (arguments.target != "all" or arguments.only) and backend == "cpu":
-        raise LabError(
+        raise CommandError(
             "on the CPU backend bench measures the backend itself, and no chapter.", WRONG_USE
         )
     only = ["--only", arguments.only] if arguments.only else []

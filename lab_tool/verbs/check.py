@@ -4,15 +4,16 @@
 import json
 import pathlib
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, say, say_next
 from engine.driver.paths import require_writable, shown, write_whole
 from grader.exercises.catalogue import all_exercises, chosen_exercise
-from grader.exercises.work_folder import NOT_BEGUN, add_work, work_folder
+from grader.exercises.work_folder import NOT_BEGUN
 from grader.judging.check import checked
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
+from lab_tool.options import add_backend, add_build, add_work, work_folder
 
 
 def add_options(parser):
@@ -61,7 +62,7 @@ def chosen_files(target, work):
     if target == "begun":
         begun = [each for each in all_exercises() if work.state(each) != NOT_BEGUN]
         if not begun:
-            raise LabError(
+            raise CommandError(
                 f"no exercise is begun in {shown(work.folder)}; {work.command('learn')} begins the "
                 "first one.",
                 WRONG_USE,
@@ -71,7 +72,9 @@ def chosen_files(target, work):
     path = pathlib.Path(target) if target.endswith(".cu") else work.file_of(exercise)
     if not path.is_file():
         what = f"{target} is no file" if path.exists() else f"there is no file {shown(path)}"
-        raise LabError(f"{what}; {work.command('learn', exercise.number)} begins it.", WRONG_USE)
+        raise CommandError(
+            f"{what}; {work.command('learn', exercise.number)} begins it.", WRONG_USE
+        )
     return [(exercise, path)]
 
 

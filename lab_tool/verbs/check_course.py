@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """./lab check-course: what the chapters lack, and whether an exercise judges as it must."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.course_check import missing_from_course
@@ -11,6 +11,7 @@ from lab_tool.authoring.trials import deviation, trials_of, verdict_on
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.chapters import all_chapters
+from lab_tool.options import add_build
 
 
 def add_options(parser):
@@ -31,7 +32,9 @@ def add_options(parser):
 
 def act(arguments):
     if arguments.target and arguments.write:
-        raise LabError("lab check-course --write is for all chapters; name no exercise.", WRONG_USE)
+        raise CommandError(
+            "lab check-course --write is for all chapters; name no exercise.", WRONG_USE
+        )
     if arguments.target:
         return check_exercise(arguments)
     if arguments.write:

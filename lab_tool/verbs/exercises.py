@@ -8,9 +8,10 @@ from engine.driver.output import say, say_next
 from engine.driver.paths import require_writable
 from grader.exercises.case_files import written_cases
 from grader.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders
-from grader.exercises.work_folder import DONE, add_work, work_folder
+from grader.exercises.work_folder import DONE
 from grader.judging.results import cases_of
 from lab_tool.learning.screen import exercise_rows, progress_line
+from lab_tool.options import add_work, work_folder
 
 
 def add_options(parser):

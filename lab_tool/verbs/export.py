@@ -4,8 +4,8 @@
 import importlib.util
 import shlex
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
@@ -15,6 +15,7 @@ from lab_tool.export.graders import GRADERS
 from lab_tool.export.repository import repository_files
 from lab_tool.export.solution_work import recorded_files
 from lab_tool.export.writing import new_folder, write_folder
+from lab_tool.options import add_build
 
 SYSTEMS = ("plain", *GRADERS)
 TITLE = "Exercises in CUDA C++"
@@ -51,22 +52,22 @@ def act(arguments):
     system = arguments.system or "plain"
     if system not in SYSTEMS:
         more = hint(system, SYSTEMS, "there are plain, gradescope, classroom50 and autolab.")
-        raise LabError(f"--for {system}: there is no such system; {more}", WRONG_USE)
+        raise CommandError(f"--for {system}: there is no such system; {more}", WRONG_USE)
     for option in ("title", "due"):
         if "\n" in (getattr(arguments, option) or ""):
-            raise LabError(f"--{option} must be one line.", WRONG_USE)
+            raise CommandError(f"--{option} must be one line.", WRONG_USE)
     if arguments.exam is not None:
         return write_exam(arguments)
     if arguments.exercises is None:
-        raise LabError("lab export needs --exercises, as in --exercises 04.2,04.3.", WRONG_USE)
+        raise CommandError("lab export needs --exercises, as in --exercises 04.2,04.3.", WRONG_USE)
     if system == "plain" and arguments.build:
-        raise LabError(
+        raise CommandError(
             "--build is for a grader's export, since without --for nothing is built; leave it out.",
             WRONG_USE,
         )
     exercises = chosen_exercises(arguments.exercises)
     if not all(map(has_solution, exercises)):
-        raise LabError("this copy of the course has no solutions to export from.", WRONG_USE)
+        raise CommandError("this copy of the course has no solutions to export from.", WRONG_USE)
     folder = new_folder(arguments.folder)
     recorded = recorded_files(arguments, exercises) if system in GRADERS else {}
     files = repository_files(exercises, arguments.title or TITLE, arguments.due, arguments.hints)
@@ -90,15 +91,15 @@ def act(arguments):
 def write_exam(arguments):
     """The sheet for students, and the one for who marks it."""
     if arguments.exercises is not None:
-        raise LabError("--exam and --exercises are two exports: give one of them.", WRONG_USE)
+        raise CommandError("--exam and --exercises are two exports: give one of them.", WRONG_USE)
     for option in OF_EXERCISES:
         if getattr(arguments, "system" if option == "for" else option):
-            raise LabError(
+            raise CommandError(
                 f"--{option} is for an export of exercises, and not for an exam; leave it out.",
                 WRONG_USE,
             )
     if not importlib.util.find_spec("lab_tool.predictions.predictions"):
-        raise LabError("--exam: this copy of the course has no predictions.", WRONG_USE)
+        raise CommandError("--exam: this copy of the course has no predictions.", WRONG_USE)
     from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
 
     predictions = chosen_predictions(arguments.exam)

@@ -7,8 +7,8 @@ import json
 import os
 import pathlib
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose, whole_number
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import counted, remark, say, say_next
 from engine.driver.paths import shown, write_whole
 from grader.exercises.catalogue import all_exercises, chosen_exercises
@@ -24,6 +24,7 @@ from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
 from lab_tool.builds.exercise_builds import exercise_builds
+from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")
@@ -66,10 +67,8 @@ def add_options(parser):
         metavar="local|slurm",
         help="where it runs: on this machine (the default), or as a job array of Slurm",
     )
-    parser.add_argument(
-        "--backend", default="cpu", metavar="cpu|cuda", help="cuda: on the GPU as well"
-    )
-    parser.backends = ("cpu", "cuda")  # what grades is not chosen by chance
+    # What grades is not chosen by chance.
+    add_backend(parser, ("cpu", "cuda"), "cuda: on the GPU as well")
     add_build(parser)
     add_verbose(parser)
 
@@ -77,15 +76,17 @@ def add_options(parser):
 def act(arguments):
     exercises = chosen_exercises(arguments.exercises)
     if arguments.executor not in EXECUTORS:
-        raise LabError(f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE)
+        raise CommandError(
+            f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE
+        )
     due = due_time(arguments.due)
     roster = read_roster(arguments.roster) if arguments.roster else None
     place = pathlib.Path(arguments.submissions)
     if not place.exists():
-        raise LabError(f"there is no folder and no zip {place}.", WRONG_USE)
+        raise CommandError(f"there is no folder and no zip {place}.", WRONG_USE)
     output = pathlib.Path(arguments.output)
     if place.resolve() in (output.resolve(), *output.resolve().parents):
-        raise LabError(
+        raise CommandError(
             f"--output {output} is in {place}, where it would be taken for a student's folder; "
             "choose one outside.",
             WRONG_USE,
@@ -100,10 +101,12 @@ def act(arguments):
     submissions = submissions_of(place, exercises, roster, due, sandbox)
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
-        raise LabError(f"{place}: no student's file is in it.{why}", WRONG_USE)
+        raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
     builds = exercise_builds(arguments, exercises)
     if not builds.cpu.can_observe:
-        raise LabError("grading takes the race checker, and this build folder has none.", WRONG_USE)
+        raise CommandError(
+            "grading takes the race checker, and this build folder has none.", WRONG_USE
+        )
     run = opened_run(output, arguments.seed, (sandbox.kind, builds.backend))
     if sandbox.kind != NONE:
         remark(f"Sandbox: {sandbox.kind}.")
@@ -132,7 +135,7 @@ def require_closed_places(arguments):
     for what, path in places:
         place = place_open_to_all(path)
         if place:
-            raise LabError(
+            raise CommandError(
                 f"{what} {path} is below {place}, which every submission may read; "
                 "choose another place.",
                 WRONG_USE,
@@ -166,7 +169,7 @@ def due_time(text):
             return datetime.datetime.combine(day, datetime.time.max).timestamp()
         return datetime.datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError, OSError) as error:
-        raise LabError(
+        raise CommandError(
             f"--due {text}: a time is expected, such as 2026-12-01T23:59.", WRONG_USE
         ) from error
 

@@ -5,7 +5,7 @@ from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.hints import NO_HINTS, hint_lines, hints_of
-from grader.exercises.work_folder import add_work, work_folder
+from lab_tool.options import add_work, work_folder
 
 
 def add_options(parser):

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """./lab learn: exercise by exercise, checked on each save."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
-from grader.exercises.work_folder import DONE, add_work, work_folder
+from grader.exercises.work_folder import DONE
 from grader.judging.check import checked
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.learning import Lesson
 from lab_tool.learning.terminal import is_terminal
+from lab_tool.options import add_backend, add_build, add_work, work_folder
 
 
 def add_options(parser):
@@ -50,7 +51,7 @@ def act(arguments):
             if is_there
             else f", after {work.command('reset', exercise.number)} has written {file}"
         )
-        raise LabError(
+        raise CommandError(
             f"learn needs a terminal: {work.command('check', exercise.number)} checks once{first}.",
             WRONG_USE,
         )

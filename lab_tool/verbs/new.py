@@ -2,7 +2,7 @@
 """./lab new: a new chapter or exercise, which builds and passes its tests."""
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
@@ -32,10 +32,10 @@ def act(arguments):
             KINDS,
             "it makes a chapter or an exercise, as in ./lab new chapter 07_prefix_sum.",
         )
-        raise LabError(f"lab new makes no {kind}; {more}", WRONG_USE)
+        raise CommandError(f"lab new makes no {kind}; {more}", WRONG_USE)
     if kind == "chapter":
         if len(names) != 1:
-            raise LabError(
+            raise CommandError(
                 "lab new chapter needs one name, as in ./lab new chapter 07_prefix_sum.", WRONG_USE
             )
         generated_files()  # What keeps them from being made is said before anything is.
@@ -44,7 +44,7 @@ def act(arguments):
         following = f"./lab test {chapter.number}"
     else:
         if len(names) != 2:
-            raise LabError(
+            raise CommandError(
                 "lab new exercise needs a chapter and a name, as in "
                 "./lab new exercise 04 longest_run.",
                 WRONG_USE,

@@ -5,7 +5,7 @@ import os
 import pathlib
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say_next
 from engine.driver.paths import shown
 from engine.driver.processes import run_quietly
@@ -27,18 +27,18 @@ def add_options(parser):
 def act(arguments):
     file = pathlib.Path(arguments.target)
     if not file.is_file():
-        raise LabError(f"there is no file {file}.", WRONG_USE)
+        raise CommandError(f"there is no file {file}.", WRONG_USE)
     folder = pathlib.Path(arguments.output) if arguments.output else file.parent
     if not folder.is_dir():
-        raise LabError(f"--output {folder}: there is no such folder.", WRONG_USE)
+        raise CommandError(f"--output {folder}: there is no such folder.", WRONG_USE)
     if not os.access(folder, os.W_OK):
-        raise LabError(f"--output {folder}: nothing can be written there.", WRONG_USE)
+        raise CommandError(f"--output {folder}: nothing can be written there.", WRONG_USE)
     if not is_recorded_run(file):
-        raise LabError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
+        raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
     python = python_with_installed(JSONSCHEMA)
     command = [python, shown(RUN_DRAWER), "--output", shown(folder), shown(file)]
     if run_quietly(command, "Drawing", shows_output=True) != 0:
-        raise LabError("the pictures could not be drawn; the message is above.")
+        raise CommandError("the pictures could not be drawn; the message is above.")
     say_next(f"open the pictures in {shown(folder)} in a browser")
     return 0
 

@@ -4,11 +4,12 @@
 import shlex
 import sys
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_build, add_verbose
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import is_terminal, say, say_next
 from engine.driver.paths import shown
 from engine.driver.race_picture import write_picture
+from lab_tool.options import add_build
 from lab_tool.paths import ROOT
 from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of
 from lab_tool.predictions.prediction_text import (
@@ -49,11 +50,11 @@ def add_options(parser):
 def act(arguments):
     if arguments.list:
         if arguments.target or arguments.answer:
-            raise LabError("--list goes alone: it lists all predictions.", WRONG_USE)
+            raise CommandError("--list goes alone: it lists all predictions.", WRONG_USE)
         return listing()
     prediction = chosen_prediction(arguments.target)
     if arguments.answer is None and not is_terminal(sys.stdin):
-        raise LabError(
+        raise CommandError(
             "lab predict asks on a terminal, and this is none: give your answer by --answer, as in "
             f"./lab predict {prediction.label} --answer ac.",
             WRONG_USE,
@@ -92,7 +93,7 @@ def asked():
             continue
         try:
             return letters_of(word)
-        except LabError as problem:
+        except CommandError as problem:
             say(str(problem))
 
 

@@ -8,8 +8,6 @@ from engine.driver.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
-    add_build,
-    add_chapter_or_file,
     add_include,
     add_verbose,
 )
@@ -17,6 +15,7 @@ from engine.driver.checking import add_check_options, check
 from engine.driver.user_files import options_of_program, words_of
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import chosen_chapters, next_chapter
+from lab_tool.options import add_build, add_chapter_or_file
 from lab_tool.own_files import is_file
 
 

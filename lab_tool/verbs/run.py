@@ -7,14 +7,11 @@ from engine.driver.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
-    add_backend,
-    add_build,
-    add_chapter_or_file,
     add_include,
     add_verbose,
 )
 from engine.driver.building import build
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.program_runs import (
     add_weak_options,
     run_finished_program,
@@ -27,6 +24,7 @@ from engine.driver.user_files import check_file, options_of_program, words_of
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs
 from lab_tool.chapters import chosen_chapters
+from lab_tool.options import add_backend, add_build, add_chapter_or_file
 from lab_tool.own_files import is_file, refuse_with_chapter
 
 DOCTOR = "./lab doctor"
@@ -51,7 +49,7 @@ def act(arguments):
         return run_weak(arguments)
     for option, given in (("--seed", arguments.seed is not None), ("--explain", arguments.explain)):
         if given:
-            raise LabError(f"{option} goes with --weak alone.", WRONG_USE)
+            raise CommandError(f"{option} goes with --weak alone.", WRONG_USE)
     if is_file(arguments):
         return run_file(arguments)
     chapters = chosen_chapters(arguments.target)
@@ -82,7 +80,7 @@ def run_file(arguments):
 def run_weak(arguments):
     """The same programs in the weak form: see docs/racecheck.md."""
     if arguments.backend == "cuda":
-        raise LabError("--weak runs on the cpu backend alone.", WRONG_USE)
+        raise CommandError("--weak runs on the cpu backend alone.", WRONG_USE)
     programs = observed_programs(arguments)
     code = run_weak_programs(programs, arguments)
     target = words_of(arguments) if is_file(arguments) else [arguments.target]

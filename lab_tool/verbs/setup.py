@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """./lab setup: installs, configures, and builds what exercises are checked with."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_verbose
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.building import build
 from engine.driver.output import say, say_next
 from engine.driver.paths import shown
@@ -9,6 +9,7 @@ from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.editor_database import write_database
 from lab_tool.builds.exercise_builds import exercise_build
+from lab_tool.options import add_backend
 from lab_tool.setup.requirements import dotted
 
 

@@ -4,7 +4,7 @@
 import pathlib
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import remark, say_next
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT
@@ -36,7 +36,7 @@ def add_options(parser):
 
 def act(arguments):
     if arguments.port is not None and not arguments.serve:
-        raise LabError("--port says where to serve the site; add --serve.", WRONG_USE)
+        raise CommandError("--port says where to serve the site; add --serve.", WRONG_USE)
     folder = pathlib.Path(arguments.output) if arguments.output else ROOT / "build-site"
     build_site(folder)
     remark(f"The site is in {shown(folder)}: {size_of(folder) / 2**20:.1f} MB.")

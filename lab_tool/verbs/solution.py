@@ -4,11 +4,12 @@
 import shutil
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.comparison import comparison
-from grader.exercises.work_folder import add_work, has_solution, work_folder
+from grader.exercises.work_folder import has_solution
+from lab_tool.options import add_work, work_folder
 
 
 def add_options(parser):
@@ -22,10 +23,10 @@ def add_options(parser):
 def act(arguments):
     exercise = chosen_exercise(arguments.target)
     if not has_solution(exercise):
-        raise LabError("this copy of the course has no solutions.", WRONG_USE)
+        raise CommandError("this copy of the course has no solutions.", WRONG_USE)
     work = work_folder(arguments)
     if not work.was_solved(exercise) and not arguments.give_up:
-        raise LabError(
+        raise CommandError(
             f"{exercise.title} is not solved yet: {work.command('hint', exercise.number)} helps, and "
             f"{work.command('solution', exercise.number, '--give-up')} shows it all the same."
         )

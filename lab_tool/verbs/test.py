@@ -4,13 +4,14 @@
 import time
 from collections import Counter
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_backend, add_build, add_verbose
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.build_folder import introspection
 from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, LabError
+from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.output import counted, say, say_next, seconds_text
 from engine.driver.paths import shown
 from lab_tool.builds.build_folders import configured
+from lab_tool.options import add_backend, add_build
 from lab_tool.testing.changed_files import changes_of_branch, changes_since, files_of_checkout
 from lab_tool.testing.quick_gate import SECONDS, run_quick
 from lab_tool.testing.test_history import RunHistory
@@ -68,7 +69,7 @@ def act(arguments):
     start = time.monotonic()
     is_quick = arguments.names == [QUICK]
     if QUICK in arguments.names and not is_quick:
-        raise LabError(f"{QUICK} chooses its tests by itself: name no others.", WRONG_USE)
+        raise CommandError(f"{QUICK} chooses its tests by itself: name no others.", WRONG_USE)
     changes = None
     if arguments.since is not None:
         changes = changes_since(arguments.since)

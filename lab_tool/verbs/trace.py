@@ -7,17 +7,10 @@ import pathlib
 import shlex
 import sys
 
-from engine.driver.arguments import (
-    NO_DEVICE_MEANING,
-    WRONG_USE_MEANING,
-    Verb,
-    add_backend,
-    add_build,
-    add_verbose,
-)
+from engine.driver.arguments import NO_DEVICE_MEANING, WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import remark, say_next
 from engine.driver.paths import require_writable, shown
 from engine.driver.processes import output_of, run_quietly
@@ -25,6 +18,7 @@ from engine.driver.program_runs import run_finished_program
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.recorded_runs import circumstances, device_in_words
 from lab_tool.chapters import chosen_chapters
+from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
 
 DRAWER = ROOT / "common/lab/draw_schedules.py"
@@ -59,16 +53,16 @@ def act(arguments):
     chapter = chapters[0]
     output = pathlib.Path(arguments.output or f"{chapter.folder}.svg")
     if len(chapters) > 1:
-        raise LabError("trace takes one chapter, as in ./lab trace 05.", WRONG_USE)
+        raise CommandError("trace takes one chapter, as in ./lab trace 05.", WRONG_USE)
     panels = arguments.panels.split(",") if arguments.panels else [""]
     if arguments.panels and not all(panels):
-        raise LabError(
+        raise CommandError(
             f"--panels {arguments.panels}: it takes names of variants with commas between them, as in "
             "--panels A,B,C.",
             WRONG_USE,
         )
     if output.suffix != ".svg":
-        raise LabError(f"--output {output}: the picture is an SVG file, FILE.svg.", WRONG_USE)
+        raise CommandError(f"--output {output}: the picture is an SVG file, FILE.svg.", WRONG_USE)
     require_writable("--output", output)
     kept = pathlib.Path(arguments.json) if arguments.json else None
     if kept:
@@ -77,7 +71,9 @@ def act(arguments):
     build(place, [chapter.target], chapter.program)
     program = place.folder / chapter.target
     if "--trace " not in (output_of([str(program), "--help"]) or ""):
-        raise LabError(f"{chapter.program} hands out no items, so it has no --trace.", WRONG_USE)
+        raise CommandError(
+            f"{chapter.program} hands out no items, so it has no --trace.", WRONG_USE
+        )
     traces = place.folder / "traces"
     traces.mkdir(exist_ok=True)
     files = []
@@ -98,7 +94,7 @@ def act(arguments):
     command += ["--output", shown(output), *(["--json", shown(kept)] if kept else [])]
     command += map(shown, files)
     if run_quietly(command, "Drawing") != 0:
-        raise LabError("the picture could not be drawn; the message is above.")
+        raise CommandError("the picture could not be drawn; the message is above.")
     remark(f"{shown(output)} is the picture. Perfetto opens {', '.join(map(shown, files))}.")
     say_next(f"open {shown(output)} in a browser")
     return 0

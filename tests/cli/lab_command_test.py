@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.project_version import project_version
 from lab_runs import interrupt, interrupt_alone, started
 from lab_tool.verbs import VERBS
@@ -90,11 +90,13 @@ class Version(unittest.TestCase):
     def test_a_file_that_holds_no_version_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder, "VERSION")
-            with self.assertRaisesRegex(LabError, "VERSION: the version can't be read: .*No such"):
+            with self.assertRaisesRegex(
+                CommandError, "VERSION: the version can't be read: .*No such"
+            ):
                 project_version(file)
             for text in (b"", b"1.2", b"1.2.3\n1.2.4\n", b"v1.2.3\n", b"1.2.3", b"\xff\n"):
                 file.write_bytes(text)
-                with self.assertRaisesRegex(LabError, "VERSION: "):
+                with self.assertRaisesRegex(CommandError, "VERSION: "):
                     project_version(file)
             file.write_bytes(b"1.2.3-rc.1\n")
             self.assertEqual(project_version(file), "1.2.3-rc.1")

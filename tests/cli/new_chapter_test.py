@@ -12,7 +12,7 @@ import unittest
 
 import draw_all
 from engine.driver.build_folder import lines_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.recipe import translate_step
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
@@ -217,7 +217,7 @@ class NewChapter(CopyOfTheTree):
             ("97_saxpy_driver", "the build has a target saxpy_driver already"),
             ("97_programs", "the build has a target programs already"),
         ):
-            with self.subTest(name=name), self.assertRaisesRegex(LabError, sentence) as problem:
+            with self.subTest(name=name), self.assertRaisesRegex(CommandError, sentence) as problem:
                 make_chapter(name, self.tree)
             self.assertEqual(problem.exception.code, 2)
         self.assertEqual(self.lab("new", "chaptr", NAME).returncode, 2)
@@ -439,7 +439,7 @@ Not counted.
                 (found,) = missing_from_course(self.tree)
                 start = f"chapters/05_work_queue/chapter.json: {sentence}"
                 self.assertEqual(found[: len(start)], start)
-                with self.assertRaisesRegex(LabError, re.escape(found)):
+                with self.assertRaisesRegex(CommandError, re.escape(found)):
                     write_generated_files(self.tree)
 
     def test_an_exercise_that_does_not_say_for_whom_it_is(self):

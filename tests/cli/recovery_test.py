@@ -12,7 +12,7 @@ import time
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_runs import interrupt, started
 from lab_tool.builds import build_repair
 from lab_tool.setup import virtual_environment
@@ -97,7 +97,7 @@ class BuildFolder(Scratch):
         build_repair.make_empty(self.build)
         self.assertEqual(os.listdir(self.build), [])
         self.write("notes.txt", "mine")
-        with self.assertRaisesRegex(LabError, "files that are not of a build: move them away"):
+        with self.assertRaisesRegex(CommandError, "files that are not of a build: move them away"):
             build_repair.make_empty(self.build)
         self.assertEqual(os.listdir(self.build), ["notes.txt"])
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool.setup import python_packages, virtual_environment
 from lab_tool.setup.python_packages import (
     JSONSCHEMA,
@@ -101,7 +101,10 @@ class Selecting(unittest.TestCase):
             ("", ["docs"], ["docs"], "no test is left"),
             ("xyzzy", [], [], r"'xyzzy'; the nearest are \w+, \w+ and \w+\.\Z"),
         ):
-            with self.subTest(wanted=wanted), self.assertRaisesRegex(LabError, sentence) as problem:
+            with (
+                self.subTest(wanted=wanted),
+                self.assertRaisesRegex(CommandError, sentence) as problem,
+            ):
                 select(TESTS, [wanted] if wanted else [], of, without)
             self.assertEqual(problem.exception.code, 2)
 

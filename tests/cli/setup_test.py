@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
 from lab_tool.setup import (
@@ -107,7 +107,7 @@ class Backports(unittest.TestCase):
 
     def test_without_any_mirror(self):
         for sources in ([], [MIRROR._replace(suite="bookworm-security")]):
-            with self.subTest(sources=sources), self.assertRaisesRegex(LabError, "backports"):
+            with self.subTest(sources=sources), self.assertRaisesRegex(CommandError, "backports"):
                 apt.backports_commands(sources, "")
 
 
@@ -178,7 +178,7 @@ class Installing(unittest.TestCase):
             printed = patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
             try:
                 installing.install(missing, dict(here))
-            except LabError as problem:
+            except CommandError as problem:
                 return ran, str(problem), problem.code
         for command in ran:
             self.assertIn(command, printed.getvalue())  # printed before it is run
@@ -282,7 +282,7 @@ class OddMachines(unittest.TestCase):
             ):
                 patches.enter_context(mock.patch.object(module, name, value))
             patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
-            with self.assertRaises(LabError) as caught:
+            with self.assertRaises(CommandError) as caught:
                 installing.install(["Meson"], {})
         return str(caught.exception)
 
@@ -307,7 +307,10 @@ class OddMachines(unittest.TestCase):
         return mock.patch.object(shutil, "disk_usage", lambda folder: usage)
 
     def test_a_full_disk(self):
-        with self.free(12), self.assertRaisesRegex(LabError, r"12 MiB left, .* 300 MiB: make room"):
+        with (
+            self.free(12),
+            self.assertRaisesRegex(CommandError, r"12 MiB left, .* 300 MiB: make room"),
+        ):
             build_folders.require_free_space(ROOT)
         with self.free(400):
             build_folders.require_free_space(ROOT)

@@ -12,7 +12,7 @@ import unittest
 from unittest import mock
 
 from engine.driver.build_folder import introspection
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool.testing import quick_gate
 from lab_tool.testing.changed_files import (
     Changes,
@@ -280,18 +280,18 @@ class Changing(unittest.TestCase):
 
     def test_what_is_no_commit_in_one_sentence(self):
         for commit in ("nonsense", "", "--all", "HEAD:kept"):
-            with self.assertRaisesRegex(LabError, "git knows no commit") as problem:
+            with self.assertRaisesRegex(CommandError, "git knows no commit") as problem:
                 changes_since(commit, self.root)
             self.assertEqual(problem.exception.code, 2)
 
     def test_without_git_or_a_main_branch_in_one_sentence(self):
         self.git("branch", "-m", "neither")
-        with self.assertRaisesRegex(LabError, "none of the branches .*: name the commit"):
+        with self.assertRaisesRegex(CommandError, "none of the branches .*: name the commit"):
             changes_of_branch(self.root)
         shutil.rmtree(self.root / ".git")
         with (
             mock.patch.dict(os.environ, GIT_CEILING_DIRECTORIES=str(self.root.parent)),
-            self.assertRaisesRegex(LabError, "this is no git checkout"),
+            self.assertRaisesRegex(CommandError, "this is no git checkout"),
         ):
             changes_since("HEAD", self.root)
 

@@ -16,7 +16,7 @@ import zipfile
 from unittest import mock
 
 from engine.driver.arguments import parse
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
@@ -341,7 +341,7 @@ class ExportTest(unittest.TestCase):
         def fails(folder):
             with (
                 mock.patch.object(pathlib.Path, "write_bytes", write),
-                self.assertRaisesRegex(LabError, "No space left on device; nothing is left"),
+                self.assertRaisesRegex(CommandError, "No space left on device; nothing is left"),
             ):
                 write_folder(folder, {"lab": b"lab", "docs/README.md": b"whole"})
 
@@ -369,7 +369,7 @@ class ExportTest(unittest.TestCase):
                 self.subTest(full),
                 mock.patch.object(pathlib.Path, "write_bytes", write),
                 mock.patch.object(export_verb, "recorded_files", lambda *_: {}),
-                self.assertRaisesRegex(LabError, "nothing is left of the export"),
+                self.assertRaisesRegex(CommandError, "nothing is left of the export"),
             ):
                 VERB.act(parse("export", VERB, [str(folder), *words], None))
             self.assertFalse(folder.exists(), full)

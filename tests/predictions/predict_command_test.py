@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool import command_line
 from lab_tool.chapters import Chapter
 from lab_tool.predictions import predictions
@@ -102,7 +102,7 @@ class Choosing(unittest.TestCase):
         others = [each for each in all_predictions() if each.chapter != "04"]
         with (
             mock.patch.object(predictions, "all_predictions", lambda: others),
-            self.assertRaisesRegex(LabError, "there is no prediction 04; "),
+            self.assertRaisesRegex(CommandError, "there is no prediction 04; "),
         ):
             chosen_prediction("04")
 
@@ -262,7 +262,7 @@ class OurMistakes(unittest.TestCase):
                 (folder / "fences.json").write_text(changed, encoding="utf-8")
                 if source:
                     (folder / "fences.cu").write_text(source, encoding="utf-8")
-                with self.assertRaises(LabError) as problem:
+                with self.assertRaises(CommandError) as problem:
                     predictions_of(chapter, pathlib.Path(root))
                 self.assertIn(
                     "predictions/fences: its .json and .cu make no ", str(problem.exception)

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool.setup import failed_installation
 from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.site import building, packages, serving
@@ -68,7 +68,7 @@ class WrongUse(unittest.TestCase):
         self.assert_refused(["--serve", "--port", "65536"], "from 0 to 65535")
 
     def test_a_port_that_is_taken(self):
-        refused = self.assertRaisesRegex(LabError, "can't be used .* --port 0")
+        refused = self.assertRaisesRegex(CommandError, "can't be used .* --port 0")
         with serving.http.server.HTTPServer((serving.ADDRESS, 0), None) as taken, refused:
             serving.serve("/", taken.server_address[1])
 
@@ -143,12 +143,12 @@ class Installation(unittest.TestCase):
     def test_an_old_python_is_refused(self):
         self.enterContext(mock.patch.object(packages, "OLDEST_PYTHON", (3, 99)))
         self.enterContext(mock.patch.object(packages, "VENV_PYTHON", "/no/such/python"))
-        with self.assertRaisesRegex(LabError, r"takes Python 3\.99 or newer"):
+        with self.assertRaisesRegex(CommandError, r"takes Python 3\.99 or newer"):
             packages._refuse_old_python()
 
     def test_a_tree_that_cannot_be_written(self):
         self.enterContext(mock.patch.object(packages.os, "access", return_value=False))
-        with self.assertRaisesRegex(LabError, "nothing can be written there"):
+        with self.assertRaisesRegex(CommandError, "nothing can be written there"):
             packages._install()
 
     def test_a_full_disk_while_it_is_built_leaves_the_old_site(self):
@@ -164,7 +164,7 @@ class Installation(unittest.TestCase):
             mock.patch.object(building, "python_with_packages", return_value="python")
         )
         self.enterContext(mock.patch.object(building, "watch", full_disk))
-        with self.assertRaisesRegex(LabError, "the disk is full"):
+        with self.assertRaisesRegex(CommandError, "the disk is full"):
             building.build_site(folder)
         self.assertEqual((folder / building.MARK).read_text(encoding="utf-8"), "old")
         self.assertEqual([one.name for one in folder.parent.iterdir()], ["site"])

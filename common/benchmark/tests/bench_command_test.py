@@ -15,7 +15,7 @@ import pytest
 import recorded_run
 from engine.driver import processes
 from engine.driver.build_folder import BuildFolder
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
 from lab_tool.setup.python_packages import JSONSCHEMA
@@ -100,7 +100,7 @@ class Refusals(unittest.TestCase):
 
     def test_plot_without_jsonschema(self):
         run = pathlib.Path(__file__).with_name("invented_run.json")
-        missing = LabError("jsonschema could not be installed.")
+        missing = CommandError("jsonschema could not be installed.")
         with unittest.mock.patch.object(
             plot, "python_with_installed", side_effect=missing
         ) as asked:

@@ -11,7 +11,7 @@ from unittest import mock
 
 from engine.driver import recipe as single_file
 from engine.driver.build_folder import BuildFolder, settings_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
@@ -53,7 +53,7 @@ class SavedMeanwhileTest(unittest.TestCase):
         self.assertEqual(self.work.state(EXERCISE), DONE)
 
     def test_a_file_that_never_rests(self):
-        with self.assertRaisesRegex(LabError, "changes all the time"):
+        with self.assertRaisesRegex(CommandError, "changes all the time"):
             self.checked([str(number) for number in range(100)])
 
 

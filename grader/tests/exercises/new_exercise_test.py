@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from engine.driver.build_folder import BuildFolder, settings_of
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from grader.judging.programs import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
@@ -66,17 +66,19 @@ class NewExerciseTest(unittest.TestCase):
         for name in ("Name", "", "a-b", "1st", "../x", "_x", "int"):
             with (
                 self.subTest(name),
-                self.assertRaisesRegex(LabError, "can't be an exercise's name"),
+                self.assertRaisesRegex(CommandError, "can't be an exercise's name"),
             ):
                 make_exercise("04", name, self.root)
-        with self.assertRaisesRegex(LabError, "there is an exercise 04.1 made_by_a_test already"):
+        with self.assertRaisesRegex(
+            CommandError, "there is an exercise 04.1 made_by_a_test already"
+        ):
             make_exercise("05", NAME, self.root)
 
     def test_a_name_whose_target_the_build_has_is_refused(self):
         table = self.root / "chapters/meson.build"
         text = table.read_text(encoding="utf-8")
         table.write_text(text.replace("'vector_add'", "'a_driver'"), encoding="utf-8")
-        with self.assertRaisesRegex(LabError, "the build has a target a_driver already"):
+        with self.assertRaisesRegex(CommandError, "the build has a target a_driver already"):
             make_exercise("04", "a", self.root)
 
 

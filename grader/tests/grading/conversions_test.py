@@ -16,7 +16,7 @@ import unittest
 import zipfile
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judgements import INTERNAL
 from grader.reports.conversions import (
@@ -229,7 +229,7 @@ class HandIns(unittest.TestCase):
             ],
         )
         self.handin.write_bytes(self.handin.read_bytes()[:-30])
-        with self.assertRaisesRegex(LabError, "tar that was handed in can't be read"):
+        with self.assertRaisesRegex(CommandError, "tar that was handed in can't be read"):
             self.handed_in()
 
     def test_of_a_zip(self):
@@ -266,7 +266,7 @@ class HandIns(unittest.TestCase):
 
     def test_a_file_that_is_no_archive(self):
         self.handin.write_text("code\n", encoding="utf-8")
-        with self.assertRaisesRegex(LabError, "neither a zip nor a tar"):
+        with self.assertRaisesRegex(CommandError, "neither a zip nor a tar"):
             self.handed_in()
         self.exercises = self.exercises[:1]
         self.assertEqual(self.texts(self.handed_in()), {"submission/04_fullest_bin.cu": b"code\n"})
@@ -277,7 +277,7 @@ class HandIns(unittest.TestCase):
                 archive.writestr(f"{n}/05_fetch.cu", b"x" * MOST_BYTES)
         with mock.patch.object(class_of_one, "MOST_OF_ALL", 2 * MOST_BYTES):
             self.assertRaisesRegex(
-                LabError, "the files handed in are more than 2 MiB", self.handed_in
+                CommandError, "the files handed in are more than 2 MiB", self.handed_in
             )
 
 
@@ -353,7 +353,7 @@ class Answers(unittest.TestCase):
     def test_a_grader_that_failed_gives_no_grade(self):
         (self.folder / "handin.tar").touch()
         for system in autograders.SYSTEMS:
-            code, said, problems = self.answer(system, LabError("the disk is full"))
+            code, said, problems = self.answer(system, CommandError("the disk is full"))
             self.assertEqual((code, said), (1, ""))
             self.assertIn("nothing was graded: the disk is full", problems)
             self.assertEqual([path.name for path in self.folder.iterdir()], ["handin.tar"])

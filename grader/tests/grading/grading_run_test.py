@@ -20,7 +20,7 @@ from grading_runs import (
 )
 
 from engine.driver.build_folder import BuildFolder
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import Sandbox
@@ -86,7 +86,7 @@ class DeviceTest(unittest.TestCase):
         class Run:
             seed = "any"
 
-        with self.assertRaisesRegex(LabError, "--backend cuda: There is no GPU"):
+        with self.assertRaisesRegex(CommandError, "--backend cuda: There is no GPU"):
             measured_cases(Tools(PlayedGpu(9), self.builds), Run, [chosen_exercise("01.1")])
 
     def test_a_submission_that_ends_as_if_there_were_none_is_its_own_fault(self):
@@ -100,7 +100,7 @@ class DeviceTest(unittest.TestCase):
     def test_a_gpu_that_goes_away_ends_the_run(self):
         with (
             written("01.1", solution_text("01.1")) as file,
-            self.assertRaisesRegex(LabError, "--backend cuda: There is no GPU"),
+            self.assertRaisesRegex(CommandError, "--backend cuda: There is no GPU"),
         ):
             judge(PlayedGpu(9), self.builds, cases_with_work("01.1"), file)
 

@@ -10,7 +10,7 @@ from unittest import mock
 
 from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.reports.marks import marks_of, write_marks
 
 
@@ -22,7 +22,7 @@ class HandedFilesTest(HandedClass):
             packed.writestr("__MACOSX/export/ann/x.cu", "c")
         found = self.found("all.zip")
         self.assertEqual([student.name for student in found.students], ["ann", "bob"])
-        with self.assertRaisesRegex(LabError, "no zip that can be read"):
+        with self.assertRaisesRegex(CommandError, "no zip that can be read"):
             (self.folder / "bad.zip").write_text("no zip", encoding="utf-8")
             self.found("bad.zip")
 
@@ -45,7 +45,7 @@ class HandedFilesTest(HandedClass):
         denied = PermissionError(errno.EACCES, "Permission denied", str(self.folder / "class"))
         with (
             mock.patch("os.scandir", side_effect=denied),
-            self.assertRaisesRegex(LabError, "class can't be read: Permission denied"),
+            self.assertRaisesRegex(CommandError, "class can't be read: Permission denied"),
         ):
             self.found()
 
@@ -115,7 +115,7 @@ class HandedFilesTest(HandedClass):
 
     def test_names_in_a_zip(self):
         name, members = "zo\u00eb", [(f"zo\u00eb/{SAXPY}", "a"), (f"bob/{SAXPY}", "b")]
-        with self.assertRaisesRegex(LabError, "a name in it is not in UTF-8; unpack it"):
+        with self.assertRaisesRegex(CommandError, "a name in it is not in UTF-8; unpack it"):
             self.zipped(lambda content: content.replace(name.encode(), b"zo\xff\xfe"), *members)
 
         def without_flag(content):  # as macOS makes it

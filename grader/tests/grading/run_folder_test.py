@@ -6,7 +6,7 @@ import resource
 import tempfile
 import unittest
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.submissions.run_folder import course_digest, opened_run
 
 CONDITIONS = ("none", "cpu")
@@ -25,7 +25,7 @@ class SeedTest(unittest.TestCase):
         most = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, most[1]))  # no file can be written
         try:
-            with self.assertRaisesRegex(LabError, "seed can't be written: File too large"):
+            with self.assertRaisesRegex(CommandError, "seed can't be written: File too large"):
                 self.opened()
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, most)
@@ -43,14 +43,17 @@ class SeedTest(unittest.TestCase):
         self.folder.mkdir()
         for content in (b"", b"\n", b"a b\n", b"\xff\n", b"x" * 65):
             (self.folder / "seed").write_bytes(content)
-            with self.subTest(content), self.assertRaisesRegex(LabError, "no seed|can't be read"):
+            with (
+                self.subTest(content),
+                self.assertRaisesRegex(CommandError, "no seed|can't be read"),
+            ):
                 self.opened()
 
     def test_a_folder_of_somebody_elses_stays_as_it_is(self):
         self.folder.mkdir(mode=0o755)
         self.folder.chmod(0o755)
         (self.folder / "thesis.tex").touch()
-        with self.assertRaisesRegex(LabError, "is not empty"):
+        with self.assertRaisesRegex(CommandError, "is not empty"):
             self.opened()
         self.assertEqual(self.folder.stat().st_mode & 0o777, 0o755)
 

@@ -19,7 +19,7 @@ from unittest import mock
 
 from grading_runs import real_sandboxes
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from engine.driver.processes import signal_name
 from engine.driver.untrusted_files import content_of, json_of
 from grader.judging.results import how_it_ended
@@ -377,7 +377,7 @@ class ChoiceTest(unittest.TestCase):
             ):
                 self.assertEqual(strongest_sandbox().kind, expected)
                 if expected == NONE:
-                    with self.assertRaisesRegex(LabError, "neither bubblewrap nor Landlock"):
+                    with self.assertRaisesRegex(CommandError, "neither bubblewrap nor Landlock"):
                         strongest_sandbox(is_required=True)
                 else:
                     self.assertEqual(strongest_sandbox(is_required=True).kind, expected)
@@ -387,7 +387,7 @@ class ChoiceTest(unittest.TestCase):
         said = r"can't be run here \(ls: Operation not permitted\)"
         with (
             mock.patch.object(Sandbox, "run", lambda *_: failed),
-            self.assertRaisesRegex(LabError, said),
+            self.assertRaisesRegex(CommandError, said),
         ):
             strongest_sandbox()
 

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judge import OK
 from grader.judging.judgements import Judgement, part_row
@@ -121,7 +121,7 @@ class Rounds(unittest.TestCase):
 
         with (
             mock.patch.object(slurm, "PATIENCE_SECONDS", 0),
-            self.assertRaisesRegex(LabError, "has not answered .* what is finished is kept"),
+            self.assertRaisesRegex(CommandError, "has not answered .* what is finished is kept"),
         ):
             self.judged(lambda number, name: "lost", Silent)
         self.assertEqual(self.played.canceled, ["1"])
@@ -198,7 +198,7 @@ class Commands(unittest.TestCase):
 
     def test_an_array_that_is_refused(self):
         self.plays("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
-        with self.assertRaisesRegex(LabError, "has not taken the job: .*invalid account"):
+        with self.assertRaisesRegex(CommandError, "has not taken the job: .*invalid account"):
             self.submit()
 
     def test_tasks(self):
@@ -218,7 +218,7 @@ class Commands(unittest.TestCase):
 
     def test_without_slurm_one_sentence(self):
         (self.folder / "squeue").unlink()
-        with self.assertRaisesRegex(LabError, "there is no squeue here") as caught:
+        with self.assertRaisesRegex(CommandError, "there is no squeue here") as caught:
             slurm_commands.Slurm()
         self.assertEqual(caught.exception.code, 2)
 

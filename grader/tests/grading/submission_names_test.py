@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from engine.driver.errors import WRONG_USE, LabError
+from engine.driver.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.submissions.roster import identities, read_roster
 from grader.submissions.submission_names import (
@@ -214,7 +214,7 @@ class People(unittest.TestCase):
             contents = {each: "student\nZo\u00eb\n".encode(each) for each in encodings}
             for name, content in contents.items():
                 file.write_bytes(content)
-                with self.subTest(name), self.assertRaises(LabError) as caught:
+                with self.subTest(name), self.assertRaises(CommandError) as caught:
                     read_roster(file)
                 self.assertEqual(caught.exception.code, WRONG_USE)
                 self.assertEqual(
@@ -224,14 +224,14 @@ class People(unittest.TestCase):
                 (pathlib.Path(folder), "Is a directory"),
                 (pathlib.Path(folder, "nowhere.csv"), "No such file or directory"),
             ):
-                with self.subTest(why), self.assertRaises(LabError) as caught:
+                with self.subTest(why), self.assertRaises(CommandError) as caught:
                     read_roster(path)
                 self.assertEqual(caught.exception.code, WRONG_USE)
                 self.assertEqual(str(caught.exception), f"--roster {path} can't be read: {why}.")
 
     def test_a_roster_that_cant_be_used(self):
         for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
-            with self.assertRaisesRegex(LabError, "--roster"):
+            with self.assertRaisesRegex(CommandError, "--roster"):
                 self.roster(text)
 
 

@@ -11,7 +11,7 @@ from unittest import mock
 from grading_runs import real_sandboxes
 from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 
-from engine.driver.errors import LabError
+from engine.driver.errors import CommandError
 from grader.sandbox import commit_times
 from grader.sandbox.sandbox import NONE, Sandbox
 from grader.submissions.roster import read_roster
@@ -283,7 +283,7 @@ class SubmissionsTest(HandedClass):
         self.assertIn("Not in the roster.", students["stranger"].problems)
         for text in ("", "student\nA\nA\n"):
             table.write_text(text, encoding="utf-8")
-            with self.assertRaisesRegex(LabError, "--roster"):
+            with self.assertRaisesRegex(CommandError, "--roster"):
                 read_roster(table)
 
 

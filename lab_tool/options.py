@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""The options that several of the course's verbs share."""
+
+import argparse
+import pathlib
+import shlex
+
+from engine.driver.errors import WRONG_USE, CommandError
+from engine.driver.invocation import invocation
+from engine.driver.names import listed
+from grader.exercises.work_folder import WorkFolder
+from lab_tool.paths import ROOT
+
+
+class _Backend(argparse.Action):
+    """--backend: one of those that the verb has, and never beside --build."""
+
+    def __init__(self, *words, backends, **options):
+        super().__init__(*words, metavar="|".join(backends), **options)
+        self.backends = backends
+
+    def __call__(self, parser, namespace, value, option_string=None):
+        if value not in self.backends:
+            raise CommandError(
+                f"{invocation().name} {parser.verb_name} has no backend {value}; there are "
+                f"{listed(self.backends)}.",
+                WRONG_USE,
+            )
+        namespace.backend = value
+        namespace.backend_is_given = True
+        _refuse_both(namespace)
+
+
+class _Build(argparse.Action):
+    def __call__(self, parser, namespace, value, option_string=None):
+        namespace.build = value
+        _refuse_both(namespace)
+
+
+def _refuse_both(namespace):
+    if namespace.build and getattr(namespace, "backend_is_given", False):
+        raise CommandError(
+            "--build names a folder that already has its backend; leave --backend out.", WRONG_USE
+        )
+
+
+def add_backend(
+    parser,
+    backends=("auto", "cpu", "cuda"),
+    text="what runs the kernels (default: auto, which is cuda if nvcc and a usable GPU are here)",
+):
+    """`backends`: the values that there are, the default first; `text`: its line of the help."""
+    parser.add_argument(
+        "--backend", action=_Backend, backends=backends, default=backends[0], help=text
+    )
+
+
+def add_build(parser):
+    parser.add_argument(
+        "--build",
+        action=_Build,
+        metavar="FOLDER",
+        help="a build folder that you made with `meson setup` (default: build-cpu or build-cuda)",
+    )
+
+
+def add_chapter_or_file(parser):
+    parser.add_argument(
+        "target",
+        nargs="?",
+        default="all",
+        metavar="CHAPTER|FILE.cu",
+        help="a chapter by its number or name, CUDA files of yours, or all (the default)",
+    )
+
+
+def work_folder(arguments):
+    """The folder that --work names, or the usual one."""
+    folder = pathlib.Path(arguments.work) if arguments.work else ROOT / "work"
+    if folder.exists() and not folder.is_dir():
+        raise CommandError(f"--work {arguments.work}: that is no folder.", WRONG_USE)
+    return WorkFolder(folder, f"--work {shlex.quote(arguments.work)}" if arguments.work else "")
+
+
+def add_work(parser):
+    parser.add_argument(
+        "--work",
+        metavar="FOLDER",
+        help="where your files are (default: the folder work of this checkout)",
+    )
