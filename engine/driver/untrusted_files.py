@@ -18,8 +18,8 @@ def opened_file(path):
 
 
 def content_of(path, most):
-    """Its first `most` bytes; b"" if it is no regular file, or if there is none."""
-    with contextlib.suppress(OSError):
+    """Its first `most` bytes; b"" if it is no regular file, or if there is none of such a name."""
+    with contextlib.suppress(OSError, ValueError):
         file = opened_file(path)
         if file:
             with file:

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """A race in a student's file, as the check tells it."""
 
-import pathlib
 import re
 import textwrap
 
+from engine.driver.untrusted_files import content_of
 from grader.judging.results import SCREEN, WIDTH, fault_lines, last_words
 from grader.judging.stuck_launches import places_of_threads
 
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 NEVER_ENDS = "In one schedule your kernel never ends:"
+MOST_BYTES = 1 << 20  # of a source; in a grade the name of the file is the submission's word
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
 
@@ -130,8 +131,7 @@ def _named(finding, file):
     dynamic = finding.get("element_of_dynamic_memory")
     if dynamic is None:
         return finding["element"]
-    source = pathlib.Path(file)
-    text = source.read_text(encoding="utf-8", errors="replace") if source.is_file() else ""
+    text = content_of(file, MOST_BYTES).decode(errors="replace")
     names = set(EXTERN_SHARED.findall(text))
     if len(names) == 1:
         return f"{names.pop()}[{dynamic}]"

@@ -8,6 +8,7 @@ import datetime
 import errno
 import io
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text,
 from engine.driver.paths import shown
 from grader.exercises.case_files import read_results
 from grader.exercises.catalogue import chosen_exercise
+from grader.judging.race_lines import race_lines
 from grader.reports.marks import folders_of
 from grader.submissions import grading_run
 from lab_runs import interrupt_alone, started
@@ -349,6 +351,26 @@ class FormsTest(unittest.TestCase):
             b"done\n", b"case 0\nlaunch 0\nchanged\n", b"\xff\xfe\n" * 100, b"case 0\nmicroseconds x\n",
         ):  # fmt: skip
             self.assertLessEqual(len(read_results(content)), 1)
+
+    def test_a_forged_report_names_a_file_that_cannot_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = pathlib.Path(folder, "pipe")
+            os.mkfifo(pipe)
+            huge = pathlib.Path(folder, "huge")
+            huge.touch()
+            os.truncate(huge, 1 << 40)
+            for file in (str(huge), str(pipe), "no\0name", "/dev/zero", folder, f"{folder}/none"):
+                party = {
+                    "block": [0, 0, 0], "thread": [0, 0, 0], "does": "writes", "manner": "",
+                    "file": file, "line": 1, "text": "",
+                }  # fmt: skip
+                finding = {
+                    "kind": "race", "seeds": 1, "first": party, "second": party, "heading": "",
+                    "element_of_dynamic_memory": 3, "advice": [{"text": "put an atomic there"}],
+                }  # fmt: skip
+                found = mock.Mock(findings=[finding], problem="", schedules=1, diagnostics=())
+                lines = race_lines(found, None, 1, 1)
+                self.assertIn("element 3 of dynamic shared memory", "\n".join(lines), file)
 
 
 if __name__ == "__main__":
