@@ -53,14 +53,14 @@ json json_of(const std::vector<time_ratio>& ratios) {
 }
 
 json json_of(const recorded_row& row) {
-  json object = {{key::chapter, row.of.chapter},
-                 {key::task, row.of.task},
-                 {key::type, row.of.type},
-                 {key::elements, row.of.elements}};
-  if (row.of.threads) object[key::threads] = *row.of.threads;
-  if (row.of.block) object[key::block] = *row.of.block;
-  object[key::data] = row.of.data;
-  object[key::inputs] = row.of.inputs;
+  json object = {{key::chapter, row.description.chapter},
+                 {key::task, row.description.task},
+                 {key::type, row.description.type},
+                 {key::elements, row.description.elements}};
+  if (row.description.threads) object[key::threads] = *row.description.threads;
+  if (row.description.block) object[key::block] = *row.description.block;
+  object[key::data] = row.description.data;
+  object[key::inputs] = row.description.inputs;
   object[key::name] = row.row.name;
   object[key::part] = name_of(row.row.part);
   object[key::bytes] = row.row.bytes;

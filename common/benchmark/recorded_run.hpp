@@ -46,7 +46,7 @@ struct recorded_copy {
   comparison_row row;
 };
 struct recorded_row {
-  comparison_description of;
+  comparison_description description;
   comparison_row row;
 };
 // Something that was to be measured, and why it could not be.

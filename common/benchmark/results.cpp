@@ -96,7 +96,8 @@ void results::print_row(const comparison_row& row, const std::string& compared_w
 void results::add(const comparison_description& of, const comparison_result& result) {
   ++comparisons_;
   wrong_ += result.wrong.size();
-  for (const comparison_row& row : result.rows) run_.rows.push_back({.of = of, .row = row});
+  for (const comparison_row& row : result.rows)
+    run_.rows.push_back({.description = of, .row = row});
   out_ << '\n'
        << of.chapter << ' ' << of.task << " of " << of.type << ", " << size_text(of.elements)
        << " elements";

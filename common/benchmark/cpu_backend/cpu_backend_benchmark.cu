@@ -127,12 +127,12 @@ void add_rows(std::int64_t threads, int block, const arrays& of, int runs,
     const subject& each = subjects[k];
     const int width = k == 0 || k == 3 ? 12 : 15;
     std::printf(" %*.2f", width, times[k].median_ms * 1e6 / static_cast<double>(each.elements));
-    found.rows.push_back({.of = {.chapter = "cpu_backend",
-                                 .task = each.task,
-                                 .elements = each.elements,
-                                 .data = "memory",
-                                 .threads = all,
-                                 .block = static_cast<std::uint32_t>(block)},
+    found.rows.push_back({.description = {.chapter = "cpu_backend",
+                                          .task = each.task,
+                                          .elements = each.elements,
+                                          .data = "memory",
+                                          .threads = all,
+                                          .block = static_cast<std::uint32_t>(block)},
                           .row = {.name = each.name,
                                   .part = each.part,
                                   .bytes = each.bytes,
