@@ -11,7 +11,7 @@ void misaligned_atomic(const volatile void* address, unsigned bytes, const place
   kernel_fault fault;
   fault.what = kernel_fault::kind::misaligned;
   fault.operand = {true, reinterpret_cast<std::uintptr_t>(address), bytes, access_kind::atomic};
-  fault.at = at;
+  fault.called_from = at;
   this_multiprocessor->fail(fault);
 }
 

@@ -11,7 +11,7 @@ namespace cpu_backend {
 class barrier {
  public:
   // Where the last thread came. All of one barrier come at the same place.
-  const place& at() const { return place_; }
+  const place& called_from() const { return place_; }
   void move_to(place at) { place_ = at; }
 
   // One more has come; returns how many that are.

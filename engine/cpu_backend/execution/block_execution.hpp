@@ -121,12 +121,12 @@ class block_execution {
 
   // ---- Failure.
 
-  // Ends the block and the launch, which fails with `error`; reports what `of()` returns, with the
-  // thread that it is about. Called by the thread at fault. No frame of that thread is unwound,
-  // hence the function: its strings are gone before the thread is.
+  // Ends the block and the launch, which fails with `error`; reports what `make_record()` returns,
+  // with the thread that it is about. Called by the thread at fault. No frame of that thread is
+  // unwound, hence the function: its strings are gone before the thread is.
   template <class Diagnostic>
-  [[noreturn, gnu::cold]] void fail(cudaError_t error, Diagnostic of) {
-    if (is_first_failure(error)) report_thread_failure(of());
+  [[noreturn, gnu::cold]] void fail(cudaError_t error, Diagnostic make_record) {
+    if (is_first_failure(error)) report_thread_failure(make_record());
     abandon_running_thread();
   }
   // The same for what is put into words once the launch is over; fills in who it is about.
@@ -259,7 +259,7 @@ class block_execution {
   struct {
     bool begun = false;
     bool asks = false;  // the barrier that the block's threads come to is that of steal_block()
-    bool found = false;
+    bool has_block = false;
     uint3 index{};
   } stealing_;
   warp_meetings warps_;

@@ -13,14 +13,14 @@ namespace cpu_backend {
 namespace {
 
 struct walk {
-  call_stack found;
+  call_stack stack;
   bool is_in_handler = false;  // of a signal that interrupted `from`
   const void* from = nullptr;
 };
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* data) {
   walk& now = *static_cast<walk*>(data);
-  call_stack& found = now.found;
+  call_stack& found = now.stack;
   int is_interrupted = 0;
   const auto* instruction =
       reinterpret_cast<const void*>(_Unwind_GetIPInfo(context, &is_interrupted));
@@ -59,23 +59,23 @@ bool wraps_the_runtime(const std::string& file) {
 call_stack call_stack::here() {
   walk now;
   _Unwind_Backtrace(visit, &now);
-  return now.found;
+  return now.stack;
 }
 
 call_stack call_stack::interrupted(const void* signal_context) {
   walk now;
   now.is_in_handler = true;
   now.from = instruction_of(signal_context);
-  now.found.was_interrupted = true;
-  now.found.instructions[now.found.count++] = now.from;
+  now.stack.was_interrupted = true;
+  now.stack.instructions[now.stack.count++] = now.from;
   _Unwind_Backtrace(visit, &now);
   // A call to where no code is: all that is known of the caller is what the call left behind.
-  if (now.found.count == 1) {
+  if (now.stack.count == 1) {
     if (const void* caller = return_address_of_bad_call(signal_context)) {
-      now.found.instructions[now.found.count++] = caller;
+      now.stack.instructions[now.stack.count++] = caller;
     }
   }
-  return now.found;
+  return now.stack;
 }
 
 source_line line_of(const call_stack& calls) {

@@ -41,7 +41,7 @@ void add_near(diagnostic& of, const allocation_record& record, const std::byte* 
 }
 
 std::optional<allocation_record> allocation_near(const std::byte* address) {
-  if (const auto around = allocations().at(address)) return around;
+  if (const auto around = allocations().find(address)) return around;
   constexpr std::ptrdiff_t meant_for_it = 1 << 24;  // farther away, the neighbour is a coincidence
   if (const auto near = allocations().nearest(address)) {
     const auto distance = address - static_cast<const std::byte*>(near->block.begin);
@@ -106,7 +106,7 @@ void add_access(diagnostic& of, const memory_operand& operand, const char* space
 void add_misaligned(diagnostic& of, const memory_operand& operand) {
   of.add("why", "misaligned_address").add("address", hexadecimal(operand.address));
   const auto* address = reinterpret_cast<const std::byte*>(operand.address);
-  if (const auto in = allocations().at(address)) add_near(of, *in, address);
+  if (const auto in = allocations().find(address)) add_near(of, *in, address);
 }
 
 // How far the address is from the block's dynamic shared memory, if it is near enough to be meant
@@ -198,8 +198,9 @@ diagnostic record_of(const kernel_fault& fault, const source_line& line) {
 }
 
 source_line line_of(const kernel_fault& fault) {
-  return fault.at.line() != 0 ? make_source_line(fault.at.file(), fault.at.line())
-                              : line_of(fault.calls);
+  return fault.called_from.line() != 0
+             ? make_source_line(fault.called_from.file(), fault.called_from.line())
+             : line_of(fault.calls);
 }
 
 }  // namespace cpu_backend

@@ -36,7 +36,7 @@ struct kernel_fault {
   uint3 block{};
   uint3 thread{};
   memory_operand operand;
-  place at{};  // of the device function that found it, if one did; otherwise the calls say it
+  place called_from{};  // where the device function was called that found it; else `calls` says it
   const std::byte* shared_memory = nullptr;  // the block's dynamic one
   std::size_t shared_bytes = 0;
   bool is_behind_shared_variables = false;

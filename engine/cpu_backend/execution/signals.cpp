@@ -107,7 +107,7 @@ void handle(int signal_number, siginfo_t* info, void* context) {
 const void* as_seen_by_a_kernel(const void* pointer) {
   const auto* address = static_cast<const std::byte*>(pointer);
   const auto is_of_device = [](const std::byte* at) {
-    return allocations().at(at).has_value() || find_freed(at).has_value();
+    return allocations().find(at).has_value() || find_freed(at).has_value();
   };
   // The end of an array is a pointer that a kernel may compare with. (So is a pointer before its
   // begin, for whoever counts from 1: around what was allocated nothing of the host's lies.)

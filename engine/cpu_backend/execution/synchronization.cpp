@@ -22,7 +22,7 @@ void block_execution::wait_at_barrier(place at) {
 
 void block_execution::open_barrier() {
   if (stealing_.asks) ask_for_a_block();
-  observer::barrier_opens(barrier_.at());
+  observer::barrier_opens(barrier_.called_from());
   form::reorder(barrier_.waiting());
   barrier_.open(runnable_);
   count(events_);
@@ -48,7 +48,7 @@ unsigned block_execution::block_barrier_count(const place& at, bool condition,
 void block_execution::come_to_another_barrier(place at) {
   if (barrier_.arrived() == 0) {
     barrier_.move_to(at);
-  } else if (!(at == barrier_.at())) {
+  } else if (!(at == barrier_.called_from())) {
     fail(cudaErrorLaunchFailure, [&] {
       const resident_thread& other = *barrier_.waiting().first();
       const bool on_one_line = at.line() == other.waits_at.line() &&
@@ -136,12 +136,12 @@ bool block_execution::steal_block(uint3& index, const place& at) {
   stealing_.asks = true;
   block_barrier(at, orders_memory);
   index = stealing_.index;
-  return stealing_.found;
+  return stealing_.has_block;
 }
 
 void block_execution::ask_for_a_block() {
   stealing_.asks = false;
-  stealing_.found = grid_->take_block(stealing_.index);
+  stealing_.has_block = grid_->take_block(stealing_.index);
 }
 
 }  // namespace cpu_backend

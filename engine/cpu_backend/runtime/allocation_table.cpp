@@ -46,7 +46,7 @@ std::optional<allocation_record> allocation_table::take_any() {
   return std::nullopt;
 }
 
-std::optional<allocation_record> allocation_table::at(const void* address) {
+std::optional<allocation_record> allocation_table::find(const void* address) {
   const std::lock_guard guard(lock_);
   const auto after = records_.upper_bound(as_bytes(address));
   if (after != records_.begin()) {

@@ -48,7 +48,7 @@ class allocation_table {
   std::optional<allocation_record> take_any();
 
   // The record whose block, or else whose surroundings, hold `address`.
-  std::optional<allocation_record> at(const void* address);
+  std::optional<allocation_record> find(const void* address);
   // The one whose edge is closest to `address`.
   std::optional<allocation_record> nearest(const void* address);
   bool overlaps(const void* begin, std::size_t bytes);

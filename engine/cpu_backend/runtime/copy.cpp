@@ -30,7 +30,7 @@ enum class side { host, device, either };
 cudaError_t check_range(const void* pointer, std::size_t bytes, side expected) {
   if (bytes == 0) return cudaSuccess;
   if (!pointer) return cudaErrorInvalidValue;
-  const auto record = allocations().at(pointer);
+  const auto record = allocations().find(pointer);
   if (!record) return expected == side::device ? cudaErrorInvalidValue : cudaSuccess;
   if (!record->holds(pointer)) return cudaErrorInvalidValue;
   const bool device_only =

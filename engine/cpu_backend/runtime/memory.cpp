@@ -100,7 +100,7 @@ cudaError_t free_block(void* pointer, bool (*accept)(const allocation_record&)) 
 
 // A range of managed memory that lies within one allocation.
 bool is_managed(const void* pointer, std::size_t bytes) {
-  const auto record = allocations().at(pointer);
+  const auto record = allocations().find(pointer);
   if (!record || record->block.kind != memory_kind::managed || !record->holds(pointer))
     return false;
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(pointer) -
@@ -231,7 +231,7 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer,
                                      unsigned int flags) {
   return call_without_waiting([&] {
     if (!device_pointer || flags != 0) return cudaErrorInvalidValue;
-    const auto record = allocations().at(host_pointer);
+    const auto record = allocations().find(host_pointer);
     if (!record || record->block.kind != memory_kind::pinned || !record->holds(host_pointer)) {
       return cudaErrorInvalidValue;
     }
@@ -243,7 +243,7 @@ cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* host_pointer,
 cudaError_t cudaHostGetFlags(unsigned int* flags, void* host_pointer) {
   return call_without_waiting([&] {
     if (!flags) return cudaErrorInvalidValue;
-    const auto record = allocations().at(host_pointer);
+    const auto record = allocations().find(host_pointer);
     if (!record || record->block.kind != memory_kind::pinned || !record->holds(host_pointer)) {
       return cudaErrorInvalidValue;
     }
@@ -265,7 +265,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return call_without_waiting([&] {
     if (!attributes) return cudaErrorInvalidValue;
     *attributes = {cudaMemoryTypeUnregistered, cudaInvalidDeviceId, nullptr, nullptr};
-    const auto record = allocations().at(pointer);
+    const auto record = allocations().find(pointer);
     if (!record || !record->holds(pointer)) return cudaSuccess;
     attributes->device = 0;
     attributes->devicePointer = const_cast<void*>(pointer);

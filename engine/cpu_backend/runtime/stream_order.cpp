@@ -37,7 +37,7 @@ stream_order order() {
 // A launch, or a wait for what another stream was asked for.
 struct piece {
   std::function<void()> launch;
-  place at{};
+  place called_from{};
   std::size_t number = 0;     // of all launches, in the order of their calls
   stream_position awaited{};  // if there is no launch
 };
@@ -65,7 +65,8 @@ class held_work {
 
   void tell_of(const place& at) {
     const std::lock_guard guard(lock_);
-    tell_what_it_overtakes({.launch = nullptr, .at = at, .number = ++launches_, .awaited = {}});
+    tell_what_it_overtakes(
+        {.launch = nullptr, .called_from = at, .number = ++launches_, .awaited = {}});
   }
 
   void run_to(const stream_position& position) {
@@ -152,8 +153,9 @@ class held_work {
       }
     }
     if (!overtaken) return;
-    const diagnostic record =
-        diagnostic("stream_order").add("at", what.at).add("overtaken_at", overtaken->at);
+    const diagnostic record = diagnostic("stream_order")
+                                  .add("at", what.called_from)
+                                  .add("overtaken_at", overtaken->called_from);
     if (told_.insert(record.sentence()).second) report(record);
   }
 
@@ -176,7 +178,7 @@ held_work& held() {
 bool streams_are_held() { return order() != stream_order::at_the_call; }
 
 void hold_launch(const created_stream& stream, const place& at, std::function<void()> launch) {
-  held().add(stream, {.launch = std::move(launch), .at = at, .awaited = {}});
+  held().add(stream, {.launch = std::move(launch), .called_from = at, .awaited = {}});
 }
 
 void launch_now(cudaStream_t stream, const place& at) {

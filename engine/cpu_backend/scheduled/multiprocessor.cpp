@@ -116,7 +116,7 @@ void block_execution::go_on_with_another() {
 }
 
 void block_execution::block_barrier(place at, bool orders_memory) {
-  if (!at.surely_same(barrier_.at())) come_to_another_barrier(at);
+  if (!at.surely_same(barrier_.called_from())) come_to_another_barrier(at);
   observer::barrier_arrives(orders_memory);
   observer::thread_pauses();      // go_on_with_another ends the pause
   memory_wait::memory_changed();  // one thread less to wait for memory

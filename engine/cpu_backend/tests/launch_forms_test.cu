@@ -34,13 +34,14 @@ class observer {
 
   observation* data() { return memory_.data(); }
 
-  const observation& now() {
+  const observation& observed() {
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaDeviceSynchronize());
     return *memory_.data();
   }
   std::string seen() {
-    return in_words(now().blocks, now().threads_a_block, now().threads, now().value);
+    return in_words(observed().blocks, observed().threads_a_block, observed().threads,
+                    observed().value);
   }
 
  private:
@@ -310,7 +311,7 @@ TEST_CASE("launch: the kernel is an expression") {
   const kernel_pointer table[] = {record, kernel};
   table[1 > 0]<<<1, 1>>>(table_entry.data(), 3);
   CHECK(table_entry.seen() == launched(1, 1, 4));
-  (variable.now().value > 100 ? kernel : record)<<<1, 1>>>(chosen.data(), 4);
+  (variable.observed().value > 100 ? kernel : record)<<<1, 1>>>(chosen.data(), 4);
   CHECK(chosen.seen() == launched(1, 1, 4));
   chosen_kernel(true)<<<1, 1>>>(called.data(), 5);
   CHECK(called.seen() == launched(1, 1, 6));
@@ -324,7 +325,7 @@ TEST_CASE("launch: the kernel is an expression") {
 
 TEST_CASE("launch: as part of a statement or an expression") {
   observer in_if, in_else, never, in_for, in_case, first, second, left, right, cast;
-  const bool yes = in_if.now().value == 0;
+  const bool yes = in_if.observed().value == 0;
   if (yes) record<<<1, 1>>>(in_if.data(), 1);
   if (!yes)
     record<<<1, 1>>>(never.data(), 2);
@@ -332,10 +333,10 @@ TEST_CASE("launch: as part of a statement or an expression") {
     record<<<1, 1>>>(in_else.data(), 3);
   CHECK(in_if.seen() == launched(1, 1, 1));
   CHECK(in_else.seen() == launched(1, 1, 3));
-  REQUIRE(never.now().threads == 0);
+  REQUIRE(never.observed().threads == 0);
   for (int i = 0; i < 3; ++i) record<<<1, 1>>>(in_for.data(), i);
-  REQUIRE(in_for.now().threads == 3);
-  switch (in_for.now().threads) {
+  REQUIRE(in_for.observed().threads == 3);
+  switch (in_for.observed().threads) {
     case 3:
       record<<<1, 1>>>(in_case.data(), 4);
       break;
@@ -354,7 +355,7 @@ TEST_CASE("launch: as part of a statement or an expression") {
   CHECK(right.seen() == launched(1, 1, 8));
   (void)record<<<1, 1>>>(cast.data(), 10);
   CHECK(cast.seen() == launched(1, 1, 10));
-  REQUIRE(never.now().threads == 0);
+  REQUIRE(never.observed().threads == 0);
 }
 
 TEST_CASE("launch: arguments are passed by value") {

@@ -7,7 +7,7 @@ namespace racecheck {
 
 void launch_counter::launch_begins(const cpu_backend::observer::launch& now) {
   now_ = {};
-  now_.of = now;
+  now_.launch = now;
   is_in_launch_ = true;
 }
 
@@ -22,7 +22,7 @@ void launch_counter::launch_ends(bool failed) {
 
 void launch_counter::block_begins(const cpu_backend::observer::block& begun) {
   now_.dynamic_shared_bytes = begun.dynamic_shared_bytes;
-  const dim3& threads = now_.of.threads;
+  const dim3& threads = now_.launch.threads;
   resident_block& block = blocks_[begun.multiprocessor];
   block = {};
   block.threads.resize(std::size_t{threads.x} * threads.y * threads.z);

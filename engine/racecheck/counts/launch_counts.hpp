@@ -51,7 +51,7 @@ struct group_counts {
 };
 
 struct launch_counts {
-  cpu_backend::observer::launch of;
+  cpu_backend::observer::launch launch;
   bool completed = false;  // not if the kernel died, or runs still
   std::uint64_t blocks_begun = 0;
   std::size_t dynamic_shared_bytes = 0;  // of each block

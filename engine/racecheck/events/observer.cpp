@@ -94,7 +94,7 @@ void grid_barrier_passes() {
 void fenced(const fence& done) {
   const checker_synchronizes now;
   consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
-                    racecheck::place_of(done.at));
+                    racecheck::place_of(done.called_from));
 }
 void atomic_begins(const void* address, std::size_t bytes) {
   if (!running_thread || !racecheck::weak_memory::active) return;
@@ -104,7 +104,7 @@ void atomic_begins(const void* address, std::size_t bytes) {
 }
 void atomic_done(const atomic_operation& operation) {
   const checker_synchronizes now;
-  consumer().atomic_done(now.thread(), operation, racecheck::place_of(operation.at));
+  consumer().atomic_done(now.thread(), operation, racecheck::place_of(operation.called_from));
 }
 void old_value_is_unused() {
   const checker_works now;

@@ -66,26 +66,27 @@ std::string short_name(const std::string& function) {
 
 json json_of(const dim3& size) { return {size.x, size.y, size.z}; }
 
-json json_of(const launch_counts& launch) {
-  const cpu_backend::source_line at =
-      cpu_backend::make_source_line(launch.of.at.file(), launch.of.at.line());
-  json made = {{"kernel", launch.of.kernel ? short_name(find_function(launch.of.kernel)) : ""},
-               {"file", at.file},
-               {"line", at.line},
-               {"blocks", json_of(launch.of.blocks)},
-               {"threads", json_of(launch.of.threads)},
-               {"completed", launch.completed},
-               {"blocks_begun", launch.blocks_begun},
-               {"static_shared_bytes", launch.static_shared_bytes},
-               {"dynamic_shared_bytes", launch.dynamic_shared_bytes}};
+json json_of(const launch_counts& counts) {
+  const cpu_backend::source_line at = cpu_backend::make_source_line(
+      counts.launch.called_from.file(), counts.launch.called_from.line());
+  json made = {
+      {"kernel", counts.launch.kernel ? short_name(find_function(counts.launch.kernel)) : ""},
+      {"file", at.file},
+      {"line", at.line},
+      {"blocks", json_of(counts.launch.blocks)},
+      {"threads", json_of(counts.launch.threads)},
+      {"completed", counts.completed},
+      {"blocks_begun", counts.blocks_begun},
+      {"static_shared_bytes", counts.static_shared_bytes},
+      {"dynamic_shared_bytes", counts.dynamic_shared_bytes}};
   for (const event_name& each : event_names) {
-    made[each.key] = {{"total", launch.total.events[each.what]},
-                      {"most_per_block", launch.most_per_block.events[each.what]},
-                      {"most_per_thread", launch.most_per_thread[each.what]}};
+    made[each.key] = {{"total", counts.total.events[each.what]},
+                      {"most_per_block", counts.most_per_block.events[each.what]},
+                      {"most_per_thread", counts.most_per_thread[each.what]}};
   }
   for (const block_number_name& each : block_number_names) {
-    made[each.key] = {{"total", launch.total.*each.which},
-                      {"most_per_block", launch.most_per_block.*each.which}};
+    made[each.key] = {{"total", counts.total.*each.which},
+                      {"most_per_block", counts.most_per_block.*each.which}};
   }
   return made;
 }

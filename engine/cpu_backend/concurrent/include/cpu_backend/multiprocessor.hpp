@@ -63,7 +63,7 @@ inline __attribute__((always_inline)) void block_execution::go_on_with_another()
 }
 
 inline __attribute__((always_inline)) void block_execution::block_barrier(place at, bool) {
-  if (!at.surely_same(barrier_.at())) come_to_another_barrier(at);
+  if (!at.surely_same(barrier_.called_from())) come_to_another_barrier(at);
   if (barrier_.arrive() == running_) {
     if (!anything_waited()) count_started();  // the others have returned
     if (all_have_started()) {

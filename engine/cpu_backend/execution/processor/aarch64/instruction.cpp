@@ -12,7 +12,8 @@ class aarch64_decoder {
 
   memory_operand operand() const {
     if (matches(0x3F000000, 0x08000000)) return exclusive_or_ordered();
-    if (matches(0x3F200C00, 0x19000000)) return at(signed_bits(12, 9), 1u << size(), kind_by_opc());
+    if (matches(0x3F200C00, 0x19000000))
+      return operand_at_offset(signed_bits(12, 9), 1u << size(), kind_by_opc());
     if (matches(0x3A000000, 0x28000000)) return pair();
     if (matches(0x3B000000, 0x39000000)) return single(bits(10, 12) * single_bytes());
     if (matches(0x3B200C00, 0x38200800)) return single(register_offset());
@@ -48,7 +49,7 @@ class aarch64_decoder {
     return number < registers_.general.size() ? registers_.general[number] : 0;
   }
 
-  memory_operand at(std::uint64_t offset, unsigned bytes, access_kind kind) const {
+  memory_operand operand_at_offset(std::uint64_t offset, unsigned bytes, access_kind kind) const {
     const unsigned number = bits(5, 5);  // here 31 is the stack pointer
     const std::uint64_t base =
         number < registers_.general.size() ? registers_.general[number] : registers_.stack_pointer;
@@ -57,25 +58,26 @@ class aarch64_decoder {
 
   memory_operand exclusive_or_ordered() const {
     const bool o2 = bit(23), o1 = bit(21);
-    if (o2 && !o1) return at(0, 1u << size(), kind_by_l());  // LDAR, STLR
-    const bool is_pair_compared = !o2 && o1 && size() < 2;   // CASP
+    if (o2 && !o1) return operand_at_offset(0, 1u << size(), kind_by_l());  // LDAR, STLR
+    const bool is_pair_compared = !o2 && o1 && size() < 2;                  // CASP
     const unsigned bytes = is_pair_compared ? 8u << size() : 1u << size();
     const bool is_exclusive_pair = !o2 && o1 && size() >= 2;  // LDXP, STXP
-    return at(0, is_exclusive_pair ? 2 * bytes : bytes, access_kind::atomic);
+    return operand_at_offset(0, is_exclusive_pair ? 2 * bytes : bytes, access_kind::atomic);
   }
 
   memory_operand pair() const {
     const unsigned opc = bits(30, 2);
     const unsigned each = is_vector() ? 4u << opc : opc == 2 ? 8 : 4;
     const bool is_post_indexed_pair = bits(23, 2) == 1;
-    return at(is_post_indexed_pair ? 0 : signed_bits(15, 7) * each, 2 * each, kind_by_l());
+    return operand_at_offset(is_post_indexed_pair ? 0 : signed_bits(15, 7) * each, 2 * each,
+                             kind_by_l());
   }
 
   unsigned single_bytes() const { return 1u << (is_vector() && bit(23) ? 4 : size()); }
 
   memory_operand single(std::uint64_t offset) const {
     if (!is_vector() && size() == 3 && bits(22, 2) == 2) return {};  // PRFM, which never faults
-    return at(offset, single_bytes(), is_vector() ? kind_by_l() : kind_by_opc());
+    return operand_at_offset(offset, single_bytes(), is_vector() ? kind_by_l() : kind_by_opc());
   }
 
   std::uint64_t register_offset() const {
@@ -91,7 +93,8 @@ class aarch64_decoder {
 
   memory_operand atomic_operation() const {
     const bool is_load_acquire = bits(12, 4) == 12;  // LDAPR
-    return at(0, 1u << size(), is_load_acquire ? access_kind::read : access_kind::atomic);
+    return operand_at_offset(0, 1u << size(),
+                             is_load_acquire ? access_kind::read : access_kind::atomic);
   }
 
   // Whole vector registers, one to four.
@@ -117,7 +120,7 @@ class aarch64_decoder {
       default:
         return {};
     }
-    return at(0, registers * (8u << bits(30, 1)), kind_by_l());
+    return operand_at_offset(0, registers * (8u << bits(30, 1)), kind_by_l());
   }
 
   // One element of each of one to four vector registers, or one for all their elements.
@@ -130,7 +133,7 @@ class aarch64_decoder {
     } else if (scale == 2) {
       scale += bits(10, 1);
     }
-    return at(0, registers << scale, kind_by_l());
+    return operand_at_offset(0, registers << scale, kind_by_l());
   }
 
   std::uint32_t instruction_;

@@ -21,7 +21,7 @@ namespace cpu_backend::observer {
 struct launch {
   dim3 blocks;
   dim3 threads;
-  place at;
+  place called_from;
   const void* kernel = nullptr;  // its address, if the launch knows it
 };
 void launch_begins(const launch& now);
@@ -81,7 +81,7 @@ enum class scope { block, device };  // system is device here: there is one, and
 struct fence {
   scope within = scope::device;
   bool sequentially_consistent = true;
-  place at;
+  place called_from;
 };
 void fenced(const fence& done);
 
@@ -100,7 +100,7 @@ struct atomic_operation {
   scope within = scope::device;
   bool acquires = false;
   bool releases = false;
-  place at;
+  place called_from;
 };
 void atomic_done(const atomic_operation& operation);
 // The program does not use what the running thread's last atomic has read.

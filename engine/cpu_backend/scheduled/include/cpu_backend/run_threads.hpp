@@ -24,14 +24,14 @@ void run_threads(multiprocessor& on, const void* erased_body) {
 
 template <class Type>
 struct type_name {
-  static const char* of() { return __PRETTY_FUNCTION__; }
+  static const char* compiler_text() { return __PRETTY_FUNCTION__; }
 };
 // What translate.py puts behind the declaration of a __shared__ variable.
 template <class Type>
 void shared_variable(Type& variable, const char* name) {
   if (multiprocessor* on = this_multiprocessor) {
     on->use_shared_variable(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable, name,
-                            type_name<Type>::of());
+                            type_name<Type>::compiler_text());
   }
 }
 
