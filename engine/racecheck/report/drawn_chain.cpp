@@ -21,7 +21,7 @@ class drawing {
  public:
   drawing(const finding& of, const race_lines& lines) : found_(of), lines_(lines) {}
 
-  drawn_chain made() {
+  drawn_chain draw() {
     if (found_.between.has_signal()) {
       draw_way();
     } else {
@@ -156,7 +156,7 @@ void drawing::draw_without_way() {
 }  // namespace
 
 drawn_chain chain_of(const finding& of, const race_lines& lines) {
-  return drawing(of, lines).made();
+  return drawing(of, lines).draw();
 }
 
 }  // namespace racecheck

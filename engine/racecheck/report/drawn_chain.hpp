@@ -24,7 +24,7 @@ struct drawn_chain {
     std::size_t lane = 0;
     std::string kind;  // "access", "fence", "atomic", "barrier"
     std::string does;  // what the thread did: "writes", "fences at block scope", ...
-    source_line at;
+    source_line location;
   };
   struct arrow {
     // "barrier"; "signal" from a release to an acquire, or between the two atomics if it lacks

@@ -78,9 +78,9 @@ json chain_json(const located_finding& of) {
     made["events"].push_back({{"lane", each.lane},
                               {"kind", each.kind},
                               {"does", each.does},
-                              {"file", each.at.file},
-                              {"line", each.at.line},
-                              {"text", each.at.text}});
+                              {"file", each.location.file},
+                              {"line", each.location.line},
+                              {"text", each.location.text}});
   }
   for (const drawn_chain::arrow& each : of.chain.arrows) {
     made["arrows"].push_back({{"kind", each.kind},
@@ -219,7 +219,7 @@ drawn_chain chain_of_record(const json& record) {
 }  // namespace
 
 json json_of(const located_finding& of, const own_file& own) {
-  const finding& found = of.found;
+  const finding& found = of.finding;
   const bool is_race = found.what == mistake::race;
   json made = {{"kind", kinds[static_cast<std::size_t>(found.what)]},
                {"severity", found.is_strict() ? "strict" : "error"},
@@ -255,9 +255,9 @@ json json_of(const element_findings& of, std::uint64_t schedules, const own_file
   made["seed"] = of.shown.seed;
   made["seeds"] = of.seeds.size();
   for (const located_finding& each : of.lesser) {
-    const diagnosis_set codes = each.found.codes_to_tell();
+    const diagnosis_set codes = each.finding.codes_to_tell();
     made["lesser"].push_back(
-        {{"codes", json_of(codes)}, {"diagnosis", names_of(codes)}, {"count", each.found.count}});
+        {{"codes", json_of(codes)}, {"diagnosis", names_of(codes)}, {"count", each.finding.count}});
   }
   for (const auto& [first, second] : of.other_lines) {
     made["other_lines"].push_back({place_text(first), place_text(second)});
@@ -280,7 +280,7 @@ const json& list_at(const json& object, const char* key) {
 
 located_finding finding_of(const json& record, std::uint64_t seed) {
   located_finding made;
-  finding& found = made.found;
+  finding& found = made.finding;
   found.what = static_cast<mistake>(word_at(record, "kind", kinds));
   found.memory = text_at(record, "memory");
   found.object = text_at(record, "object");

@@ -36,10 +36,10 @@ struct text_maker {
   std::string value_of(placeholder name) const;
 
   const source_line& published() const {
-    return located.found.is_hasty ? located.second : located.first;
+    return located.finding.is_hasty ? located.second : located.first;
   }
   const source_line& observed() const {
-    return located.found.is_hasty ? located.first : located.second;
+    return located.finding.is_hasty ? located.first : located.second;
   }
   std::string place_of_witness(const witness& of, const source_line& at) const {
     return of.known ? " at " + place_text(at, own) : "";
@@ -50,7 +50,7 @@ struct text_maker {
 };
 
 bool text_maker::holds(condition when) const {
-  const finding& found = located.found;
+  const finding& found = located.finding;
   switch (when) {
     case condition::access_is_narrow:
       return is_narrow(found.first) || is_narrow(found.second);
@@ -65,7 +65,7 @@ bool text_maker::holds(condition when) const {
 }
 
 std::string text_maker::value_of(placeholder name) const {
-  const finding& found = located.found;
+  const finding& found = located.finding;
   switch (name) {
     case placeholder::acquire_place:
       return place_of_witness(found.acquirer, located.acquirer);
@@ -109,7 +109,7 @@ std::string text_maker::text_of(const char* text, const text_variant& variant) c
 
 // What is told besides the diagnoses.
 diagnosis_set remarks_on(const located_finding& of) {
-  const finding& found = of.found;
+  const finding& found = of.finding;
   const bool is_unordered = found.lacks.empty() || has_one_of(found.lacks, missing_barriers);
   diagnosis_set remarks;
   if (found.what != mistake::race) return remarks;
@@ -152,12 +152,12 @@ std::string text_of_other_lines(const element_findings& of, const own_file& own)
 
 // "60 of these lack less: missing acquire"
 std::string text_of_lesser(const located_finding& lesser, const finding& shown) {
-  std::string text = std::to_string(lesser.found.count) +
-                     " of these lack less: " + joined(names_of(lesser.found.codes_to_tell()), ", ");
-  const diagnosis_set more = shown.lacks.without(lesser.found.lacks);
+  std::string text = std::to_string(lesser.finding.count) + " of these lack less: " +
+                     joined(names_of(lesser.finding.codes_to_tell()), ", ");
+  const diagnosis_set more = shown.lacks.without(lesser.finding.lacks);
   for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
     const diagnosis_row& row = diagnosis_table[i];
-    if (*row.otherwise && more.has(code_number(i)) && lesser.found.lacks.has(row.refines)) {
+    if (*row.otherwise && more.has(code_number(i)) && lesser.finding.lacks.has(row.refines)) {
       text += std::string(" (") + row.otherwise + ')';
     }
   }
@@ -177,7 +177,7 @@ std::vector<std::string> names_of(const diagnosis_set& codes) {
 }
 
 std::string heading_of(const located_finding& of) {
-  const finding& found = of.found;
+  const finding& found = of.finding;
   switch (found.what) {
     case mistake::unwritten_read:
       return "unwritten " + found.memory + " on " + found.object;
@@ -195,7 +195,7 @@ std::string access_text(const party& of, const source_line& at, const own_file& 
 
 std::vector<std::pair<diagnosis, std::string>> advice_of(const located_finding& of,
                                                          const own_file& own) {
-  diagnosis_set codes = of.found.codes_to_tell();
+  diagnosis_set codes = of.finding.codes_to_tell();
   codes.add(remarks_on(of));
   const text_maker maker{of, own};
   std::vector<std::pair<diagnosis, std::string>> advice;
@@ -210,7 +210,7 @@ std::vector<std::pair<diagnosis, std::string>> advice_of(const located_finding& 
 std::string repair_of(diagnosis code, const located_finding& of, const drawn_chain::arrow& arrow) {
   const own_file any;
   text_maker maker{of, any};
-  if (arrow.kind == "barrier") maker.released = &of.chain.events[arrow.to].at;
+  if (arrow.kind == "barrier") maker.released = &of.chain.events[arrow.to].location;
   return maker.text_of(row_of(code).repair, row_of(code).repair_if);
 }
 
@@ -220,8 +220,8 @@ std::string text_of(const located_finding& of, const own_file& own) {
     text += "  " + access_text(by, at, own) + '\n';
     if (!at.text.empty()) text += "      " + at.text + '\n';
   };
-  if (of.found.what == mistake::race) add_access(of.found.first, of.first);
-  add_access(of.found.second, of.second);
+  if (of.finding.what == mistake::race) add_access(of.finding.first, of.first);
+  add_access(of.finding.second, of.second);
   for (const auto& [code, sentence] : advice_of(of, own)) text += "  " + sentence + '\n';
   return text;
 }
@@ -230,7 +230,7 @@ std::vector<std::string> notes_of(const element_findings& of, std::uint64_t sche
                                   const own_file& own) {
   std::vector<std::string> notes;
   for (const located_finding& each : of.lesser) {
-    notes.push_back(text_of_lesser(each, of.shown.found));
+    notes.push_back(text_of_lesser(each, of.shown.finding));
   }
   if (!of.other_lines.empty()) notes.push_back(text_of_other_lines(of, own));
   std::string seeds = "seed " + std::to_string(of.shown.seed);

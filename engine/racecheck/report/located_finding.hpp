@@ -13,7 +13,7 @@
 namespace racecheck {
 
 struct located_finding {
-  finding found;  // read from a JSON file, it has no place numbers and no steps
+  racecheck::finding finding;  // read from a JSON file, it has no place numbers and no steps
   source_line first;
   source_line second;
   source_line releaser;

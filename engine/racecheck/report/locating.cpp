@@ -61,7 +61,7 @@ void name_update(located_finding& at, const updates& known) {
   constexpr diagnosis_set of_no_order = {diagnosis::missing_syncwarp,
                                          diagnosis::missing_syncthreads, diagnosis::not_diagnosed};
   constexpr diagnosis_set of_volatile = {diagnosis::volatile_is_no_synchronisation};
-  finding& of = at.found;
+  finding& of = at.finding;
   const diagnosis_set rest = of.lacks.without(of_no_order).without(of_volatile);
   if (of.what != mistake::race || !rest.empty() || is_atomic(of.first.what) ||
       !known.contain(of.first, at.first) || !known.contain(of.second, at.second)) {
@@ -88,7 +88,7 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
   auto line = lines.begin();
   for (const finding& each : findings) {
     located_finding now;
-    now.found = each;
+    now.finding = each;
     now.first = *line++;
     now.second = *line++;
     now.releaser = *line++;
@@ -99,7 +99,7 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
     const race_lines of_chain{now.first, now.second, {line, end}};
     line = end;
     name_update(now, known_updates);
-    if (each.what == mistake::race) now.chain = chain_of(now.found, of_chain);
+    if (each.what == mistake::race) now.chain = chain_of(now.finding, of_chain);
     all.push_back(std::move(now));
   }
   return merge_by_lines(std::move(all));

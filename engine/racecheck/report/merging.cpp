@@ -61,11 +61,11 @@ diagnosis_set key_of(const finding& of) {
 
 // Adds what `more` has been counted for; where it tells more, it is what is shown.
 void add_same(located_finding& to, const located_finding& more) {
-  const std::uint64_t count = to.found.count + more.found.count;
+  const std::uint64_t count = to.finding.count + more.finding.count;
   std::set<std::uint64_t> seeds = more.seeds;
   seeds.merge(to.seeds);
-  if (tells_more(more.found, to.found)) to = more;
-  to.found.count = count;
+  if (tells_more(more.finding, to.finding)) to = more;
+  to.finding.count = count;
   to.seeds = std::move(seeds);
 }
 
@@ -76,13 +76,13 @@ void merge_chances(std::vector<located_finding>& all) {
   for (located_finding& each : all) {
     const auto& here = at_lines[lines_of(each)];
     const auto real = std::ranges::find_if(here, [&](const located_finding* other) {
-      return other->found.count != 0 && is_by_chance(each.found, other->found);
+      return other->finding.count != 0 && is_by_chance(each.finding, other->finding);
     });
     if (real == here.end()) continue;
-    (*real)->found.count += std::exchange(each.found.count, 0);
+    (*real)->finding.count += std::exchange(each.finding.count, 0);
     (*real)->seeds.merge(each.seeds);
   }
-  std::erase_if(all, [](const located_finding& each) { return each.found.count == 0; });
+  std::erase_if(all, [](const located_finding& each) { return each.finding.count == 0; });
 }
 
 }  // namespace
@@ -93,12 +93,12 @@ std::vector<located_finding> merge_by_lines(std::vector<located_finding> finding
   std::vector<located_finding> all;
   for (located_finding& each : findings) {
     const two_lines lines = lines_of(each);
-    if (each.found.what == mistake::race && each.found.is_between_blocks() &&
-        each.found.lacks.empty()) {
+    if (each.finding.what == mistake::race && each.finding.is_between_blocks() &&
+        each.finding.lacks.empty()) {
       unordered_between_blocks.insert(lines);
     }
     const auto [entry, is_new] =
-        known.try_emplace({each.found.what, lines, key_of(each.found)}, all.size());
+        known.try_emplace({each.finding.what, lines, key_of(each.finding)}, all.size());
     if (is_new) {
       all.push_back(std::move(each));
     } else {
@@ -108,10 +108,10 @@ std::vector<located_finding> merge_by_lines(std::vector<located_finding> finding
   merge_chances(all);
   for (located_finding& each : all) {
     each.also_between_blocks =
-        !each.found.is_between_blocks() && unordered_between_blocks.contains(lines_of(each));
+        !each.finding.is_between_blocks() && unordered_between_blocks.contains(lines_of(each));
   }
   std::ranges::stable_sort(all, {}, [](const located_finding& of) {
-    return std::tuple(of.found.is_strict(), of.also_between_blocks, -of.found.lacks.size());
+    return std::tuple(of.finding.is_strict(), of.also_between_blocks, -of.finding.lacks.size());
   });
   return all;
 }
@@ -123,11 +123,11 @@ std::vector<element_findings> merge_by_element(const std::vector<located_finding
   // What lacks more comes before what lacks less.
   const auto find_larger = [&](const located_finding& now) {
     const auto is_larger = [&](std::size_t number) {
-      const finding& larger = all[number].shown.found;
-      return larger.what == now.found.what &&
-             larger.is_between_blocks() == now.found.is_between_blocks() &&
-             larger.is_strict() <= now.found.is_strict() &&
-             now.found.lacks.is_part_of(larger.lacks);
+      const finding& larger = all[number].shown.finding;
+      return larger.what == now.finding.what &&
+             larger.is_between_blocks() == now.finding.is_between_blocks() &&
+             larger.is_strict() <= now.finding.is_strict() &&
+             now.finding.lacks.is_part_of(larger.lacks);
     };
     const auto& here = at_lines[lines_of(now)];
     const auto larger = std::ranges::find_if(here, is_larger);
@@ -139,7 +139,8 @@ std::vector<element_findings> merge_by_element(const std::vector<located_finding
       with->lesser.push_back(each);
     } else {
       const auto [entry, is_new] = known.try_emplace(
-          {each.found.what, each.found.memory, each.found.object, key_of(each.found)}, all.size());
+          {each.finding.what, each.finding.memory, each.finding.object, key_of(each.finding)},
+          all.size());
       if (is_new) {
         at_lines[lines_of(each)].push_back(all.size());
         all.push_back({each, {}, {}, 0, {}});
@@ -148,13 +149,13 @@ std::vector<element_findings> merge_by_element(const std::vector<located_finding
       }
       with = &all[entry->second];
     }
-    with->count += each.found.count;
+    with->count += each.finding.count;
     with->seeds.insert(each.seeds.begin(), each.seeds.end());
   }
   // Of several runs the one that shows a mistake first: a race that only some schedules have is
   // more often the consequence of another mistake than the mistake itself.
   std::ranges::stable_sort(all, {}, [](const element_findings& of) {
-    return std::tuple(of.shown.found.is_strict(), *of.shown.seeds.begin());
+    return std::tuple(of.shown.finding.is_strict(), *of.shown.seeds.begin());
   });
   return all;
 }

@@ -154,7 +154,7 @@ void at_end(int status, void*) {
     print(merge_by_element(findings), run);
   }
   for (const located_finding& each : findings) {
-    if (!(is_lenient() && each.found.is_strict())) failed = true;
+    if (!(is_lenient() && each.finding.is_strict())) failed = true;
   }
   if (run.launches > run.failed_launches && run.accesses == 0) {
     std::fputs("racecheck: not one access of a kernel was seen: nothing was checked\n", stderr);

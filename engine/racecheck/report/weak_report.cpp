@@ -63,7 +63,7 @@ const located_finding* finding_of(const shown_read& of,
                                   const std::vector<located_finding>& findings) {
   const std::string write = place_text(of.write), read = place_text(of.read);
   const auto found = std::ranges::find_if(findings, [&](const located_finding& each) {
-    if (each.found.what != mistake::race) return false;
+    if (each.finding.what != mistake::race) return false;
     const std::string first = place_text(each.first), second = place_text(each.second);
     return (first == write && second == read) || (first == read && second == write);
   });
