@@ -76,7 +76,7 @@ void counting_consumer::atomic_done(thread_state& by,
 
 bool counting_consumer::check(std::span<const logged_access> logged) {
   for (const logged_access& each : logged) {
-    counter_.accessed(each.by->name.rank, *each.in, each.bytes, each.writes);
+    counter_.accessed(each.thread->name.rank, *each.in, each.bytes, each.writes);
   }
   return next_.check(logged);
 }

@@ -22,7 +22,7 @@ std::vector<logged_access> access_log::latest_of(const thread_state& by) const {
   std::vector<logged_access> latest;
   const auto add = [&](unsigned begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      if (logged_[i].by == &by) latest.push_back(logged_[i]);
+      if (logged_[i].thread == &by) latest.push_back(logged_[i]);
     }
   };
   if (was_full_) add(count_, logged_.size());

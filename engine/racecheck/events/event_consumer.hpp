@@ -16,7 +16,7 @@ namespace racecheck {
 
 // A plain access as it waits in the log.
 struct logged_access {
-  thread_state* by = nullptr;
+  thread_state* thread = nullptr;
   const std::byte* address = nullptr;
   region* in = nullptr;
   std::size_t bytes = 0;  // all of them in the region

@@ -46,7 +46,7 @@ void access_history::begin_split(region& in, cell& whole, cell_record& write) {
     to = records_of_bytes_.add();
     records_of_bytes_[to].fill(record);
   };
-  if (write.at() >= clocks_.launch_start()) {
+  if (write.access_epoch() >= clocks_.launch_start()) {
     cell_record each = write;
     each.unmark(cell::written_bytes);
     give_all(bytes.writes, each);
@@ -54,7 +54,8 @@ void access_history::begin_split(region& in, cell& whole, cell_record& write) {
   if (has_reads(whole.read)) {
     read_sets_.share(whole.read.number(), bytes_of_cell - 1);
     give_all(bytes.reads, whole.read);
-  } else if (!whole.read.has(cell::has_reads) && whole.read.at() >= clocks_.launch_start()) {
+  } else if (!whole.read.has(cell::has_reads) &&
+             whole.read.access_epoch() >= clocks_.launch_start()) {
     give_all(bytes.reads, whole.read);
   }
   whole.read = {};
@@ -79,7 +80,7 @@ void access_history::set_records_of_byte(split_cell& of, std::size_t byte, const
 
 void access_history::keep_read(const block_state& block, const thread_state& by, region& in,
                                cell_record made, cell_record& read) {
-  const auto is_of_launch = [&] { return read.at() >= clocks_.launch_start(); };
+  const auto is_of_launch = [&] { return read.access_epoch() >= clocks_.launch_start(); };
   // What races with an atomic read races with a plain one as well, but not the other way round.
   const auto may_replace = [&] {
     return (!made.has(cell_record::is_atomic) || made.marks() == read.marks()) &&
@@ -91,7 +92,7 @@ void access_history::keep_read(const block_state& block, const thread_state& by,
     read = made;
   } else {
     in.has_marked_cells = true;
-    read = read_sets_.add(read, clocks_.block_of(read.at()), made, by.name.block);
+    read = read_sets_.add(read, clocks_.block_of(read.access_epoch()), made, by.name.block);
   }
 }
 

@@ -66,7 +66,8 @@ void atomic_locations::keep_write(location& at, const strong_record& before,
   }
   if (before.done.has(cell_record::is_atomic)) {
     const bool same_scope = before.done.within() == made.done.within();
-    const bool same_block = clocks_.block_of(before.done.at()) == clocks_.block_of(made.done.at());
+    const bool same_block =
+        clocks_.block_of(before.done.access_epoch()) == clocks_.block_of(made.done.access_epoch());
     if (!same_scope || before.seen.chain != made.seen.chain) {
       // A thread's store stands for its earlier ones, and for what these had seen.
       const bool same_thread = same_block && before.done.rank() == made.done.rank();
@@ -87,7 +88,7 @@ void atomic_locations::keep_write(location& at, const strong_record& before,
 void atomic_locations::keep_besides(location& at, const strong_record& last) {
   location_details& more = details_of(at);
   const auto keep = [&](const strong_record& kept) {
-    const thread_name thread{clocks_.block_of(kept.done.at()), kept.done.rank()};
+    const thread_name thread{clocks_.block_of(kept.done.access_epoch()), kept.done.rank()};
     strong_records& all = more.earlier[number_of(kept.done.within())];
     if (kept.done.within() == scope::block) {
       if (all.empty()) {

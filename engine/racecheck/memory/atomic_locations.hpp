@@ -148,7 +148,7 @@ void atomic_locations::use_message(object_number number, access_shape shape, Use
   if (carries.written) {
     carries.strong = at.last.marks() != 0;
     carries.within = at.last.has(cell_record::is_atomic) ? at.last.within() : scope::device;
-    carries.writer = {clocks_.block_of(at.last.at()), at.last.rank()};
+    carries.writer = {clocks_.block_of(at.last.access_epoch()), at.last.rank()};
   }
   if (location_details* more = find_details(at)) {
     carries.by_assumption = std::move(more->handed_over);

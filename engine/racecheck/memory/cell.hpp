@@ -85,7 +85,7 @@ class cell_record {
 
   bool operator==(const cell_record&) const = default;
 
-  epoch at() const { return bits_ >> at_shift; }
+  epoch access_epoch() const { return bits_ >> at_shift; }
   object_number number() const { return static_cast<object_number>(bits_ >> at_shift); }
   std::uint32_t rank() const { return (bits_ >> rank_shift) & (most_threads_of_block - 1); }
   site_number site() const { return (bits_ >> site_shift) & most_sites; }
@@ -131,7 +131,7 @@ class cell_record {
 // Whether the access `other` is before what `by`, a thread of `block`, does now.
 inline bool is_before(const launch_clocks& clocks, const block_state& block, const thread_state& by,
                       cell_record other) {
-  const epoch at = other.at();
+  const epoch at = other.access_epoch();
   return at < clocks.launch_start() ||
          clocks.before(block, by, {clocks.block_of(at), other.rank()}, at);
 }

@@ -49,8 +49,8 @@ class numbered_table {
     unused_.push_back(number);
   }
   // They stay where they are.
-  Object& operator[](object_number number) { return at(number - first_); }
-  const Object& operator[](object_number number) const { return at(number - first_); }
+  Object& operator[](object_number number) { return object_at(number - first_); }
+  const Object& operator[](object_number number) const { return object_at(number - first_); }
 
   // Its place among the numbers of this launch, from 0.
   std::uint32_t index_of(object_number number) const { return number - first_; }
@@ -60,7 +60,7 @@ class numbered_table {
   static constexpr std::size_t objects_of_chunk =
       std::max<std::size_t>(16, std::bit_floor(std::size_t{4096} / sizeof(Object)));
 
-  Object& at(std::uint32_t index) const {
+  Object& object_at(std::uint32_t index) const {
     return chunks_[index / objects_of_chunk][index % objects_of_chunk];
   }
 

@@ -19,7 +19,7 @@ std::uint32_t read_sets::version_of(cell_record reads) const {
 }
 
 bool read_sets::is_known(const step& at, cell_record from, cell_record made) const {
-  return at.from == from && at.made == made && at.version_of_from == version_of(from) &&
+  return at.from == from && at.added == made && at.version_of_from == version_of(from) &&
          at.version_of_to == version_of(at.to);
 }
 

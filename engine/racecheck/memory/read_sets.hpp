@@ -77,9 +77,9 @@ class read_sets {
   };
   static_assert(sizeof(read_set) == 40);
 
-  // A cell with the reads `from` had `to` after another one.
+  // A cell with the reads `from` had `to` after `added`.
   struct step {
-    cell_record from, made, to;
+    cell_record from, added, to;
     std::uint32_t version_of_from = 0, version_of_to = 0;
   };
 

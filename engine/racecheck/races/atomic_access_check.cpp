@@ -42,7 +42,7 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
   locations.forget_writes(at, locations.last_seen(now.in, now.address, at), now.mask);
   locations.use_messages(
       number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
-  at.last = cell_record(cell_record::stamp_of(by), now.made.site(), 0);
+  at.last = cell_record(cell_record::stamp_of(by), now.record.site(), 0);
 }
 
 void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,

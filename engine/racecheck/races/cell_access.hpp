@@ -13,8 +13,8 @@ struct cell_access {
   region& in;
   cell& checked;
   const std::byte* address;
-  cell_record made;  // what is remembered of it
-  unsigned mask;     // the cell's bytes
+  cell_record record;  // what is remembered of it
+  unsigned mask;       // the cell's bytes
   // Of the whole access.
   const std::byte* begin;
   std::size_t bytes;

@@ -11,7 +11,7 @@ bool conflict_check::is_morally_strong(const thread_state& by, cell_record made,
   if (!made.has(cell_record::is_atomic) || !other.has(cell_record::is_atomic)) return false;
   if (made.shape() != other.shape()) return false;
   return (made.within() == scope::device && other.within() == scope::device) ||
-         clocks_.block_of(other.at()) == by.name.block;
+         clocks_.block_of(other.access_epoch()) == by.name.block;
 }
 
 void conflict_check::check_reads(const thread_state& by, const cell_access& now, operation what,
@@ -20,20 +20,20 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
   const auto check = [&](cell_record each, std::uint32_t block) {
     const bool is_atomic = each.has(cell_record::is_atomic);
     if (is_atomic && !(each.shape().mask() & now.mask)) return;
-    if (is_morally_strong(by, now.made, each)) return;
-    if (clocks_.before(running, by, {block, each.rank()}, each.at())) return;
+    if (is_morally_strong(by, now.record, each)) return;
+    if (clocks_.before(running, by, {block, each.rank()}, each.access_epoch())) return;
     findings_.add_race(by, now, what, each, is_atomic ? operation::atomic_load : operation::read);
   };
   if (history_.has_reads(read)) {
     // Threads that wait for a flag have all read it like this.
-    const unsigned marks = now.made.marks();
-    if (now.made.has(cell_record::is_atomic) && now.made.within() == scope::device &&
+    const unsigned marks = now.record.marks();
+    if (now.record.has(cell_record::is_atomic) && now.record.within() == scope::device &&
         history_.reads().all_have(read.number(), marks)) {
       return;
     }
     history_.reads().each_group(read.number(), [&](const read_group& group) {
       const bool is_behind_barrier =
-          running.last_floor.empty() && group.first.at() <= running.floor;
+          running.last_floor.empty() && group.first.access_epoch() <= running.floor;
       if (by.name.block == group.block && is_behind_barrier) return;
       for (std::uint64_t left = group.ranks; left != 0; left &= left - 1) {
         const auto nth = static_cast<unsigned>(std::countr_zero(left));
@@ -41,7 +41,7 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
       }
     });
   } else if (!read.has(cell::has_reads) && !before(by, read)) {
-    check(read, clocks_.block_of(read.at()));
+    check(read, clocks_.block_of(read.access_epoch()));
   }
 }
 
@@ -51,7 +51,7 @@ void conflict_check::check_strong_writes(const thread_state& by, const cell_acce
   const known& knows = clocks_.actual_knowledge(blocks_.running(), by).now;
   const auto last_seen = [&] { return locations.last_seen(now.in, now.address, at); };
   const auto check = [&](const strong_record& each) {
-    if (!(each.done.shape().mask() & now.mask) || is_morally_strong(by, now.made, each.done) ||
+    if (!(each.done.shape().mask() & now.mask) || is_morally_strong(by, now.record, each.done) ||
         before(by, each.done) || knows.observed.get().has_observed(each.seen)) {
       return;
     }
@@ -66,9 +66,9 @@ void conflict_check::check_strong_writes(const thread_state& by, const cell_acce
   const location_details* more = locations.find_details(*extension);
   if (!more) return;
   // Two atomics of one shape at device scope never race, nor do two of one block.
-  const bool of_one_shape =
-      now.made.has(cell_record::is_atomic) && !at.has_two_shapes && now.made.shape() == at.shape;
-  if (!of_one_shape || now.made.within() != scope::device) {
+  const bool of_one_shape = now.record.has(cell_record::is_atomic) && !at.has_two_shapes &&
+                            now.record.shape() == at.shape;
+  if (!of_one_shape || now.record.within() != scope::device) {
     for (const auto& [key, each] : more->earlier[number_of(scope::device)]) check(each);
   }
   if (!of_one_shape || more->has_two_blocks || more->block != by.name.block) {

@@ -45,7 +45,8 @@ party finding_collection::describe(thread_name thread, place_number place, opera
 }
 
 party finding_collection::describe(cell_record of, operation what) const {
-  party made = describe({clocks_.block_of(of.at()), of.rank()}, place_of_site(of.site()), what);
+  party made =
+      describe({clocks_.block_of(of.access_epoch()), of.rank()}, place_of_site(of.site()), what);
   if (is_atomic(what)) made.within = of.within();
   made.is_volatile = of.was_volatile();
   return made;
@@ -55,20 +56,21 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                                   cell_record earlier_record, operation earlier_is) {
   ++races_;
   const party earlier = describe(earlier_record, earlier_is);
-  const party later = describe(now.made, now_is);
+  const party later = describe(now.record, now_is);
   findings_at& here = findings_[{mistake::race, earlier.place, later.place}];
-  const race_key key{earlier_record, later.thread, now.made.marks(), clocks_.operations()};
+  const race_key key{earlier_record, later.thread, now.record.marks(), clocks_.operations()};
   finding* known = here.latest == key ? &here.all[here.of_latest] : nullptr;
   if (!known && !is_told_apart(here, later.thread.block)) {
-    known = find_untold(here, by, earlier, earlier_record.at());
+    known = find_untold(here, by, earlier, earlier_record.access_epoch());
   }
   diagnosis_set lacks;
   std::optional<synchronization_log::way> hasty;
   if (!known) {
     ++here.diagnosed;
-    lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.at(), later);
+    lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.access_epoch(),
+                     later);
     if (lacks.empty() && earlier.thread.block != later.thread.block) {
-      hasty = find_hasty_way(here, earlier, earlier_record.at(), by);
+      hasty = find_hasty_way(here, earlier, earlier_record.access_epoch(), by);
       if (hasty) lacks = hasty->lacks;
     }
     known = find_same(here, lacks, earlier, later);
@@ -86,10 +88,12 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
     const auto way =
-        hasty ? hasty : log_.find_way(earlier.thread, earlier_record.at(), later.thread, lacks);
+        hasty ? hasty
+              : log_.find_way(earlier.thread, earlier_record.access_epoch(), later.thread, lacks);
     if (way) name_way(found, *way);
     if (!found.between.has_signal() && !found.is_between_blocks()) {
-      found.between = log_.find_common_barrier(earlier.thread, earlier_record.at(), later.thread);
+      found.between =
+          log_.find_common_barrier(earlier.thread, earlier_record.access_epoch(), later.thread);
     }
     known = &here.all.emplace_back(std::move(found));
   }

@@ -14,7 +14,7 @@ namespace racecheck {
 inline bool plain_access_check::is_after_all_of(const thread_state& by, epoch launch_start,
                                                 std::uint64_t stamp, const cell& of) const {
   const auto is_ordered = [&](cell_record other) {
-    return other.has_stamp(stamp) || other.at() < launch_start ||
+    return other.has_stamp(stamp) || other.access_epoch() < launch_start ||
            is_before(clocks_, blocks_.running(), by, other);
   };
   if (of.write.has(cell::is_split | cell::has_location) || of.read.has(cell::has_reads)) {
@@ -43,7 +43,7 @@ bool plain_access_check::check(std::span<const logged_access> logged) {
   const epoch launch_start = clocks_.launch_start();
   bool writes = false;
   for (const logged_access& now : logged) {
-    const thread_state& by = *now.by;
+    const thread_state& by = *now.thread;
     const std::uint64_t stamp = cell_record::stamp_of(by);
     writes |= now.writes;
     const auto bits = reinterpret_cast<std::uintptr_t>(now.address) | now.bytes;
@@ -71,20 +71,20 @@ bool plain_access_check::carry_writes(std::span<const logged_access> logged) {
     if (!now.writes) continue;
     writes = true;
     if (!now.in->has_marked_cells) continue;
-    const cell_record made(cell_record::stamp_of(*now.by), now.site, 0);
+    const cell_record made(cell_record::stamp_of(*now.thread), now.site, 0);
     each_word(*now.in, now.address, now.bytes, [&](const word_access& word) {
       cell& whole = now.in->cell_at(word.address);
       history_.forget_earlier_launch(whole);
       if (whole.location() == 0) return;
       atomics_.carry_plain_write(
-          *now.by, {*now.in, whole, word.address, made, word.mask, now.address, now.bytes});
+          *now.thread, {*now.in, whole, word.address, made, word.mask, now.address, now.bytes});
     });
   }
   return writes;
 }
 
 void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
-  thread_state& by = *of.by;
+  thread_state& by = *of.thread;
   region& in = *of.in;
   if (!of.writes && in.starts_unwritten) {
     check_initialization(findings_, by, in, of.address, of.bytes, place_of_site(of.site));
@@ -118,7 +118,7 @@ void plain_access_check::use_cell(thread_state& by, const cell_access& now, bool
   const std::uint64_t races = findings_.races();
   conflicts_.check_weak_write(by, now, what, write);
   if (!writes) {
-    history_.keep_read(blocks_.running(), by, now.in, now.made, read);
+    history_.keep_read(blocks_.running(), by, now.in, now.record, read);
     return;
   }
   // What is after this write is after all that the write itself is after, so what was done to the
@@ -130,7 +130,7 @@ void plain_access_check::use_cell(thread_state& by, const cell_access& now, bool
     note_update(by, now, read);
   history_.drop_reads(read);
   const unsigned marks_of_cell = write.marks() & cell::written_bytes;
-  write = now.made;
+  write = now.record;
   write.mark(marks_of_cell);
 }
 
@@ -138,7 +138,7 @@ void plain_access_check::use_cell(thread_state& by, const cell_access& now, bool
 void plain_access_check::note_update(const thread_state& by, const cell_access& now,
                                      cell_record read) {
   const auto note = [&](site_number site) {
-    findings_.add_plain_update({place_of_site(site), place_of_site(now.made.site())});
+    findings_.add_plain_update({place_of_site(site), place_of_site(now.record.site())});
   };
   if (history_.has_reads(read)) {
     history_.reads().each_group(read.number(), [&](const read_group& group) {
@@ -148,8 +148,9 @@ void plain_access_check::note_update(const thread_state& by, const cell_access& 
         note(group.first.site());
       }
     });
-  } else if (!read.has(cell::has_reads) && read.at() >= clocks_.launch_start() &&
-             read.rank() == by.name.rank && clocks_.block_of(read.at()) == by.name.block) {
+  } else if (!read.has(cell::has_reads) && read.access_epoch() >= clocks_.launch_start() &&
+             read.rank() == by.name.rank &&
+             clocks_.block_of(read.access_epoch()) == by.name.block) {
     note(read.site());
   }
 }

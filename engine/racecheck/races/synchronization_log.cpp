@@ -26,7 +26,7 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
                                       place_number place) {
   using cpu_backend::observer::access;
   event now;
-  now.at = since_start(by.now);
+  now.epoch_since_start = since_start(by.now);
   now.where = number_of_address(in, done.address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
@@ -41,7 +41,7 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
 void synchronization_log::note_volatile(const thread_state& by, const region& in,
                                         const std::byte* address, bool writes, place_number place) {
   event now;
-  now.at = since_start(by.now);
+  now.epoch_since_start = since_start(by.now);
   now.where = number_of_address(in, address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
@@ -54,7 +54,7 @@ void synchronization_log::note_volatile(const thread_state& by, const region& in
 void synchronization_log::note_plain_write(const thread_state& by, const region& in,
                                            const std::byte* address) {
   event now;
-  now.at = since_start(by.now);
+  now.epoch_since_start = since_start(by.now);
   now.where = number_of_address(in, address, by.name.block);
   now.rank = by.name.rank;
   now.what = kind::plain_write;
@@ -64,7 +64,7 @@ void synchronization_log::note_plain_write(const thread_state& by, const region&
 void synchronization_log::note_fence(const thread_state& by, scope within,
                                      bool sequentially_consistent, place_number place) {
   event now;
-  now.at = since_start(by.now);
+  now.epoch_since_start = since_start(by.now);
   now.place = place;
   now.rank = by.name.rank;
   now.what = kind::fence;
@@ -75,7 +75,7 @@ void synchronization_log::note_fence(const thread_state& by, scope within,
 
 void synchronization_log::note_barrier(const block_state& of, place_number place) {
   event now;
-  now.at = since_start(of.floor + 1);
+  now.epoch_since_start = since_start(of.floor + 1);
   now.place = place;
   now.what = kind::barrier;
   note(now);
@@ -84,7 +84,7 @@ void synchronization_log::note_barrier(const block_state& of, place_number place
 void synchronization_log::note_warp_barrier(const block_state& of, unsigned first_rank,
                                             unsigned lanes, place_number place) {
   event now;
-  now.at = since_start(of.threads[first_rank + std::countr_zero(lanes)].now);
+  now.epoch_since_start = since_start(of.threads[first_rank + std::countr_zero(lanes)].now);
   now.where = lanes;
   now.place = place;
   now.rank = first_rank;
@@ -119,7 +119,7 @@ struct synchronization_log::search {
   std::vector<std::size_t> reads =
       {};  // of the later block; of each thread the last at each location
 
-  const event& at(std::size_t number) const { return log.events_[number]; }
+  const event& event_of(std::size_t number) const { return log.events_[number]; }
 
   void collect();
   std::optional<way> best(const diagnosis_set& wanted) const;
@@ -140,15 +140,15 @@ struct synchronization_log::search {
 void synchronization_log::search::collect() {
   std::unordered_map<std::uint64_t, std::size_t> last_reads;
   for (std::size_t number = 0; number < log.events_.size(); ++number) {
-    const event& each = at(number);
+    const event& each = event_of(number);
     const std::uint32_t block = log.block_of(each);
-    const bool of_earlier = block == earlier.block && each.at >= begin_of_stretch;
+    const bool of_earlier = block == earlier.block && each.epoch_since_start >= begin_of_stretch;
     const bool of_later = block == later.block;
     switch (each.what) {
       case kind::atomic:
         if (each.writes) writes[each.where].push_back(number);
         if (each.writes && !each.reads) stores[each.where].push_back(number);
-        if (of_later && each.reads && each.at <= read_until) {
+        if (of_later && each.reads && each.epoch_since_start <= read_until) {
           last_reads[std::uint64_t{each.where} << rank_bits | each.rank] = number;
         }
         break;
@@ -157,30 +157,31 @@ void synchronization_log::search::collect() {
         break;
       case kind::fence:
         if (of_earlier) fences_of_earlier.push_back(number);
-        if (of_later && each.at < read_until) fences_of_later.push_back(number);
+        if (of_later && each.epoch_since_start < read_until) fences_of_later.push_back(number);
         break;
       case kind::barrier:
       case kind::warp_barrier:
         if (block == earlier.block) {
-          if (each.at <= earlier_at && each.what == kind::barrier) begin_of_stretch = each.at;
-          if (each.at > earlier_at) barriers_of_earlier.push_back(number);
+          if (each.epoch_since_start <= earlier_at && each.what == kind::barrier)
+            begin_of_stretch = each.epoch_since_start;
+          if (each.epoch_since_start > earlier_at) barriers_of_earlier.push_back(number);
         }
-        if (of_later && each.at <= read_until) barriers_of_later.push_back(number);
+        if (of_later && each.epoch_since_start <= read_until) barriers_of_later.push_back(number);
         break;
     }
   }
   for (const auto& [key, number] : last_reads) reads.push_back(number);
   // The thread's own first, and the latest of them.
   std::sort(reads.begin(), reads.end(), [&](std::size_t left, std::size_t right) {
-    const bool own_left = at(left).rank == later.rank;
-    const bool own_right = at(right).rank == later.rank;
+    const bool own_left = event_of(left).rank == later.rank;
+    const bool own_right = event_of(right).rank == later.rank;
     return own_left != own_right ? own_left : left > right;
   });
   if (reads.size() > most_reads) reads.resize(most_reads);
 }
 
 bool synchronization_log::search::has_seen(std::size_t write, std::size_t read) const {
-  const auto found = stores.find(at(write).where);
+  const auto found = stores.find(event_of(write).where);
   if (found == stores.end()) return true;
   const auto next = std::upper_bound(found->second.begin(), found->second.end(), write);
   return next == found->second.end() || *next > read;
@@ -189,10 +190,10 @@ bool synchronization_log::search::has_seen(std::size_t write, std::size_t read) 
 void synchronization_log::search::check_chain(way& made, std::size_t write,
                                               std::size_t read) const {
   const auto is_handed_on = [&](std::size_t from, std::size_t to) {
-    return log.block_of(at(from)) == log.block_of(at(to)) ||
-           (!at(from).at_block_scope && !at(to).at_block_scope);
+    return log.block_of(event_of(from)) == log.block_of(event_of(to)) ||
+           (!event_of(from).at_block_scope && !event_of(to).at_block_scope);
   };
-  const auto& all = writes.at(at(write).where);
+  const auto& all = writes.at(event_of(write).where);
   std::size_t last = write;
   for (auto next = std::upper_bound(all.begin(), all.end(), write);
        next != all.end() && *next < read; ++next) {
@@ -206,9 +207,9 @@ void synchronization_log::search::check_chain(way& made, std::size_t write,
 std::size_t synchronization_log::search::first_common(const std::vector<std::size_t>& barriers,
                                                       std::size_t after, std::uint32_t one_rank,
                                                       std::uint32_t other_rank) const {
-  const auto found =
-      std::find_if(std::upper_bound(barriers.begin(), barriers.end(), after), barriers.end(),
-                   [&](std::size_t number) { return at(number).joins(one_rank, other_rank); });
+  const auto found = std::find_if(
+      std::upper_bound(barriers.begin(), barriers.end(), after), barriers.end(),
+      [&](std::size_t number) { return event_of(number).joins(one_rank, other_rank); });
   return found == barriers.end() ? none : *found;
 }
 
@@ -218,21 +219,21 @@ void synchronization_log::search::add_steps(way& to, std::vector<std::size_t> nu
   std::sort(numbers.begin(), numbers.end());
   numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
   for (const std::size_t number : numbers) {
-    to.steps.steps.push_back(log.step_of(at(number), in_observers_block));
+    to.steps.steps.push_back(log.step_of(event_of(number), in_observers_block));
   }
 }
 
 void synchronization_log::search::check_release(way& made, std::size_t write) const {
   diagnosis_set& lacks = made.lacks;
-  const event& written = at(write);
+  const event& written = event_of(write);
   if (is_too_narrow(written)) lacks.add(diagnosis::scope_too_narrow);
   const bool by_itself = written.rank == earlier.rank;
   // What is published must be after a barrier that the two threads share.
   std::size_t barrier = none;
   if (!by_itself && !barriers_of_earlier.empty()) {
-    const auto found =
-        std::find_if(barriers_of_earlier.begin(), barriers_of_earlier.end(),
-                     [&](std::size_t each) { return at(each).joins(earlier.rank, written.rank); });
+    const auto found = std::find_if(
+        barriers_of_earlier.begin(), barriers_of_earlier.end(),
+        [&](std::size_t each) { return event_of(each).joins(earlier.rank, written.rank); });
     if (found != barriers_of_earlier.end() && *found < write) barrier = *found;
   }
   if (!by_itself && barrier == none) lacks.add(diagnosis::missing_barrier_before);
@@ -241,10 +242,10 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
   std::size_t released = written.releases ? write : none, narrow = none, early = none;
   for (const std::size_t each : fences_of_earlier) {
     if (each > write || released != none) break;
-    const event& fence = at(each);
-    if (fence.at < begin_of_stretch) continue;
+    const event& fence = event_of(each);
+    if (fence.epoch_since_start < begin_of_stretch) continue;
     // A fence by the earlier thread itself does as well, where the other side has one, too.
-    const bool is_own = fence.rank == earlier.rank && fence.at >= earlier_at;
+    const bool is_own = fence.rank == earlier.rank && fence.epoch_since_start >= earlier_at;
     const bool is_writers = fence.rank == written.rank;
     const bool publishes =
         by_itself ? is_own
@@ -269,20 +270,20 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
   }
   add_steps(made, {barrier, released, write}, false);
   if (released != none) {
-    made.released_by = {earlier.block, at(released).rank};
-    made.released_at = log.clocks_.launch_start() + at(released).at;
+    made.released_by = {earlier.block, event_of(released).rank};
+    made.released_at = log.clocks_.launch_start() + event_of(released).epoch_since_start;
   }
 }
 
 void synchronization_log::search::check_acquire(way& made, std::size_t read) const {
   diagnosis_set& lacks = made.lacks;
-  const event& seen = at(read);
+  const event& seen = event_of(read);
   if (is_too_narrow(seen)) lacks.add(diagnosis::scope_too_narrow);
   made.acquired_by = seen.rank;
   // A fence of the later thread itself does as well, after a barrier that both have come to.
   const std::size_t met = first_common(barriers_of_later, read, seen.rank, later.rank);
   for (const std::size_t each : fences_of_later) {
-    const event& fence = at(each);
+    const event& fence = event_of(each);
     if (fence.rank == later.rank && fence.rank != seen.rank && fence.acquires &&
         !is_too_narrow(fence) && met != none && each > met) {
       made.acquired_by = later.rank;
@@ -294,9 +295,9 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
   std::size_t acquired = seen.acquires && !made.by_own_fence ? read : none, narrow = none;
   for (const std::size_t each : fences_of_later) {
     if (acquired != none) break;
-    if (each < read || at(each).rank != seen.rank) continue;
-    if (made.by_own_fence && !at(each).acquires) continue;
-    if (is_too_narrow(at(each))) {
+    if (each < read || event_of(each).rank != seen.rank) continue;
+    if (made.by_own_fence && !event_of(each).acquires) continue;
+    if (is_too_narrow(event_of(each))) {
       if (narrow == none) narrow = each;
     } else {
       acquired = each;
@@ -318,12 +319,12 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
 synchronization_log::way synchronization_log::search::over(std::size_t write,
                                                            std::size_t read) const {
   const auto named = [&](std::size_t number) {
-    return witness{true, at(number).rank, {}, at(number).place};
+    return witness{true, event_of(number).rank, {}, event_of(number).place};
   };
   way made;
   made.released = named(write);
   made.acquired = named(read);
-  made.is_certain = at(read).at < read_until;
+  made.is_certain = event_of(read).epoch_since_start < read_until;
   check_release(made, write);
   check_acquire(made, read);
   check_chain(made, write, read);
@@ -335,7 +336,7 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
   std::optional<way> least;
   int least_count = 0;
   for (const std::size_t read : reads) {
-    const event& seen = at(read);
+    const event& seen = event_of(read);
     if (same_block && seen.rank != later.rank) continue;
     const auto found = writes.find(seen.where);
     if (found == writes.end()) continue;
@@ -343,10 +344,11 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
     bool is_taken = false;
     for (const std::size_t write : found->second) {
       if (write >= read) break;
-      const event& written = at(write);
-      if (written.at < begin_of_stretch || log.block_of(written) != earlier.block) continue;
+      const event& written = event_of(write);
+      if (written.epoch_since_start < begin_of_stretch || log.block_of(written) != earlier.block)
+        continue;
       const bool by_itself = written.rank == earlier.rank;
-      if (by_itself ? written.at < earlier_at : same_block || is_taken) continue;
+      if (by_itself ? written.epoch_since_start < earlier_at : same_block || is_taken) continue;
       if (!has_seen(write, read)) continue;
       way made = over(write, read);
       if (made.lacks == wanted) return made;
@@ -391,7 +393,8 @@ chain synchronization_log::find_common_barrier(thread_name one, epoch at, thread
   if (!is_whole()) return made;
   const std::uint32_t before = since_start(at);
   for (auto each = events_.rbegin(); each != events_.rend() && made.steps.empty(); ++each) {
-    if (each->at <= before && each->joins(one.rank, other.rank) && block_of(*each) == one.block) {
+    if (each->epoch_since_start <= before && each->joins(one.rank, other.rank) &&
+        block_of(*each) == one.block) {
       made.steps.push_back(step_of(*each, false));
     }
   }

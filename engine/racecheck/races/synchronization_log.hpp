@@ -74,7 +74,7 @@ class synchronization_log {
   enum class kind : std::uint8_t { atomic, plain_write, fence, barrier, warp_barrier };
   struct event {
     // The thread's epoch when it did it, from the launch's start; of a barrier the epoch after it.
-    std::uint32_t at = 0;
+    std::uint32_t epoch_since_start = 0;
     std::uint32_t where = 0;  // a number for its address; of a warp's barrier its lanes
     place_number place = 0;
     std::uint32_t rank : rank_bits = 0;  // of a warp's barrier the first of its threads
@@ -97,7 +97,7 @@ class synchronization_log {
   void note(const event& what);
   static chain_step step_of(const event& of, bool in_observers_block);
   std::uint32_t block_of(const event& of) const {
-    return clocks_.block_of(clocks_.launch_start() + of.at);
+    return clocks_.block_of(clocks_.launch_start() + of.epoch_since_start);
   }
   std::uint32_t since_start(epoch at) const {
     return static_cast<std::uint32_t>(at - clocks_.launch_start());

@@ -60,7 +60,7 @@ std::map<thread_and_kind, epoch> last_reads(const read_sets& sets, cell_record r
     for (unsigned i = 0; i < 64; ++i) {
       if (!(group.ranks >> i & 1)) continue;
       epoch& last = found[{group.block, group.first.rank() + i, group.first.marks()}];
-      last = std::max(last, group.first.at());
+      last = std::max(last, group.first.access_epoch());
     }
   });
   return found;

@@ -85,7 +85,7 @@ class full_shadow {
   struct earlier {
     step done;
     thread_name thread;
-    epoch at = 0;
+    epoch access_epoch = 0;
     observation seen;
     bool is_superseded = false;
   };
@@ -104,7 +104,8 @@ class full_shadow {
     const observations& observed = clocks_.actual_knowledge(block, by).now.observed.get();
     for (const earlier& each : all_) {
       if (!overlap(each.done, now) || !(each.done.writes || now.writes)) continue;
-      if (morally_strong(each.done, now) || clocks_.before(block, by, each.thread, each.at)) {
+      if (morally_strong(each.done, now) ||
+          clocks_.before(block, by, each.thread, each.access_epoch)) {
         continue;
       }
       const bool is_atomic_write = each.done.what == step::kind::atomic && each.done.writes;

@@ -41,14 +41,14 @@ void earlier_values::add(const word_access& at, std::uint64_t stamp, site_number
   unsigned older = 0;
   if (writes_.has(last)) {
     write& newest = writes_[last];
-    if (newest.made.has_stamp(stamp)) {
+    if (newest.record.has_stamp(stamp)) {
       // The same thread once more: as if it had written all of it at once.
       const std::uint32_t added = bits_of(at.mask & ~newest.mask());
       newest.before = (newest.before & ~added) | (before & added);
-      newest.made = cell_record(stamp, site, newest.made.marks() | at.mask);
+      newest.record = cell_record(stamp, site, newest.record.marks() | at.mask);
       return;
     }
-    if (newest.made.at() <= known_to_all && (newest.mask() & ~at.mask) == 0) {
+    if (newest.record.access_epoch() <= known_to_all && (newest.mask() & ~at.mask) == 0) {
       remove_from(last);
       last = 0;
     } else if (older_writes(newest) == largest_count) {

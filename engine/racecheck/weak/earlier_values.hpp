@@ -49,11 +49,11 @@ class earlier_values {
   static constexpr unsigned most_writes = 8;
 
   struct write {
-    cell_record made;          // its marks: the bytes that it wrote, and how many writes are older
+    cell_record record;        // its marks: the bytes that it wrote, and how many writes are older
     std::uint32_t before = 0;  // the word
     object_number older = 0;   // 0: none that is remembered
 
-    unsigned mask() const { return made.marks() & whole_cell; }
+    unsigned mask() const { return record.marks() & whole_cell; }
   };
 
   // Forgets all writes. `memory`: whose regions name them.
@@ -77,7 +77,7 @@ class earlier_values {
  private:
   static constexpr unsigned count_shift = 4;  // in the marks
   static constexpr unsigned largest_count = most_writes - 1;
-  static unsigned older_writes(const write& of) { return of.made.marks() >> count_shift; }
+  static unsigned older_writes(const write& of) { return of.record.marks() >> count_shift; }
   static_assert((largest_count << count_shift | whole_cell) >> cell_record::mark_bits == 0);
 
   void remove_from(object_number first);

@@ -53,7 +53,7 @@ weak_memory::old_value weak_memory::look_back(const thread_state& by, const word
     const unsigned here = write.mask() & open;
     if (here != 0) {
       const bool is_seen = number == seen || found.passed == most;
-      if (is_seen || is_before(clocks_, *block_, by, write.made)) {
+      if (is_seen || is_before(clocks_, *block_, by, write.record)) {
         if (found.reached == 0) found.reached = number;
         if (is_seen) break;
         open &= ~here;
@@ -107,9 +107,9 @@ void weak_memory::read(const thread_state& by, region& in, const std::byte* addr
   });
   if (passed == 0) return;
   if (!draws_ && takes_newest_value(by, in, address, bytes, site)) return;
-  const cell_record written = earlier_[passed].made;
-  stale_.add({clocks_.block_of(written.at()), written.rank()}, written.site(), by.name, site,
-             shown_values(address, bytes, where));
+  const cell_record written = earlier_[passed].record;
+  stale_.add({clocks_.block_of(written.access_epoch()), written.rank()}, written.site(), by.name,
+             site, shown_values(address, bytes, where));
 }
 
 // Some mistakes show when a value comes too late, others when it comes too early: an element that
