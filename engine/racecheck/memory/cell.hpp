@@ -74,7 +74,7 @@ class cell_record {
   cell_record() = default;
   // What is the same in all records that a thread makes before its epoch changes.
   static std::uint64_t stamp_of(const thread_state& by) {
-    return by.now << at_shift | std::uint64_t{by.name.rank} << rank_shift;
+    return by.current_epoch << at_shift | std::uint64_t{by.name.rank} << rank_shift;
   }
   cell_record(std::uint64_t stamp, site_number site, unsigned marks)
       : bits_(stamp | std::uint64_t{site} << site_shift | marks) {}

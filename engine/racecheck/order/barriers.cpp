@@ -38,7 +38,8 @@ void synchronization::barrier(block_state& block) {
     auto joined =
         std::make_shared<knowledge>(block.base[assumption] ? *block.base[assumption] : nothing);
     for (const knowledge* each : forks) joined->join(*each);
-    if (!joined->now.observed.empty()) joined->now.observed.change().settle();
+    if (!joined->happened_before.observed.empty())
+      joined->happened_before.observed.change().settle();
     if (may_give_up(assumption)) watch_size(assumption, joined->size());
     block.base[assumption] = std::move(joined);
     for (const unsigned rank : block.arrived) {
@@ -48,7 +49,7 @@ void synchronization::barrier(block_state& block) {
   if (block.arrived.size() != block.threads.size()) leave_out_returned(block);
   block.floor = now - 1;
   if (assumptions_.size() > 1) barriers_[block.number].push_back(block.floor);
-  for (const unsigned rank : block.arrived) block.threads[rank].now = now;
+  for (const unsigned rank : block.arrived) block.threads[rank].current_epoch = now;
 }
 
 void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsigned lanes) {
@@ -62,13 +63,14 @@ void synchronization::warp_barrier(block_state& block, unsigned first_rank, unsi
     auto joined = std::make_shared<knowledge>();
     each_lane([&](thread_state& lane) {
       joined->join(current(block, lane, assumption));
-      joined->now.order.add_thread(lane.name, lane.now, assumptions_[assumption].block_arrives);
+      joined->happened_before.order.add_thread(lane.name, lane.current_epoch,
+                                               assumptions_[assumption].block_arrives);
     });
     if (may_give_up(assumption)) watch_size(assumption, joined->size());
     each_lane([&](thread_state& lane) { state_of(lane, assumption).own = joined; });
   }
   const epoch now = next(block.number);
-  each_lane([&](thread_state& lane) { lane.now = now; });
+  each_lane([&](thread_state& lane) { lane.current_epoch = now; });
 }
 
 void synchronization::grid_barrier_arrives(block_state& block, thread_state& by) {
@@ -78,7 +80,7 @@ void synchronization::grid_barrier_arrives(block_state& block, thread_state& by)
     at_grid_barrier_[block.grid_barriers % 2][assumption].join(
         {with_itself(block, by, assumption), mine.published, mine.pending});
   }
-  by.now = next(block.number);
+  by.current_epoch = next(block.number);
 }
 
 void synchronization::grid_barrier_passes(block_state& block, thread_state& by) {

@@ -186,21 +186,22 @@ using fences = scoped<known>;  // what sequentially consistent fences knew
 
 // Everything that a thread hands over when it releases, and that another joins when it acquires.
 struct knowledge {
-  known now;
+  known happened_before;
   sharing<fences> published;  // sequentially consistent fences that are before all from here on
   sharing<fences> pending;    // those whose writes were seen, and that wait for a fence here
 
-  bool empty() const { return now.empty() && published.empty() && pending.empty(); }
-  std::size_t size() const { return now.size() + published.size() + pending.size(); }
+  bool empty() const { return happened_before.empty() && published.empty() && pending.empty(); }
+  std::size_t size() const { return happened_before.size() + published.size() + pending.size(); }
   bool is(const knowledge& other) const {
-    return now.is(other.now) && published.is(other.published) && pending.is(other.pending);
+    return happened_before.is(other.happened_before) && published.is(other.published) &&
+           pending.is(other.pending);
   }
   bool contains(const knowledge& other) const {
-    return now.contains(other.now) && published.contains(other.published) &&
+    return happened_before.contains(other.happened_before) && published.contains(other.published) &&
            pending.contains(other.pending);
   }
   void join(const knowledge& other) {
-    now.join(other.now);
+    happened_before.join(other.happened_before);
     published.join(other.published);
     pending.join(other.pending);
   }

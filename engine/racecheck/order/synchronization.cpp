@@ -72,7 +72,7 @@ void synchronization::begin_block(block_state& block, std::uint32_t number, unsi
   for (unsigned rank = 0; rank < threads; ++rank) {
     thread_state& thread = block.threads[rank];
     thread.name = {number, rank};
-    thread.now = now;
+    thread.current_epoch = now;
     thread.own_state = nullptr;
   }
 }
@@ -94,17 +94,18 @@ knowledge& synchronization::change(const block_state& block, thread_state& by,
 
 known synchronization::with_itself(const block_state& block, thread_state& by,
                                    unsigned assumption) {
-  if (by.fork(assumption) && !by.fork(assumption)->now.observed.get().is_settled()) {
-    change(block, by, assumption).now.observed.change().settle();
+  if (by.fork(assumption) && !by.fork(assumption)->happened_before.observed.get().is_settled()) {
+    change(block, by, assumption).happened_before.observed.change().settle();
   }
-  known result = current(block, by, assumption).now;
+  known result = current(block, by, assumption).happened_before;
   // before_in() asks which threads have published something themselves.
   const bool keeps_threads = assumptions_[assumption].block_arrives;
   if (block.floor != 0) result.order.add_block(block.number, block.floor, keeps_threads);
-  result.order.add_thread(by.name, by.now, keeps_threads);
+  result.order.add_thread(by.name, by.current_epoch, keeps_threads);
   // As if all of the block had come to a barrier first. before() takes the epoch for the end of the
   // stretch between two barriers in which it lies.
-  if (assumptions_[assumption].block_arrives) result.order.add_block(block.number, by.now, true);
+  if (assumptions_[assumption].block_arrives)
+    result.order.add_block(block.number, by.current_epoch, true);
   return result;
 }
 
@@ -139,7 +140,7 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
     if (at == scope::device) state.fenced_device = fenced;
     state.fenced_block = std::move(fenced);
   }
-  by.now = next(block.number);
+  by.current_epoch = next(block.number);
 }
 
 // Those whose blocks this thread has heard of by an atomic: they are before its own.
@@ -148,22 +149,22 @@ void synchronization::see_pending_fences(block_state& block, thread_state& by, u
   if (current(block, by, assumption).pending.empty()) return;
   knowledge& mine = change(block, by, assumption);
   const fences& pending = mine.pending.get();
-  if (within == scope::device) mine.now.join(pending.device);
-  if (const auto* own = pending.find(block.number)) mine.now.join(own->get());
+  if (within == scope::device) mine.happened_before.join(pending.device);
+  if (const auto* own = pending.find(block.number)) mine.happened_before.join(own->get());
   mine.published.join(mine.pending);
 }
 
 void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by, scope within) {
   knowledge& mine = change(block, by, 0);
-  if (within == scope::device) mine.now.join(at_sc_fences_);
+  if (within == scope::device) mine.happened_before.join(at_sc_fences_);
   if (within == scope::block && at_sc_fences_of_block_.empty()) {
     // Most programs never come here, and no block's own fences were noted. So all of them count as
     // this block's: that lets reads see too much, which is allowed, and not too little.
-    mine.now.join(at_sc_fences_);
+    mine.happened_before.join(at_sc_fences_);
     at_sc_fences_of_block_[block.number];
   }
   const auto of_block = at_sc_fences_of_block_.find(block.number);
-  if (of_block != at_sc_fences_of_block_.end()) mine.now.join(of_block->second);
+  if (of_block != at_sc_fences_of_block_.end()) mine.happened_before.join(of_block->second);
 }
 
 void synchronization::note_sc_fence(const block_state& block, scope within, const known& now) {
@@ -187,9 +188,10 @@ void synchronization::strong_read(block_state& block, thread_state& by, const me
     }
     const scope mine = wider(within, assumptions_[assumption]);
     if (morally_strong(at, by, within, assumptions_[assumption])) {
-      if (at.writer != by.name &&
-          !current(block, by, assumption).now.observed.get().has_observed(at.last_write())) {
-        change(block, by, assumption).now.observed.change().observe(at.last_write());
+      if (at.writer != by.name && !current(block, by, assumption)
+                                       .happened_before.observed.get()
+                                       .has_observed(at.last_write())) {
+        change(block, by, assumption).happened_before.observed.change().observe(at.last_write());
       }
       if (there && there->released)
         see(block, state_of(by, assumption), at.location, there->released);
@@ -273,7 +275,7 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   at.written = at.strong = true;
   at.within = within;
   at.writer = by.name;
-  by.now = next(block.number);
+  by.current_epoch = next(block.number);
 }
 
 // What a strong write hands over: PUB, what the thread has released at the location before, and
@@ -309,7 +311,7 @@ void synchronization::weak_write(const thread_state& by, message& at) {
 bool synchronization::before_under(unsigned assumption, const block_state& block,
                                    const thread_state& by, thread_name thread, epoch at) const {
   return in_use(assumption) &&
-         covers(assumption, current(block, by, assumption).now.order, thread, at);
+         covers(assumption, current(block, by, assumption).happened_before.order, thread, at);
 }
 
 bool synchronization::before_any_under(unsigned assumption, const block_state& block,
@@ -319,10 +321,10 @@ bool synchronization::before_any_under(unsigned assumption, const block_state& b
   for (const thread_state& each : block.threads) {
     const knowledge* own = each.fork(assumption);
     shares_base |= !own;
-    if (own && covers(assumption, own->now.order, thread, at)) return true;
+    if (own && covers(assumption, own->happened_before.order, thread, at)) return true;
   }
   return shares_base && block.base[assumption] &&
-         covers(assumption, block.base[assumption]->now.order, thread, at);
+         covers(assumption, block.base[assumption]->happened_before.order, thread, at);
 }
 
 bool synchronization::covers(unsigned assumption, const clock& order, thread_name thread,

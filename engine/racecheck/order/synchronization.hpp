@@ -57,7 +57,7 @@ class synchronization {
     if (thread.block == block.number && at <= block.floor_of(thread.rank)) return true;
     const knowledge* fork = by.fork(0);
     const knowledge* knows = fork ? fork : block.base[0].get();
-    return knows && knows->now.order.covers(thread, at);
+    return knows && knows->happened_before.order.covers(thread, at);
   }
   // The same under any assumption, but for what the block's own barriers order; for the diagnosis.
   // False under one that was given up.

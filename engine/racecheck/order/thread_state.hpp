@@ -86,7 +86,7 @@ struct thread_state {
   };
 
   thread_name name{};
-  epoch now = 0;
+  epoch current_epoch = 0;
   // One for each assumption. Most threads neither fence nor acquire: they have none, and know what
   // their block knows.
   std::unique_ptr<under_assumption[]> own_state;

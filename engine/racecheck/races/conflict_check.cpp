@@ -48,7 +48,7 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
 void conflict_check::check_strong_writes(const thread_state& by, const cell_access& now,
                                          operation what, const location& at) {
   const atomic_locations& locations = history_.locations();
-  const known& knows = clocks_.actual_knowledge(blocks_.running(), by).now;
+  const known& knows = clocks_.actual_knowledge(blocks_.running(), by).happened_before;
   const auto last_seen = [&] { return locations.last_seen(now.in, now.address, at); };
   const auto check = [&](const strong_record& each) {
     if (!(each.done.shape().mask() & now.mask) || is_morally_strong(by, now.record, each.done) ||

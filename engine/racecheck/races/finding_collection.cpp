@@ -133,7 +133,7 @@ std::optional<synchronization_log::way> finding_collection::find_hasty_way(findi
   if (in.searched < few_diagnosed ||
       (in.searched < most_blocks && in.blocks_searched.insert(earlier.thread.block).second)) {
     ++in.searched;
-    in.hasty = log_.find_hasty_way(earlier.thread, earlier_at, by.name, by.now);
+    in.hasty = log_.find_hasty_way(earlier.thread, earlier_at, by.name, by.current_epoch);
   }
   return in.hasty;
 }

@@ -26,7 +26,7 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
                                       place_number place) {
   using cpu_backend::observer::access;
   event now;
-  now.epoch_since_start = since_start(by.now);
+  now.epoch_since_start = since_start(by.current_epoch);
   now.where = number_of_address(in, done.address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
@@ -41,7 +41,7 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
 void synchronization_log::note_volatile(const thread_state& by, const region& in,
                                         const std::byte* address, bool writes, place_number place) {
   event now;
-  now.epoch_since_start = since_start(by.now);
+  now.epoch_since_start = since_start(by.current_epoch);
   now.where = number_of_address(in, address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
@@ -54,7 +54,7 @@ void synchronization_log::note_volatile(const thread_state& by, const region& in
 void synchronization_log::note_plain_write(const thread_state& by, const region& in,
                                            const std::byte* address) {
   event now;
-  now.epoch_since_start = since_start(by.now);
+  now.epoch_since_start = since_start(by.current_epoch);
   now.where = number_of_address(in, address, by.name.block);
   now.rank = by.name.rank;
   now.what = kind::plain_write;
@@ -64,7 +64,7 @@ void synchronization_log::note_plain_write(const thread_state& by, const region&
 void synchronization_log::note_fence(const thread_state& by, scope within,
                                      bool sequentially_consistent, place_number place) {
   event now;
-  now.epoch_since_start = since_start(by.now);
+  now.epoch_since_start = since_start(by.current_epoch);
   now.place = place;
   now.rank = by.name.rank;
   now.what = kind::fence;
@@ -84,7 +84,8 @@ void synchronization_log::note_barrier(const block_state& of, place_number place
 void synchronization_log::note_warp_barrier(const block_state& of, unsigned first_rank,
                                             unsigned lanes, place_number place) {
   event now;
-  now.epoch_since_start = since_start(of.threads[first_rank + std::countr_zero(lanes)].now);
+  now.epoch_since_start =
+      since_start(of.threads[first_rank + std::countr_zero(lanes)].current_epoch);
   now.where = lanes;
   now.place = place;
   now.rank = first_rank;

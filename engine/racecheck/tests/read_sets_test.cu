@@ -23,7 +23,7 @@ constexpr std::size_t much_room = std::size_t{1} << 30;
 cell_record read_by(unsigned rank, epoch at, site_number site = 1, unsigned marks = 0) {
   thread_state thread;
   thread.name.rank = rank;
-  thread.now = at;
+  thread.current_epoch = at;
   return {cell_record::stamp_of(thread), site, marks};
 }
 

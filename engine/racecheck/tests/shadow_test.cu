@@ -101,7 +101,8 @@ class full_shadow {
   }
   verdict races(const step& now, const block_state& block, const thread_state& by) const {
     verdict found;
-    const observations& observed = clocks_.actual_knowledge(block, by).now.observed.get();
+    const observations& observed =
+        clocks_.actual_knowledge(block, by).happened_before.observed.get();
     for (const earlier& each : all_) {
       if (!overlap(each.done, now) || !(each.done.writes || now.writes)) continue;
       if (morally_strong(each.done, now) ||
@@ -138,7 +139,7 @@ class full_shadow {
 
   verdict take_access(const step& now, block_state& block, thread_state& by) {
     const verdict found = races(now, block, by);
-    const epoch at = by.now;
+    const epoch at = by.current_epoch;
     if (now.writes) {
       for (auto& [where, carries] : messages_) {
         const auto cell_of = [](const std::byte* address) { return (address - memory) / 4; };
@@ -167,7 +168,7 @@ class full_shadow {
     if (now.reads && (now.acquires || now.writes)) read();
     const verdict found = races(now, block, by);
     if (now.reads && !now.acquires && !now.writes) read();
-    const epoch at = by.now;
+    const epoch at = by.current_epoch;
     if (now.writes) {
       clocks_.strong_write(block, by, carries, now.within, now.releases, now.reads);
     }
