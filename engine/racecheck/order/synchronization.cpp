@@ -98,7 +98,7 @@ known synchronization::with_itself(const block_state& block, thread_state& by,
     change(block, by, assumption).happened_before.observed.change().settle();
   }
   known result = current(block, by, assumption).happened_before;
-  // before_in() asks which threads have published something themselves.
+  // before_under() asks which threads have published something themselves.
   const bool keeps_threads = assumptions_[assumption].block_arrives;
   if (block.floor != 0) result.order.add_block(block.number, block.floor, keeps_threads);
   result.order.add_thread(by.name, by.current_epoch, keeps_threads);
