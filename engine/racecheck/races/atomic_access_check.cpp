@@ -48,9 +48,16 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
 void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,
                                               operation what) {
   cell& whole = now.checked;
+  const auto check_reads = [&](cell_record reads) {
+    if (!writes(what)) return;
+    const std::uint64_t races = conflicts_.races();
+    conflicts_.check_reads(by, now, what, reads);
+    if (conflicts_.races() != races) [[unlikely]]
+      conflicts_.note_update(by, now, what, reads);
+  };
   if (!whole.write.has(cell::is_split) && now.mask == whole_cell) {
     conflicts_.check_weak_write(by, now, what, history_.weak_write_of(whole));
-    if (writes(what)) conflicts_.check_reads(by, now, what, whole.read);
+    check_reads(whole.read);
     return;
   }
   const split_cell& bytes = history_.split(now.in, whole);
@@ -58,9 +65,9 @@ void atomic_access_check::check_weak_accesses(const thread_state& by, const cell
     if (!(now.mask >> byte & 1)) continue;
     const cell one = history_.records_of_byte(bytes, byte);
     conflicts_.check_weak_write(by, now, what, one.write);
-    if (writes(what)) conflicts_.check_reads(by, now, what, one.read);
+    check_reads(one.read);
   }
-  if (writes(what)) conflicts_.check_reads(by, now, what, whole.read);
+  check_reads(whole.read);
 }
 
 void atomic_access_check::check(thread_state& by, region& in,

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "racecheck/events/sites.hpp"
+
 namespace racecheck {
 
 bool conflict_check::is_morally_strong(const thread_state& by, cell_record made,
@@ -42,6 +44,28 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
     });
   } else if (!read.has(cell::has_reads) && !before(by, read)) {
     check(read, clocks_.block_of(read.access_epoch()));
+  }
+}
+
+void conflict_check::note_update(const thread_state& by, const cell_access& now, operation what,
+                                 cell_record read) {
+  const auto note = [&](cell_record own) {
+    if (is_atomic(what) && own.has(cell_record::is_atomic)) return;
+    findings_.add_plain_update(
+        {place_of_site(own.site()), place_of_site(now.record.site()), is_atomic(what)});
+  };
+  if (history_.has_reads(read)) {
+    history_.reads().each_group(read.number(), [&](const read_group& group) {
+      const std::uint32_t first = group.first.rank();
+      if (group.block == by.name.block && by.name.rank >= first && by.name.rank < first + 64 &&
+          group.ranks >> (by.name.rank - first) & 1) {
+        note(group.first);
+      }
+    });
+  } else if (!read.has(cell::has_reads) && read.access_epoch() >= clocks_.launch_start() &&
+             read.rank() == by.name.rank &&
+             clocks_.block_of(read.access_epoch()) == by.name.block) {
+    note(read);
   }
 }
 

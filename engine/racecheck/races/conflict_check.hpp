@@ -18,6 +18,7 @@ class conflict_check {
                  const access_history& history, finding_collection& findings)
       : clocks_(clocks), blocks_(blocks), history_(history), findings_(findings) {}
 
+  std::uint64_t races() const { return findings_.races(); }
   // Whether `other` is before what `by` does now.
   bool before(const thread_state& by, cell_record other) const {
     return is_before(clocks_, blocks_.running(), by, other);
@@ -31,6 +32,10 @@ class conflict_check {
   // `read`: one, or a set.
   void check_reads(const thread_state& by, const cell_access& now, operation what,
                    cell_record read);
+  // To be called where a race was found: that a thread changes what it has read itself since the
+  // last write, if it has. `reads`: those that are remembered.
+  void note_update(const thread_state& by, const cell_access& now, operation what,
+                   cell_record reads);
   // All that are remembered of the cell's location.
   void check_strong_writes(const thread_state& by, const cell_access& now, operation what,
                            const location& at);

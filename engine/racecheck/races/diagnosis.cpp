@@ -8,6 +8,9 @@ namespace {
 
 // Rules that need no assumptions.
 diagnosis_set lacks_by_kind(const party& earlier, const party& later) {
+  if (is_atomic(earlier.what) && is_atomic(later.what) && earlier.bytes != later.bytes) {
+    return {diagnosis::two_sizes};
+  }
   if (lacks_scope_by_kind(earlier, later)) return {diagnosis::scope_too_narrow};
   diagnosis_set lacks;
   lacks.add(diagnosis::volatile_is_no_synchronisation, earlier.is_volatile && later.is_volatile);
@@ -53,6 +56,11 @@ std::optional<diagnosis_set> lacks_by_assumptions(launch_clocks& clocks, const b
   return std::nullopt;
 }
 
+void add_lacks(diagnosis_set& to, const synchronization_log::way& of) {
+  to.add(of.lacks);
+  to.add(diagnosis::only_a_fence_acquires, of.by_own_fence && to.has(diagnosis::missing_acquire));
+}
+
 }  // namespace
 
 bool lacks_scope_by_kind(const party& earlier, const party& later) {
@@ -67,9 +75,15 @@ bool lacks_scope_by_kind(const party& earlier, const party& later) {
 
 diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
                        const block_state& block, const thread_state& by, const party& earlier,
-                       epoch earlier_at, const party& later) {
+                       epoch earlier_at, const party& later, std::uint32_t word) {
   diagnosis_set lacks = lacks_by_kind(earlier, later);
-  if (lacks.has(diagnosis::scope_too_narrow)) return lacks;
+  if (lacks.has(diagnosis::scope_too_narrow) || lacks.has(diagnosis::two_sizes)) return lacks;
+  if (lacks.has(diagnosis::plain_mixed_with_atomic)) {
+    // Over the very word that they access nothing is to be repaired but that one access is plain.
+    const auto way = log.find_way(earlier.thread, earlier_at, later.thread, {}, word);
+    if (way) add_lacks(lacks, *way);
+    return lacks;
+  }
   const bool same_block = earlier.thread.block == later.thread.block;
   const auto by_assumptions =
       lacks_by_assumptions(clocks, block, by, earlier, earlier_at, same_block);
@@ -83,20 +97,18 @@ diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
         way && (by_assumptions ? way->lacks.is_part_of(by_assumptions->common_with(lacks_of_ways))
                                : !way->lacks.empty());
     if (is_told_by_way) {
-      lacks.add(way->lacks);
-      lacks.add(diagnosis::only_a_fence_acquires,
-                way->by_own_fence && lacks.has(diagnosis::missing_acquire));
+      add_lacks(lacks, *way);
       return lacks;
     }
     // A way that lacks nothing contradicts the clocks, and a log with gaps proves nothing.
-    if (!by_assumptions && (!same_block || lacks.has(diagnosis::plain_mixed_with_atomic))) {
+    if (!by_assumptions && !same_block) {
       lacks.add(diagnosis::not_diagnosed, way || !log.is_whole());
       return lacks;
     }
   }
   if (by_assumptions) {
     lacks.add(*by_assumptions);
-  } else if (same_block && !lacks.has(diagnosis::plain_mixed_with_atomic)) {
+  } else if (same_block) {
     lacks.add(same_warp(earlier, later) ? diagnosis::missing_syncwarp
                                         : diagnosis::missing_syncthreads);
   }

@@ -3,6 +3,8 @@
 // been ordered.
 #pragma once
 
+#include <cstdint>
+
 #include "racecheck/order/launch_clocks.hpp"
 #include "racecheck/races/finding.hpp"
 #include "racecheck/races/synchronization_log.hpp"
@@ -14,9 +16,10 @@ namespace racecheck {
 bool lacks_scope_by_kind(const party& earlier, const party& later);
 
 // `earlier` was in epoch `earlier_at`; `later` is what `by`, a thread of `block`, does now.
-// Where assumptions were given up, `log` is asked for one way between the two.
+// Where assumptions were given up, `log` is asked for one way between the two. `word` is the
+// location of what they access, as the log has it.
 diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
                        const block_state& block, const thread_state& by, const party& earlier,
-                       epoch earlier_at, const party& later);
+                       epoch earlier_at, const party& later, std::uint32_t word);
 
 }  // namespace racecheck

@@ -30,6 +30,7 @@ struct party {
   operation what = operation::read;
   scope within = scope::device;  // of an atomic
   bool is_volatile = false;
+  unsigned bytes = 0;  // of an atomic
   thread_name thread{};
   uint3 block_index{};
   uint3 thread_index{};
@@ -76,10 +77,12 @@ struct chain {
   bool has_signal() const { return steps.size() > 1; }
 };
 
-// Two instructions of one thread, of which the second one writes what the first one has read.
+// Two instructions of one thread, of which the second one writes what the first one has read by a
+// plain access.
 struct plain_update {
   place_number read = 0;
   place_number write = 0;
+  bool is_atomic = false;  // the second one
 
   auto operator<=>(const plain_update&) const = default;
 };
@@ -103,6 +106,9 @@ struct finding {
   diagnosis_set lacks;
   witness releaser;  // the strong write that would have to publish what the first one did
   witness acquirer;  // the strong read by which the second one's block has seen it
+  // What else a diagnosis goes by: the atomic or fence whose scope is too narrow, the store that
+  // ends a release sequence, the atomic that takes a lock, the last barrier before a release.
+  std::optional<chain_step> cause;
   // The second one's block has signalled before the second access came.
   bool is_hasty = false;
   chain between;

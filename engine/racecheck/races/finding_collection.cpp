@@ -24,6 +24,10 @@ void name_object(finding& of, described_object as) {
   of.element = std::move(as.element);
 }
 
+bool mixes_with_atomic(const party& one, const party& other) {
+  return is_atomic(one.what) != is_atomic(other.what);
+}
+
 // Else it copies a structure, of which only its bytes are known.
 bool is_of_one_element(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
@@ -47,7 +51,10 @@ party finding_collection::describe(thread_name thread, place_number place, opera
 party finding_collection::describe(cell_record of, operation what) const {
   party made =
       describe({clocks_.block_of(of.access_epoch()), of.rank()}, place_of_site(of.site()), what);
-  if (is_atomic(what)) made.within = of.within();
+  if (is_atomic(what)) {
+    made.within = of.within();
+    made.bytes = of.shape().bytes();
+  }
   made.is_volatile = of.was_volatile();
   return made;
 }
@@ -59,19 +66,26 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
   const party later = describe(now.record, now_is);
   findings_at& here = findings_[{mistake::race, earlier.place, later.place}];
   const race_key key{earlier_record, later.thread, now.record.marks(), clocks_.operations()};
+  // A plain access and an atomic one are told by the log.
+  const bool is_mixed = mixes_with_atomic(earlier, later);
+  const std::uint32_t word =
+      is_mixed ? location_of(now, is_atomic(now_is) ? now.record : earlier_record, later) : 0;
   finding* known = here.latest == key ? &here.all[here.of_latest] : nullptr;
-  if (!known && !is_told_apart(here, later.thread.block)) {
+  if (!known && !is_told_apart(here, later.thread.block, is_mixed)) {
     known = find_untold(here, by, earlier, earlier_record.access_epoch());
   }
   diagnosis_set lacks;
-  std::optional<synchronization_log::way> hasty;
+  std::optional<synchronization_log::way> hasty, other;
   if (!known) {
     ++here.diagnosed;
     lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.access_epoch(),
-                     later);
+                     later, word);
     if (lacks.empty() && earlier.thread.block != later.thread.block) {
       hasty = find_hasty_way(here, earlier, earlier_record.access_epoch(), by);
       if (hasty) lacks = hasty->lacks;
+    }
+    if (lacks.empty() || lacks == diagnosis_set{diagnosis::missing_release}) {
+      other = find_other_way(earlier, earlier_record.access_epoch(), later, lacks);
     }
     known = find_same(here, lacks, earlier, later);
   }
@@ -87,10 +101,13 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                            : describe_object(now.in, now.address, bytes_of_cell));
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
-    const auto way =
-        hasty ? hasty
-              : log_.find_way(earlier.thread, earlier_record.access_epoch(), later.thread, lacks);
+    const auto way = hasty   ? hasty
+                     : other ? other
+                             : log_.find_way(earlier.thread, earlier_record.access_epoch(),
+                                             later.thread, lacks, word);
     if (way) name_way(found, *way);
+    if (!way && !is_mixed && !is_atomic(now_is))
+      name_lock(found, earlier_record.access_epoch(), by);
     if (!found.between.has_signal() && !found.is_between_blocks()) {
       found.between =
           log_.find_common_barrier(earlier.thread, earlier_record.access_epoch(), later.thread);
@@ -101,10 +118,20 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
   here.of_latest = static_cast<std::size_t>(known - here.all.data());
 }
 
+// `atomic`: the access of the two that is one.
+std::uint32_t finding_collection::location_of(const cell_access& now, cell_record atomic,
+                                              const party& by) const {
+  const std::size_t bytes = std::max(atomic.shape().bytes(), bytes_of_cell);
+  const std::byte* const begin =
+      now.address - reinterpret_cast<std::uintptr_t>(now.address) % bytes;
+  return synchronization_log::location_of(now.in, begin, by.thread.block);
+}
+
 // The lines that the diagnosis names, and the chain if the way is just what was diagnosed.
 void finding_collection::name_way(finding& of, const synchronization_log::way& by) const {
   of.releaser = by.released;
   of.acquirer = by.acquired;
+  of.cause = by.cause;
   for (witness* each : {&of.releaser, &of.acquirer}) {
     each->thread_index = index_of(each->rank, block_size_);
   }
@@ -123,6 +150,30 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
                   : !signals || clocks_.before(running, running.threads[by.acquired_by],
                                                by.released_by, by.released_at);
   if (is_confirmed) of.between = by.steps;
+}
+
+// A way on which no more is missing than that the access came too late for its release, or that a
+// store ended what the release had begun; `lacks` says so then.
+std::optional<synchronization_log::way> finding_collection::find_other_way(
+    const party& earlier, epoch earlier_at, const party& later, diagnosis_set& lacks) const {
+  if (earlier.thread.block == later.thread.block) return std::nullopt;
+  auto found = log_.find_ended_sequence(earlier.thread, earlier_at, later.thread);
+  if (found) {
+    lacks = {diagnosis::release_sequence_ended};
+  } else if (lacks.empty()) {
+    found = log_.find_release_before(earlier.thread, earlier_at, later.thread);
+    if (found) lacks = {diagnosis::access_after_release};
+  }
+  return found;
+}
+
+// If one of the two threads alone may hold a lock: what would have taken it.
+void finding_collection::name_lock(finding& of, epoch earlier_at, const thread_state& by) const {
+  const auto of_first = log_.find_held(of.first.thread, earlier_at);
+  const auto of_second = log_.find_held(by.name, by.current_epoch);
+  if (of_first.has_value() == of_second.has_value()) return;
+  of.cause = of_first ? of_first : of_second;
+  of.cause->in_observers_block = of_second.has_value();
 }
 
 // It takes a search of the log: after some of them, the others count like the last one.
@@ -167,8 +218,8 @@ finding* finding_collection::find_untold(findings_at& in, const thread_state& by
 
 // Each diagnosis may take all assumptions, or a search of the log. With the log, what one block has
 // done stands for all of it.
-bool finding_collection::is_told_apart(findings_at& in, std::uint32_t later_block) {
-  if (clocks_.knows_all_assumptions()) return in.diagnosed < most_diagnosed;
+bool finding_collection::is_told_apart(findings_at& in, std::uint32_t later_block, bool by_log) {
+  if (!by_log && clocks_.knows_all_assumptions()) return in.diagnosed < most_diagnosed;
   return in.diagnosed < few_diagnosed ||
          (in.later_blocks.size() < most_blocks && in.later_blocks.insert(later_block).second);
 }

@@ -79,10 +79,15 @@ class finding_collection {
 
   std::optional<synchronization_log::way> find_hasty_way(findings_at& in, const party& earlier,
                                                          epoch earlier_at, const thread_state& by);
+  std::optional<synchronization_log::way> find_other_way(const party& earlier, epoch earlier_at,
+                                                         const party& later,
+                                                         diagnosis_set& lacks) const;
+  void name_lock(finding& of, epoch earlier_at, const thread_state& by) const;
   void name_way(finding& of, const synchronization_log::way& by) const;
   static finding* find_same(findings_at& in, const diagnosis_set& lacks, const party& earlier,
                             const party& later);
-  bool is_told_apart(findings_at& in, std::uint32_t later_block);
+  bool is_told_apart(findings_at& in, std::uint32_t later_block, bool by_log);
+  std::uint32_t location_of(const cell_access& now, cell_record atomic, const party& by) const;
   finding* find_untold(findings_at& in, const thread_state& by, const party& earlier,
                        epoch earlier_at);
 

@@ -127,32 +127,11 @@ void plain_access_check::use_cell(thread_state& by, const cell_access& now, bool
     conflicts_.check_reads(by, now, what, read);
   }
   if (findings_.races() != races) [[unlikely]]
-    note_update(by, now, read);
+    conflicts_.note_update(by, now, what, read);
   history_.drop_reads(read);
   const unsigned marks_of_cell = write.marks() & cell::written_bytes;
   write = now.record;
   write.mark(marks_of_cell);
-}
-
-// That it writes what it has read itself since the last write, where it has.
-void plain_access_check::note_update(const thread_state& by, const cell_access& now,
-                                     cell_record read) {
-  const auto note = [&](site_number site) {
-    findings_.add_plain_update({place_of_site(site), place_of_site(now.record.site())});
-  };
-  if (history_.has_reads(read)) {
-    history_.reads().each_group(read.number(), [&](const read_group& group) {
-      const std::uint32_t first = group.first.rank();
-      if (group.block == by.name.block && by.name.rank >= first && by.name.rank < first + 64 &&
-          group.ranks >> (by.name.rank - first) & 1) {
-        note(group.first.site());
-      }
-    });
-  } else if (!read.has(cell::has_reads) && read.access_epoch() >= clocks_.launch_start() &&
-             read.rank() == by.name.rank &&
-             clocks_.block_of(read.access_epoch()) == by.name.block) {
-    note(read.site());
-  }
 }
 
 void plain_access_check::use_byte(thread_state& by, const cell_access& now, bool writes,

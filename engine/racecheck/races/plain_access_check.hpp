@@ -48,7 +48,6 @@ class plain_access_check {
                         site_number site, cell& of);
   void use_cell(thread_state& by, const cell_access& now, bool writes, cell_record& write,
                 cell_record& read);
-  void note_update(const thread_state& by, const cell_access& now, cell_record read);
   void use_byte(thread_state& by, const cell_access& now, bool writes, std::size_t byte);
 
   const launch_clocks& clocks_;

@@ -3,19 +3,19 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <unordered_map>
 
 namespace racecheck {
-namespace {
 
 // Shared memory of all blocks may have the same addresses.
-std::uint32_t number_of_address(const region& in, const std::byte* address, std::uint32_t block) {
+std::uint32_t synchronization_log::location_of(const region& in, const std::byte* address,
+                                               std::uint32_t block) {
   const auto number =
       static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(address) / bytes_of_cell);
-  return in.is_shared_memory() ? number ^ (block + 1) * 0x9e3779b1u : number;
+  const std::uint32_t of_block = in.is_shared_memory() ? (block + 1) * 0x9e3779b1u : 0;
+  return std::max(number ^ of_block, 1u);
 }
-
-}  // namespace
 
 void synchronization_log::note(const event& what) {
   if (events_.size() < most_events) events_.push_back(what);
@@ -27,7 +27,7 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
   using cpu_backend::observer::access;
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
-  now.where = number_of_address(in, done.address, by.name.block);
+  now.where = location_of(in, done.address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
   now.reads = done.kind != access::store;
@@ -42,7 +42,7 @@ void synchronization_log::note_volatile(const thread_state& by, const region& in
                                         const std::byte* address, bool writes, place_number place) {
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
-  now.where = number_of_address(in, address, by.name.block);
+  now.where = location_of(in, address, by.name.block);
   now.place = place;
   now.rank = by.name.rank;
   now.reads = !writes;
@@ -55,7 +55,7 @@ void synchronization_log::note_plain_write(const thread_state& by, const region&
                                            const std::byte* address) {
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
-  now.where = number_of_address(in, address, by.name.block);
+  now.where = location_of(in, address, by.name.block);
   now.rank = by.name.rank;
   now.what = kind::plain_write;
   note(now);
@@ -109,8 +109,10 @@ struct synchronization_log::search {
   const synchronization_log& log;
   thread_name earlier, later;
   std::uint32_t earlier_at;
+  std::uint32_t excluded = 0;                    // a location
   std::uint32_t read_until = ~std::uint32_t{0};  // what comes later does not count
   std::uint32_t begin_of_stretch = 0;            // the earlier block's last barrier before that
+  std::size_t barrier_of_stretch = none;         // and its number
   bool same_block = earlier.block == later.block;
   // Numbers of events.
   std::vector<std::size_t> fences_of_earlier = {}, barriers_of_earlier = {};
@@ -124,6 +126,12 @@ struct synchronization_log::search {
 
   void collect();
   std::optional<way> best(const diagnosis_set& wanted) const;
+  std::optional<way> ended() const;
+  // Calls use(write, read) with the first writes of the earlier block's threads since the access,
+  // and the reads of their locations by the later block; until it returns true.
+  template <class Use>
+  void each_pair(Use use) const;
+  void note_narrow(way& made, std::size_t number) const;
   way over(std::size_t write, std::size_t read) const;
   // Whether the read has seen the write, or what continues its chain.
   bool has_seen(std::size_t write, std::size_t read) const;
@@ -163,8 +171,10 @@ void synchronization_log::search::collect() {
       case kind::barrier:
       case kind::warp_barrier:
         if (block == earlier.block) {
-          if (each.epoch_since_start <= earlier_at && each.what == kind::barrier)
+          if (each.epoch_since_start <= earlier_at && each.what == kind::barrier) {
             begin_of_stretch = each.epoch_since_start;
+            barrier_of_stretch = number;
+          }
           if (each.epoch_since_start > earlier_at) barriers_of_earlier.push_back(number);
         }
         if (of_later && each.epoch_since_start <= read_until) barriers_of_later.push_back(number);
@@ -198,11 +208,23 @@ void synchronization_log::search::check_chain(way& made, std::size_t write,
   std::size_t last = write;
   for (auto next = std::upper_bound(all.begin(), all.end(), write);
        next != all.end() && *next < read; ++next) {
-    if (!is_handed_on(last, *next)) made.lacks.add(diagnosis::scope_too_narrow);
+    if (!is_handed_on(last, *next)) {
+      note_narrow(made, event_of(last).at_block_scope ? last : *next);
+    }
     last = *next;
     ++made.steps.updates_between;
   }
-  if (!is_handed_on(last, read)) made.lacks.add(diagnosis::scope_too_narrow);
+  if (!is_handed_on(last, read)) {
+    note_narrow(made, event_of(last).at_block_scope ? last : read);
+  }
+}
+
+void synchronization_log::search::note_narrow(way& made, std::size_t number) const {
+  made.lacks.add(diagnosis::scope_too_narrow);
+  if (!made.cause) {
+    const event& narrow = event_of(number);
+    made.cause = log.step_of(narrow, log.block_of(narrow) == later.block);
+  }
 }
 
 std::size_t synchronization_log::search::first_common(const std::vector<std::size_t>& barriers,
@@ -227,7 +249,7 @@ void synchronization_log::search::add_steps(way& to, std::vector<std::size_t> nu
 void synchronization_log::search::check_release(way& made, std::size_t write) const {
   diagnosis_set& lacks = made.lacks;
   const event& written = event_of(write);
-  if (is_too_narrow(written)) lacks.add(diagnosis::scope_too_narrow);
+  if (is_too_narrow(written)) note_narrow(made, write);
   const bool by_itself = written.rank == earlier.rank;
   // What is published must be after a barrier that the two threads share.
   std::size_t barrier = none;
@@ -266,8 +288,12 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
     lacks.add(diagnosis::missing_barrier_before);
     released = early;
   } else if (released == none) {
-    lacks.add(narrow == none ? diagnosis::missing_release : diagnosis::scope_too_narrow);
+    if (narrow == none) lacks.add(diagnosis::missing_release);
+    if (narrow != none) note_narrow(made, narrow);
     released = narrow;
+  }
+  if (lacks.has(diagnosis::missing_barrier_before) && barrier_of_stretch != none && !made.cause) {
+    made.cause = log.step_of(event_of(barrier_of_stretch), false);
   }
   add_steps(made, {barrier, released, write}, false);
   if (released != none) {
@@ -279,7 +305,7 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
 void synchronization_log::search::check_acquire(way& made, std::size_t read) const {
   diagnosis_set& lacks = made.lacks;
   const event& seen = event_of(read);
-  if (is_too_narrow(seen)) lacks.add(diagnosis::scope_too_narrow);
+  if (is_too_narrow(seen)) note_narrow(made, read);
   made.acquired_by = seen.rank;
   // A fence of the later thread itself does as well, after a barrier that both have come to.
   const std::size_t met = first_common(barriers_of_later, read, seen.rank, later.rank);
@@ -305,7 +331,8 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
     }
   }
   if (acquired == none) {
-    lacks.add(narrow == none ? diagnosis::missing_acquire : diagnosis::scope_too_narrow);
+    if (narrow == none) lacks.add(diagnosis::missing_acquire);
+    if (narrow != none) note_narrow(made, narrow);
     acquired = narrow;
   }
   std::size_t barrier = none;
@@ -332,44 +359,78 @@ synchronization_log::way synchronization_log::search::over(std::size_t write,
   return made;
 }
 
-std::optional<synchronization_log::way> synchronization_log::search::best(
-    const diagnosis_set& wanted) const {
-  std::optional<way> least;
-  int least_count = 0;
+template <class Use>
+void synchronization_log::search::each_pair(Use use) const {
   for (const std::size_t read : reads) {
     const event& seen = event_of(read);
-    if (same_block && seen.rank != later.rank) continue;
+    if (seen.where == excluded || (same_block && seen.rank != later.rank)) continue;
     const auto found = writes.find(seen.where);
     if (found == writes.end()) continue;
-    // Of each thread the first write since.
-    bool is_taken = false;
     for (const std::size_t write : found->second) {
       if (write >= read) break;
       const event& written = event_of(write);
       if (written.epoch_since_start < begin_of_stretch || log.block_of(written) != earlier.block)
         continue;
       const bool by_itself = written.rank == earlier.rank;
-      if (by_itself ? written.epoch_since_start < earlier_at : same_block || is_taken) continue;
-      if (!has_seen(write, read)) continue;
-      way made = over(write, read);
-      if (made.lacks == wanted) return made;
-      const int count = made.lacks.size();
-      if (!least || count < least_count) {
-        least = made;
-        least_count = count;
-      }
-      is_taken = true;
-      if (by_itself) break;
+      if (by_itself ? written.epoch_since_start < earlier_at : same_block) continue;
+      if (use(write, read)) return;
     }
   }
+}
+
+std::optional<synchronization_log::way> synchronization_log::search::best(
+    const diagnosis_set& wanted) const {
+  std::optional<way> least;
+  int least_count = 0;
+  // Of each location the first write by another thread, and the first by the earlier one itself.
+  std::size_t taken_by_other = none, taken_by_itself = none;
+  each_pair([&](std::size_t write, std::size_t read) {
+    const bool by_itself = event_of(write).rank == earlier.rank;
+    if (taken_by_itself == read || (!by_itself && taken_by_other == read)) return false;
+    if (!has_seen(write, read)) return false;
+    way made = over(write, read);
+    const bool is_wanted = made.lacks == wanted;
+    const int count = made.lacks.size();
+    if (!least || is_wanted || count < least_count) {
+      least = made;
+      least_count = count;
+    }
+    taken_by_other = read;
+    if (by_itself) taken_by_itself = read;
+    return is_wanted;
+  });
   return least;
 }
 
+std::optional<synchronization_log::way> synchronization_log::search::ended() const {
+  std::optional<way> found;
+  each_pair([&](std::size_t write, std::size_t read) {
+    const auto all = stores.find(event_of(write).where);
+    if (all == stores.end()) return false;
+    const auto next = std::upper_bound(all->second.begin(), all->second.end(), write);
+    if (next == all->second.end() || *next > read) return false;
+    const event& store = event_of(*next);
+    if (store.what != kind::atomic || store.releases || log.block_of(store) == earlier.block) {
+      return false;
+    }
+    way made = over(write, read);
+    if (!made.lacks.empty()) return false;
+    made.cause = log.step_of(store, log.block_of(store) == later.block);
+    found = made;
+    return true;
+  });
+  return found;
+}
+
 std::optional<synchronization_log::way> synchronization_log::find_way(
-    thread_name earlier, epoch earlier_at, thread_name later, const diagnosis_set& wanted) const {
+    thread_name earlier, epoch earlier_at, thread_name later, const diagnosis_set& wanted,
+    std::uint32_t excluded) const {
   if (events_.empty() || !is_whole()) return std::nullopt;
-  search here{
-      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
+  search here{.log = *this,
+              .earlier = earlier,
+              .later = later,
+              .earlier_at = since_start(earlier_at),
+              .excluded = excluded};
   here.collect();
   return here.best(wanted.common_with(lacks_of_ways));
 }
@@ -387,6 +448,43 @@ std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thre
   here.collect();
   const auto found = here.best({diagnosis::missing_barrier_before});
   return found && found->lacks.has(diagnosis::missing_barrier_before) ? found : std::nullopt;
+}
+
+std::optional<synchronization_log::way> synchronization_log::find_release_before(
+    thread_name earlier, epoch earlier_at, thread_name later) const {
+  if (events_.empty() || !is_whole()) return std::nullopt;
+  search here{
+      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
+  here.collect();
+  here.earlier_at = here.begin_of_stretch;
+  const auto found = here.best({});
+  return found && found->lacks.empty() && found->released.rank == earlier.rank ? found
+                                                                               : std::nullopt;
+}
+
+std::optional<synchronization_log::way> synchronization_log::find_ended_sequence(
+    thread_name earlier, epoch earlier_at, thread_name later) const {
+  if (events_.empty() || !is_whole()) return std::nullopt;
+  search here{
+      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
+  here.collect();
+  return here.ended();
+}
+
+std::optional<chain_step> synchronization_log::find_held(thread_name thread, epoch at) const {
+  if (!is_whole()) return std::nullopt;
+  const std::uint32_t before = since_start(at);
+  std::set<std::uint32_t> written;
+  for (auto each = events_.rbegin(); each != events_.rend(); ++each) {
+    // What a thread does after a write is in a later epoch.
+    const bool is_own_write =
+        each->rank == thread.rank && each->epoch_since_start < before &&
+        (each->what == kind::plain_write || (each->what == kind::atomic && each->writes)) &&
+        block_of(*each) == thread.block;
+    if (!is_own_write || !written.insert(each->where).second) continue;
+    if (each->what == kind::atomic && each->reads) return step_of(*each, false);
+  }
+  return std::nullopt;
 }
 
 chain synchronization_log::find_common_barrier(thread_name one, epoch at, thread_name other) const {

@@ -42,12 +42,18 @@ class synchronization_log {
   // Whether there was room for all of it. If not, nothing is found: what is missing may be there.
   bool is_whole() const { return events_.size() < most_events; }
 
+  // A number for the location of an atomic at `address`, by a thread of this block; never 0.
+  static std::uint32_t location_of(const region& in, const std::byte* address, std::uint32_t block);
+
   // One way from a thread's access to another thread's, over a location that both blocks use.
   struct way {
     witness released;
     witness acquired;
     diagnosis_set lacks;  // nothing: what is on it would have done
     chain steps;
+    // Whose scope is too narrow, or that ends the release sequence. Where a barrier is missing
+    // before the release, the block's last one.
+    std::optional<chain_step> cause;
     // Whether all of `steps` is surely before the access that relies on it.
     bool is_certain = true;
     // What releases, and which thread of the observing block acquires: it must know the release
@@ -59,13 +65,25 @@ class synchronization_log {
     bool by_own_fence = false;
   };
   // One that lacks just `wanted`, as far as a way can lack it; else the one that lacks least. None
-  // if nothing that the earlier thread's block has written since was seen by the later one's block.
+  // if nothing that the earlier thread's block has written since was seen by the later one's block,
+  // or only at `excluded`, a location.
   std::optional<way> find_way(thread_name earlier, epoch earlier_at, thread_name later,
-                              const diagnosis_set& wanted = {}) const;
+                              const diagnosis_set& wanted = {}, std::uint32_t excluded = 0) const;
   // The same where the access that another thread of its block has published already only comes
   // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`.
   std::optional<way> find_hasty_way(thread_name earlier, epoch earlier_at, thread_name later,
                                     epoch now) const;
+  // A release after which `earlier` accessed in epoch `earlier_at`, and which the later one's
+  // thread has acquired: had the access come before it, nothing would be missing.
+  std::optional<way> find_release_before(thread_name earlier, epoch earlier_at,
+                                         thread_name later) const;
+  // A way on which nothing is missing but that a third thread's store, the way's `cause`, has taken
+  // the place of what was released.
+  std::optional<way> find_ended_sequence(thread_name earlier, epoch earlier_at,
+                                         thread_name later) const;
+  // The last update by this thread before epoch `at` of a location that it has not written since:
+  // if that took a lock, the thread holds it then.
+  std::optional<chain_step> find_held(thread_name thread, epoch at) const;
   // The last barrier that both threads of a block came to before what the one did in epoch `at`;
   // nothing if there is none.
   chain find_common_barrier(thread_name one, epoch at, thread_name other) const;

@@ -115,6 +115,16 @@ bool is_element(std::string_view expression) {
 
 }  // namespace
 
+bool has_name(std::string_view line, std::string_view name) {
+  for (std::size_t at = line.find(name); at != nowhere; at = line.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_of_name(line[at - 1])) && (end == line.size() || !is_of_name(line[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 changed_variables variables_changed_by(std::string_view line) {
   // Not std::regex: its header takes longer to compile than all the rest of the report. What others
   // begin with comes after them.
@@ -145,7 +155,8 @@ changed_variables variables_changed_by(std::string_view line) {
     const std::string name = first_name(expression);
     if (name.empty()) continue;
     if (*sign == "=") {
-      if (is_element(expression)) found.stored_elements.insert(name);
+      (is_element(expression) ? found.stored_elements : found.assigned).insert(name);
+      if (is_element(expression)) found.stored_places.emplace(expression);
       continue;
     }
     found.updated.insert(name);

@@ -14,7 +14,12 @@ struct changed_variables {
   std::set<std::string> updated;           // by `+=`, `++` and the like
   std::set<std::string> updated_elements;  // those of them that are elements or behind a pointer
   std::set<std::string> stored_elements;   // by `=`, elements or behind a pointer as well
+  std::set<std::string> stored_places;     // the same as they stand there: "bins[k]"
+  std::set<std::string> assigned;          // by `=`, all others
 };
 changed_variables variables_changed_by(std::string_view line);
+
+// Whether the name stands on the line, and not only as a part of another one.
+bool has_name(std::string_view line, std::string_view name);
 
 }  // namespace racecheck

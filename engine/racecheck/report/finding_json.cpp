@@ -20,6 +20,8 @@ using json = nlohmann::ordered_json;
 constexpr std::array kinds = {"race", "unwritten", "outside"};
 constexpr std::array operations = {"read", "write", "atomic_load", "atomic_store", "atomic_update"};
 constexpr std::array scopes = {"block", "device"};
+constexpr std::array causes = {"fence", "atomic", "barrier",
+                               "warp_barrier"};  // as chain_step::kind
 
 json json_of(const uint3& index) { return {index.x, index.y, index.z}; }
 
@@ -30,6 +32,7 @@ json json_of(const party& of, const source_line& at, const own_file& own) {
           {"operation", operations[static_cast<std::size_t>(of.what)]},
           {"scope", scopes[of.within == scope::device]},
           {"volatile", of.is_volatile},
+          {"bytes", of.bytes},
           {"block", json_of(of.block_index)},
           {"thread", json_of(of.thread_index)},
           {"file", at.file},
@@ -42,6 +45,13 @@ json json_of(const party& of, const source_line& at, const own_file& own) {
 json json_of(const witness& of, const source_line& at) {
   if (!of.known) return nullptr;
   return {{"thread", json_of(of.thread_index)}, {"file", at.file}, {"line", at.line}};
+}
+
+json json_of(const chain_step& cause, const source_line& at) {
+  return {{"kind", causes[static_cast<std::size_t>(cause.what)]},
+          {"by_the_second", cause.in_observers_block},
+          {"file", at.file},
+          {"line", at.line}};
 }
 
 json json_of(const diagnosis_set& codes) {
@@ -156,6 +166,7 @@ party party_of(const json& object) {
   made.what = static_cast<operation>(word_at(object, "operation", operations));
   made.within = word_at(object, "scope", scopes) == 1 ? scope::device : scope::block;
   made.is_volatile = flag_at(object, "volatile");
+  made.bytes = small_number_at(object, "bytes");
   made.block_index = index_at(object, "block");
   made.thread_index = index_at(object, "thread");
   return made;
@@ -167,6 +178,13 @@ void read_witness(const json& record, const char* key, witness& of, source_line&
   of.known = true;
   of.thread_index = index_at(object, "thread");
   at = line_at(object);
+}
+
+void read_cause(const json& object, located_finding& of) {
+  of.finding.cause.emplace();
+  of.finding.cause->what = static_cast<chain_step::kind>(word_at(object, "kind", causes));
+  of.finding.cause->in_observers_block = flag_at(object, "by_the_second");
+  of.cause = line_at(object);
 }
 
 diagnosis code_of(const json& text) {
@@ -238,6 +256,7 @@ json json_of(const located_finding& of, const own_file& own) {
     made["releaser"] = json_of(found.releaser, of.releaser);
     made["acquirer"] = json_of(found.acquirer, of.acquirer);
     made["signals_too_early"] = found.is_hasty;
+    if (found.cause) made["cause"] = json_of(*found.cause, of.cause);
   }
   made["heading"] = heading_of(of);
   made["advice"] = json::array();
@@ -302,6 +321,7 @@ located_finding finding_of(const json& record, std::uint64_t seed) {
     found.is_hasty = flag_at(record, "signals_too_early");
     read_witness(record, "releaser", found.releaser, made.releaser);
     read_witness(record, "acquirer", found.acquirer, made.acquirer);
+    if (record.contains("cause")) read_cause(record["cause"], made);
     made.chain = chain_of_record(record);
   }
   if (codes != found.codes_to_tell()) refuse("codes", "list of diagnoses of that kind");

@@ -34,7 +34,11 @@ struct text_maker {
   std::string text_of(const char* text, const text_variant& variant) const;
   bool holds(condition when) const;
   std::string value_of(placeholder name) const;
+  std::string cause_text() const;
 
+  bool second_holds() const {
+    return located.finding.cause && located.finding.cause->in_observers_block;
+  }
   const source_line& published() const {
     return located.finding.is_hasty ? located.second : located.first;
   }
@@ -64,6 +68,14 @@ bool text_maker::holds(condition when) const {
   return false;
 }
 
+std::string text_maker::cause_text() const {
+  const auto& cause = located.finding.cause;
+  if (!cause || cause->what == chain_step::kind::barrier)
+    return "an atomic or a fence between the two";
+  return (cause->what == chain_step::kind::fence ? "the fence at " : "the atomic at ") +
+         place_text(located.cause, own);
+}
+
 std::string text_maker::value_of(placeholder name) const {
   const finding& found = located.finding;
   switch (name) {
@@ -71,6 +83,28 @@ std::string text_maker::value_of(placeholder name) const {
       return place_of_witness(found.acquirer, located.acquirer);
     case placeholder::acquiring_atomic:
       return atomic_at(found.acquirer, located.acquirer);
+    case placeholder::atomic_line:
+      return line_text(is_atomic(found.first.what) ? located.first : located.second, own);
+    case placeholder::plain_line:
+      return line_text(is_atomic(found.first.what) ? located.second : located.first, own);
+    case placeholder::cause:
+      return cause_text();
+    case placeholder::cause_place:
+      return place_text(located.cause, own);
+    case placeholder::first_bytes:
+      return std::to_string(found.first.bytes);
+    case placeholder::first_line:
+      return line_text(located.first, own);
+    case placeholder::second_bytes:
+      return std::to_string(found.second.bytes);
+    case placeholder::second_line:
+      return line_text(located.second, own);
+    case placeholder::holding_line:
+      return line_text(second_holds() ? located.second : located.first, own);
+    case placeholder::other_line:
+      return line_text(second_holds() ? located.first : located.second, own);
+    case placeholder::release_line:
+      return line_text(located.releaser, own);
     case placeholder::narrow_access:
       return place_text(is_narrow(found.first) ? located.first : located.second, own);
     case placeholder::observed_line:

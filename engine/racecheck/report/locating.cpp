@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <fstream>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "racecheck/report/access_text.hpp"
@@ -32,25 +35,99 @@ struct updates {
   }
 };
 
+// Pairs of lines of one file at which a thread looks at an element by a plain read, and then
+// changes it by an atomic. (If the read comes after the atomic in the source, a loop has come
+// round: it is not what the atomic was meant to go by.)
+using looks = std::set<std::pair<std::string, std::string>>;
+
+looks find_looks(const std::set<plain_update>& all) {
+  std::vector<place_number> places;
+  for (const plain_update& each : all) {
+    if (each.is_atomic) places.insert(places.end(), {each.read, each.write});
+  }
+  const std::vector<source_line> lines = source_lines(places);
+  looks found;
+  for (std::size_t read = 0; read < lines.size(); read += 2) {
+    const source_line &look = lines[read], &change = lines[read + 1];
+    if (!look.file.empty() && look.file == change.file && look.line <= change.line) {
+      found.insert({place_text(look), place_text(change)});
+    }
+  }
+  return found;
+}
+
+void name_look(located_finding& at, const looks& known) {
+  finding& of = at.finding;
+  if (!of.lacks.has(diagnosis::plain_mixed_with_atomic)) return;
+  const bool is_first = is_atomic(of.second.what);
+  const source_line &plain = is_first ? at.first : at.second,
+                    &other = is_first ? at.second : at.first;
+  of.lacks.add(diagnosis::plain_look_before_atomic,
+               known.contains({place_text(plain), place_text(other)}));
+}
+
+// Lines at which two threads write one element, and whether they are of two blocks.
+using two_writers = std::map<std::string, bool>;
+
+two_writers find_two_writers(const std::vector<located_finding>& all) {
+  two_writers found;
+  for (const located_finding& each : all) {
+    const finding& of = each.finding;
+    const std::string line = place_text(each.first);
+    if (of.what == mistake::race && of.first.what == operation::write &&
+        of.second.what == operation::write && line == place_text(each.second)) {
+      found[line] |= of.is_between_blocks();
+    }
+  }
+  return found;
+}
+
+constexpr unsigned most_lines_of_a_condition = 2;
+
+// As in `if (!visited[v])`, and on the next line `visited[v] = 1`.
+bool is_checked_and_set(const source_line& read, const source_line& write) {
+  const std::set<std::string> places = variables_changed_by(write.text).stored_places;
+  return read.file == write.file && read.line < write.line &&
+         write.line - read.line <= most_lines_of_a_condition && has_name(read.text, "if") &&
+         std::ranges::any_of(places, [&](const std::string& each) {
+           return read.text.find(each) != std::string::npos;
+         });
+}
+
+// Whether what the one line reads decides what the other one, which comes after it, writes.
+bool decides(const source_line& read, const source_line& write) {
+  const changed_variables by_read = variables_changed_by(read.text);
+  return std::ranges::any_of(by_read.assigned,
+                             [&](const std::string& name) { return has_name(write.text, name); }) ||
+         (has_name(read.text, "if") && write.line - read.line <= most_lines_of_a_condition);
+}
+
 // Of those that read and write it on one line, or on two that change it. A thread may also write
 // what it has read at another line for another purpose: in a loop, for the next round.
-updates find_updates(const std::set<plain_update>& all) {
+updates find_updates(const std::set<plain_update>& all, const two_writers& writers) {
   std::vector<place_number> places;
-  for (const plain_update& each : all) places.insert(places.end(), {each.read, each.write});
+  for (const plain_update& each : all) {
+    if (!each.is_atomic) places.insert(places.end(), {each.read, each.write});
+  }
   const std::vector<source_line> lines = source_lines(places);
   updates found;
   for (std::size_t read = 0; read < places.size(); read += 2) {
     const std::size_t write = read + 1;
-    const bool is_one_line =
-        !lines[read].file.empty() && place_text(lines[read]) == place_text(lines[write]);
+    const std::string line_of_write = place_text(lines[write]);
+    const bool is_one_line = !lines[read].file.empty() && place_text(lines[read]) == line_of_write;
     const changed_variables by_write = variables_changed_by(lines[write].text);
     const bool update_one = update_the_same(variables_changed_by(lines[read].text), by_write);
     const bool only_updates =
         !by_write.updated_elements.empty() && by_write.stored_elements.empty();
-    if (is_one_line || update_one) found.places.insert(places[read]);
-    if (is_one_line || update_one || only_updates) {
+    // Where no two threads write one element, each has its own: the others only read it.
+    const auto race = writers.find(line_of_write);
+    const bool over_two_lines = lines[read].file == lines[write].file &&
+                                lines[read].line < lines[write].line && race != writers.end() &&
+                                (race->second || decides(lines[read], lines[write]));
+    if (is_one_line || update_one || over_two_lines) found.places.insert(places[read]);
+    if (is_one_line || update_one || over_two_lines || only_updates) {
       found.places.insert(places[write]);
-      found.lines.insert(place_text(lines[write]));
+      found.lines.insert(line_of_write);
     }
   }
   return found;
@@ -63,12 +140,103 @@ void name_update(located_finding& at, const updates& known) {
   constexpr diagnosis_set of_volatile = {diagnosis::volatile_is_no_synchronisation};
   finding& of = at.finding;
   const diagnosis_set rest = of.lacks.without(of_no_order).without(of_volatile);
-  if (of.what != mistake::race || !rest.empty() || is_atomic(of.first.what) ||
-      !known.contain(of.first, at.first) || !known.contain(of.second, at.second)) {
-    return;
-  }
+  const bool reads_first = of.first.what == operation::read;
+  const bool are_updates =
+      (known.contain(of.first, at.first) && known.contain(of.second, at.second)) ||
+      is_checked_and_set(reads_first ? at.first : at.second, reads_first ? at.second : at.first);
+  if (of.what != mistake::race || !rest.empty() || is_atomic(of.first.what) || !are_updates) return;
   of.lacks = of.lacks.without(of_no_order);
   of.lacks.add(diagnosis::missing_atomic);
+}
+
+// "s->" of "s->count"; nothing if it is no member.
+std::string_view holder_of(std::string_view member) {
+  const std::size_t end = member.find_last_of(".>");
+  return end == member.npos ? "" : member.substr(0, end + 1);
+}
+
+// The names of a source's `extern __shared__` arrays.
+std::set<std::string> dynamic_arrays(const std::string& path) {
+  std::set<std::string> names;
+  std::ifstream source(path);
+  for (std::string line; std::getline(source, line);) {
+    const std::size_t declared = line.find("extern __shared__");
+    const std::size_t end = line.find('[', declared);
+    if (declared == line.npos || end == line.npos) continue;
+    const std::size_t begin = line.find_last_of(" *&", end) + 1;
+    names.insert(line.substr(begin, end - begin));
+  }
+  return names;
+}
+
+// Two names for the same bytes: nothing has to be ordered then, but told apart.
+void name_shared_bytes(located_finding& at) {
+  finding& of = at.finding;
+  constexpr diagnosis_set of_no_order = {diagnosis::missing_syncwarp,
+                                         diagnosis::missing_syncthreads};
+  const changed_variables first = variables_changed_by(at.first.text);
+  const changed_variables second = variables_changed_by(at.second.text);
+  if (of.what != mistake::race || of.first.what != operation::write ||
+      of.second.what != operation::write || !of.lacks.without(of_no_order).empty() ||
+      first.stored_places.size() != 1 || second.stored_places.size() != 1 ||
+      first.stored_places == second.stored_places) {
+    return;
+  }
+  const std::string_view holder = holder_of(*first.stored_places.begin());
+  if (!holder.empty() && holder == holder_of(*second.stored_places.begin())) {
+    of.lacks = {diagnosis::members_of_one_word};
+  } else if (of.element.in_dynamic_memory && first.stored_elements != second.stored_elements) {
+    const std::set<std::string> arrays = dynamic_arrays(at.first.file);
+    if (arrays.contains(*first.stored_elements.begin()) &&
+        arrays.contains(*second.stored_elements.begin())) {
+      of.lacks = {diagnosis::arrays_at_one_address};
+    }
+  }
+}
+
+// Whether the line takes a lock, as far as its text tells: it puts a 1 where it expects a 0, until
+// that has been the case.
+bool takes_a_lock(std::string_view line) {
+  const auto has = [&](std::string_view part) { return line.find(part) != line.npos; };
+  const bool exchanges = has("0, 1)") || has("exchange(1") || has("test_and_set") ||
+                         (has("atomicExch") && has(", 1)"));
+  return exchanges && has_name(line, "while");
+}
+
+// The lock that only one of two updates holds, or that is opened by a plain store; and whether what
+// was found on the way is what the source says.
+void name_cause(located_finding& at) {
+  finding& of = at.finding;
+  const bool plain_writes =
+      (is_atomic(of.first.what) ? of.second : of.first).what == operation::write;
+  of.lacks.add(diagnosis::lock_opened_by_plain_store,
+               of.lacks.has(diagnosis::plain_mixed_with_atomic) && plain_writes &&
+                   takes_a_lock((is_atomic(of.first.what) ? at.first : at.second).text));
+  constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
+  // Then what has signalled belongs to the round before, and its reader has not waited.
+  const source_line& published = of.is_hasty ? at.second : at.first;
+  const bool has_barrier = of.cause && of.cause->what == chain_step::kind::barrier &&
+                           published.file == at.cause.file && at.cause.file == at.releaser.file &&
+                           published.line < at.cause.line && at.cause.line < at.releaser.line;
+  if (has_barrier && of.lacks.has(diagnosis::missing_barrier_before)) {
+    of.lacks = {};
+    of.releaser = of.acquirer = {};
+    of.between = {};
+    of.cause.reset();
+  }
+  if (of.cause && of.lacks.without(of_no_lock).empty()) {
+    if (takes_a_lock(at.cause.text)) {
+      of.lacks = {diagnosis::lock_on_one_side};
+    } else {
+      of.cause.reset();
+    }
+  }
+  // A loop that comes round does its release before the next round's accesses.
+  if (of.lacks.has(diagnosis::access_after_release) &&
+      (at.first.file != at.releaser.file || at.first.line <= at.releaser.line)) {
+    of.lacks = {};
+    of.releaser = of.acquirer = {};
+  }
 }
 
 }  // namespace
@@ -79,12 +247,13 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
   std::vector<place_number> places;
   for (const finding& each : findings) {
     places.insert(places.end(),
-                  {each.first.place, each.second.place, each.releaser.place, each.acquirer.place});
+                  {each.first.place, each.second.place, each.releaser.place, each.acquirer.place,
+                   each.cause ? each.cause->place : place_number{}});
     for (const chain_step& step : each.between.steps) places.push_back(step.place);
   }
   const std::vector<source_line> lines = source_lines(places);
-  const updates known_updates = find_updates(plain_updates);
   std::vector<located_finding> all;
+  std::vector<race_lines> chains;
   auto line = lines.begin();
   for (const finding& each : findings) {
     located_finding now;
@@ -93,14 +262,23 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
     now.second = *line++;
     now.releaser = *line++;
     now.acquirer = *line++;
+    now.cause = *line++;
     now.seed = seed;
     now.seeds = {seed};
     const auto end = line + static_cast<std::ptrdiff_t>(each.between.steps.size());
     const race_lines of_chain{now.first, now.second, {line, end}};
     line = end;
-    name_update(now, known_updates);
-    if (each.what == mistake::race) now.chain = chain_of(now.finding, of_chain);
+    chains.push_back(of_chain);
     all.push_back(std::move(now));
+  }
+  const updates known_updates = find_updates(plain_updates, find_two_writers(all));
+  const looks known_looks = find_looks(plain_updates);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    name_update(all[i], known_updates);
+    name_shared_bytes(all[i]);
+    name_look(all[i], known_looks);
+    name_cause(all[i]);
+    if (all[i].finding.what == mistake::race) all[i].chain = chain_of(all[i].finding, chains[i]);
   }
   return merge_by_lines(std::move(all));
 }

@@ -20,13 +20,42 @@ two_lines lines_of(const located_finding& of) {
   return lines;
 }
 
+// That a plain access meets atomics, and nothing else; of one block a barrier may be what is
+// missing.
+bool is_plain_alone(const finding& of) {
+  constexpr diagnosis_set surely = {diagnosis::plain_look_before_atomic,
+                                    diagnosis::lock_opened_by_plain_store};
+  constexpr diagnosis_set plain = {diagnosis::plain_mixed_with_atomic,
+                                   diagnosis::volatile_is_no_synchronisation};
+  return of.lacks.has(diagnosis::plain_mixed_with_atomic) &&
+         of.lacks.without(plain).without(surely).empty() &&
+         (of.is_between_blocks() || !of.lacks.common_with(surely).empty());
+}
+
+// Then what else a race at its lines lacks came of other atomics that lay between. (Who reads
+// before another one's atomic was not meant to have seen it, while one that reads after it may be.)
+bool is_plain_for_all(const finding& of) {
+  return is_plain_alone(of) &&
+         (of.first.what == operation::read || of.lacks.has(diagnosis::plain_look_before_atomic) ||
+          of.lacks.has(diagnosis::lock_opened_by_plain_store));
+}
+
 // Whether `now` has another diagnosis than `known`, at the same lines, only because of what
 // happened to lie between the two threads.
 bool is_by_chance(const finding& now, const finding& known) {
+  if (is_plain_for_all(known) && now.lacks.has(diagnosis::plain_mixed_with_atomic) &&
+      (known.is_between_blocks() || !now.is_between_blocks())) {
+    return &now != &known;
+  }
   if (now.what != mistake::race || known.what != mistake::race ||
       now.is_between_blocks() != known.is_between_blocks()) {
     return false;
   }
+  // Who does not wait for the barrier may come before all that it should wait for, and who accesses
+  // after its release, after all that the other one does.
+  constexpr diagnosis_set late[] = {{diagnosis::missing_barrier_after},
+                                    {diagnosis::access_after_release}};
+  if (now.lacks.empty() && std::ranges::find(late, known.lacks) != std::end(late)) return true;
   // In a block where a barrier is missing, atomics that neither release nor acquire were not meant
   // to stand in for it.
   constexpr diagnosis_set barrier = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads};
@@ -47,15 +76,19 @@ bool is_by_chance(const finding& now, const finding& known) {
 bool tells_more(const finding& now, const finding& known) {
   return (known.lacks.has(diagnosis::missing_syncwarp) &&
           now.lacks.has(diagnosis::missing_syncthreads)) ||
-         (known.is_hasty && !now.is_hasty) ||
+         (known.is_hasty && !now.is_hasty) || (is_plain_for_all(now) && !is_plain_for_all(known)) ||
          (now.is_between_blocks() && !known.is_between_blocks());
 }
 
-// A barrier of the warp would not do where two threads of different warps race, too.
+// A barrier of the warp would not do where two threads of different warps race, too. Of a race with
+// an atomic not every run shows that it comes of a look.
 diagnosis_set key_of(const finding& of) {
   constexpr diagnosis_set warp = {diagnosis::missing_syncwarp};
+  constexpr diagnosis_set look = {diagnosis::plain_look_before_atomic,
+                                  diagnosis::lock_opened_by_plain_store};
   diagnosis_set lacks = of.lacks.without(warp);
   lacks.add(diagnosis::missing_syncthreads, lacks != of.lacks);
+  lacks = lacks.without(look);
   return lacks;
 }
 
@@ -67,6 +100,34 @@ void add_same(located_finding& to, const located_finding& more) {
   if (tells_more(more.finding, to.finding)) to = more;
   to.finding.count = count;
   to.seeds = std::move(seeds);
+}
+
+// Not every run shows that two lines are those of an update. Atomics that neither release nor
+// acquire were not meant to order its accesses.
+void name_all_updates(std::vector<located_finding>& all) {
+  constexpr diagnosis_set update = {diagnosis::missing_atomic};
+  constexpr diagnosis_set unordered = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads,
+                                       diagnosis::not_diagnosed,
+                                       diagnosis::volatile_is_no_synchronisation};
+  constexpr diagnosis_set relaxed = {diagnosis::missing_release, diagnosis::missing_acquire};
+  std::set<std::string> lines;
+  for (const located_finding& each : all) {
+    if (!each.finding.lacks.has(diagnosis::missing_atomic)) continue;
+    lines.insert({place_text(each.first), place_text(each.second)});
+  }
+  for (located_finding& each : all) {
+    finding& of = each.finding;
+    const diagnosis_set rest = of.lacks.without(unordered).without(update);
+    if (of.what == mistake::race && !is_atomic(of.first.what) && !is_atomic(of.second.what) &&
+        (rest.empty() || rest.common_with(relaxed) == relaxed) &&
+        lines.contains(place_text(each.first)) && lines.contains(place_text(each.second))) {
+      of.lacks = of.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
+      of.lacks.add(update);
+      for (drawn_chain::arrow& arrow : each.chain.arrows) {
+        if (!arrow.lacks.empty()) arrow.lacks = of.lacks;
+      }
+    }
+  }
 }
 
 // Those that are there by chance are counted for what is really missing at their lines.
@@ -82,12 +143,28 @@ void merge_chances(std::vector<located_finding>& all) {
     (*real)->finding.count += std::exchange(each.finding.count, 0);
     (*real)->seeds.merge(each.seeds);
   }
+  // That two threads open a lock by plain stores is no other mistake.
+  for (located_finding& lock : all) {
+    if (!lock.finding.lacks.has(diagnosis::lock_opened_by_plain_store)) continue;
+    const bool atomic_first = is_atomic(lock.finding.first.what);
+    const std::string opened = place_text(atomic_first ? lock.second : lock.first);
+    for (located_finding& each : all) {
+      if (is_atomic(each.finding.first.what) || is_atomic(each.finding.second.what) ||
+          each.finding.object != lock.finding.object ||
+          lines_of(each) != two_lines(opened, opened)) {
+        continue;
+      }
+      lock.finding.count += std::exchange(each.finding.count, 0);
+      lock.seeds.merge(each.seeds);
+    }
+  }
   std::erase_if(all, [](const located_finding& each) { return each.finding.count == 0; });
 }
 
 }  // namespace
 
 std::vector<located_finding> merge_by_lines(std::vector<located_finding> findings) {
+  name_all_updates(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;
   std::set<two_lines> unordered_between_blocks;
   std::vector<located_finding> all;
@@ -111,7 +188,8 @@ std::vector<located_finding> merge_by_lines(std::vector<located_finding> finding
         !each.finding.is_between_blocks() && unordered_between_blocks.contains(lines_of(each));
   }
   std::ranges::stable_sort(all, {}, [](const located_finding& of) {
-    return std::tuple(of.finding.is_strict(), of.also_between_blocks, -of.finding.lacks.size());
+    return std::tuple(of.finding.is_strict(), !is_plain_alone(of.finding), of.also_between_blocks,
+                      -of.finding.lacks.size());
   });
   return all;
 }
@@ -152,10 +230,12 @@ std::vector<element_findings> merge_by_element(const std::vector<located_finding
     with->count += each.finding.count;
     with->seeds.insert(each.seeds.begin(), each.seeds.end());
   }
-  // Of several runs the one that shows a mistake first: a race that only some schedules have is
-  // more often the consequence of another mistake than the mistake itself.
+  // A word that is not always used by atomics makes what it should order race as well. Of several
+  // runs the one that shows a mistake first: a race that only some schedules have is more often the
+  // consequence of another mistake than the mistake itself.
   std::ranges::stable_sort(all, {}, [](const element_findings& of) {
-    return std::tuple(of.shown.finding.is_strict(), *of.shown.seeds.begin());
+    return std::tuple(of.shown.finding.is_strict(), !is_plain_alone(of.shown.finding),
+                      *of.shown.seeds.begin());
   });
   return all;
 }

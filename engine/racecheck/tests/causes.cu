@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Races of which several things could be said, and one is the cause: causes_test.py has what must
+// be told first.
+//   causes NAME       runs one
+// A comment "mark: NAME" names a line of the two, or one that the diagnosis names.
+#include <cuda_runtime.h>
+#include <cuda/atomic>
+
+#include <cstdio>
+#include <cstring>
+
+using device_ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
+
+// ---- A plain access to a word that others change by atomics
+
+__global__ void look_and_maximum(int* largest) {
+  const int mine = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (*largest < mine)         // mark: looked
+    atomicMax(largest, mine);  // mark: maximum
+}
+
+__global__ void count_and_read(int* counter, int* out) {
+  atomicAdd(counter, 1);                                  // mark: counted
+  out[blockIdx.x * blockDim.x + threadIdx.x] = *counter;  // mark: count read
+}
+
+template <class Pointer>
+__global__ void exchange_loop(Pointer word) {
+  int seen = *word;  // mark: first look
+  int expected;
+  do {
+    expected = seen;
+    seen = atomicCAS(const_cast<int*>(word), expected, expected + 1);  // mark: exchanged
+  } while (seen != expected);
+}
+
+// Half of the blocks take the lock, the others use an atomic.
+__global__ void locked_and_atomic(int* lock, int* sum) {
+  if (blockIdx.x % 2 == 0) {
+    atomicAdd(sum, 1);  // mark: added atomically
+    return;
+  }
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;  // mark: added plainly
+  __threadfence();
+  atomicExch(lock, 0);
+}
+
+// The work is handed out by atomics that would order the look, if they released and acquired.
+__global__ void look_while_fetching(int* next, int* largest) {
+  for (int i = atomicAdd(next, 1); i < 32; i = atomicAdd(next, 1)) {
+    if (*largest < i)         // mark: looked between
+      atomicMax(largest, i);  // mark: maximum between
+  }
+}
+
+// What a last block lacks is the order, though what it reads plainly was added atomically.
+__global__ void last_block_of_a_sum(int* sum, unsigned* tickets, int* out) {
+  atomicAdd(sum, 1);                                         // mark: part added
+  if (atomicAdd(tickets, 1u) == gridDim.x - 1) *out = *sum;  // mark: sum read
+}
+
+// In a block a barrier may be what is missing, and here it is.
+__global__ void histogram_without_barrier(int* out) {
+  __shared__ int bins[64];
+  bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[(threadIdx.x * 7) % 32], 1);  // mark: bin added
+  out[threadIdx.x] = bins[threadIdx.x];         // mark: bin read
+}
+
+// ---- Updates over two lines
+
+__global__ void add_over_two_lines(int* counter) {
+  const int old = *counter;  // mark: old read
+  *counter = old + 1;        // mark: new written
+}
+
+__global__ void maximum_over_two_lines(int* largest) {
+  const int mine = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  const int old = *largest;  // mark: largest read
+  if (old < mine) {
+    *largest = mine;  // mark: largest written
+  }
+}
+
+__global__ void maximum_on_one_line(int* largest) {
+  const int mine = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  *largest = max(*largest, mine);  // mark: maximum written
+}
+
+__global__ void visit(int* visited, int* found) {
+  const unsigned node = threadIdx.x % 8;
+  if (visited[node] == 0) {  // mark: visit checked
+    visited[node] = 1;       // mark: visit noted
+    atomicAdd(found, 1);
+  }
+}
+
+// No updates: each element has one writer, and the others only look at it.
+__global__ void average_in_place(float* values) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned last = gridDim.x * blockDim.x - 1;
+  if (i == 0 || i == last) return;
+  const float sum = values[i - 1] + values[i] + values[i + 1];  // mark: neighbours read
+  values[i] = sum / 3;                                          // mark: average written
+}
+
+// ---- Locks
+
+__global__ void lock_opened_plainly(int* lock, int* sum) {
+  while (device_ref(*lock).exchange(1, cuda::memory_order_acquire) != 0) {  // mark: lock taken
+  }
+  *sum += 1;
+  __threadfence();
+  *lock = 0;  // mark: lock opened
+}
+
+__global__ void lock_on_one_side(int* lock, int* sum) {
+  if (blockIdx.x == 0) {
+    *sum += 2;  // mark: added without the lock
+    return;
+  }
+  while (atomicCAS(lock, 0, 1) != 0) {  // mark: lock of one side
+  }
+  __threadfence();
+  *sum += 1;  // mark: added under the lock
+  __threadfence();
+  atomicExch(lock, 0);
+}
+
+// ---- Releases
+
+__global__ void read_after_release(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    __threadfence();
+    atomicExch(flag, 1);  // mark: released early
+    *out = *data;         // mark: read late
+  } else {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    __threadfence();
+    *data = 7;  // mark: written over
+  }
+}
+
+__global__ void sequence_ended(int* flag, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 5;                                               // mark: first data
+    device_ref(*flag).store(1, cuda::memory_order_release);  // mark: released
+  } else if (blockIdx.x == 1) {
+    while (device_ref(*flag).load(cuda::memory_order_acquire) != 1) {
+    }
+    device_ref(*flag).store(2, cuda::memory_order_relaxed);  // mark: sequence ended
+  } else {
+    while (device_ref(*flag).load(cuda::memory_order_acquire) != 2) {
+    }
+    *out = *data;  // mark: last read
+  }
+}
+
+// Thread 0 waits, and the others of its block do not wait for it.
+__global__ void rounds(int* values, int* done, int* out) {
+  const unsigned t = threadIdx.x;
+  for (int round = 0; round < 3; ++round) {
+    if (blockIdx.x == 0) {
+      values[round * blockDim.x + t] = round;  // mark: round written
+      __syncthreads();
+      if (t == 0) device_ref(*done).store(round + 1, cuda::memory_order_release);
+    } else {
+      while (t == 0 && device_ref(*done).load(cuda::memory_order_acquire) <= round) {
+      }
+      out[t] += values[round * blockDim.x + t];  // mark: round read
+      __syncthreads();
+    }
+  }
+}
+
+// ---- What has the wrong size, scope or place
+
+__global__ void two_sizes(int* words) {
+  if (threadIdx.x % 2 == 0) {
+    atomicAdd(words, 1);  // mark: four bytes
+  } else {
+    atomicAdd(reinterpret_cast<unsigned long long*>(words), 1ull);  // mark: eight bytes
+  }
+}
+
+__global__ void narrow_fence(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 5;              // mark: before the fence
+    __threadfence_block();  // mark: narrow fence
+    atomicExch(flag, 1);
+  } else {
+    while (atomicAdd(flag, 0) == 0) {
+    }
+    __threadfence();
+    *out = *data;  // mark: after the fence
+  }
+}
+
+__global__ void narrow_atomic(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 5;
+    __threadfence();
+    atomicExch_block(flag, 1);  // mark: narrow atomic
+  } else {
+    while (atomicAdd(flag, 0) == 0) {  // mark: flag polled
+    }
+    __threadfence();
+    *out = *data;
+  }
+}
+
+struct two_fields {
+  unsigned low : 4;
+  unsigned high : 4;
+};
+__global__ void neighbouring_fields(two_fields* fields) {
+  if (threadIdx.x == 0) fields->low = 3;    // mark: low field
+  if (threadIdx.x == 40) fields->high = 5;  // mark: high field
+}
+
+extern __shared__ int counts[];
+extern __shared__ float weights[];
+__global__ void overlapping_arrays() {
+  if (threadIdx.x < 32) {
+    counts[threadIdx.x] = 1;  // mark: counts
+  } else {
+    weights[threadIdx.x - 32] = 2;  // mark: weights
+  }
+}
+
+template <class Value = int>
+Value* zeros(std::size_t count) {
+  Value* memory = nullptr;
+  cudaMalloc(&memory, count * sizeof(Value));
+  cudaMemset(memory, 0, count * sizeof(Value));
+  return memory;
+}
+
+struct cause {
+  const char* name;
+  void (*run)();
+};
+constexpr cause cases[] = {
+    {"look_and_maximum", [] { look_and_maximum<<<2, 64>>>(zeros(1)); }},
+    {"look_in_a_block", [] { look_and_maximum<<<1, 64>>>(zeros(1)); }},
+    {"count_and_read", [] { count_and_read<<<2, 64>>>(zeros(1), zeros(128)); }},
+    {"exchange_loop", [] { exchange_loop<int*><<<2, 64>>>(zeros(1)); }},
+    {"volatile_exchange_loop", [] { exchange_loop<volatile int*><<<2, 64>>>(zeros(1)); }},
+    {"locked_and_atomic", [] { locked_and_atomic<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"look_while_fetching", [] { look_while_fetching<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"last_block_of_a_sum",
+     [] { last_block_of_a_sum<<<4, 1>>>(zeros(1), zeros<unsigned>(1), zeros(1)); }},
+    {"histogram_without_barrier", [] { histogram_without_barrier<<<1, 64>>>(zeros(64)); }},
+    {"add_over_two_lines", [] { add_over_two_lines<<<2, 64>>>(zeros(1)); }},
+    {"add_in_a_block", [] { add_over_two_lines<<<1, 64>>>(zeros(1)); }},
+    {"maximum_over_two_lines", [] { maximum_over_two_lines<<<2, 64>>>(zeros(1)); }},
+    {"maximum_on_one_line", [] { maximum_on_one_line<<<2, 64>>>(zeros(1)); }},
+    {"visit", [] { visit<<<2, 64>>>(zeros(8), zeros(1)); }},
+    {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
+    {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"read_after_release", [] { read_after_release<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"sequence_ended", [] { sequence_ended<<<3, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"rounds", [] { rounds<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},
+    {"two_sizes", [] { two_sizes<<<1, 64>>>(zeros(2)); }},
+    {"narrow_fence", [] { narrow_fence<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"narrow_atomic", [] { narrow_atomic<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"neighbouring_fields", [] { neighbouring_fields<<<1, 64>>>(zeros<two_fields>(1)); }},
+    {"overlapping_arrays", [] { overlapping_arrays<<<1, 64, 256>>>(); }},
+};
+
+int main(int count, char** words) {
+  for (const cause& each : cases) {
+    if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
+    each.run();
+    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+  }
+  std::fprintf(stderr, "causes: there is no such case\n");
+  return 2;
+}

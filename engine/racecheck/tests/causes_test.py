@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""What racecheck says first of each race of causes.cu: the cause, and alone."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from engine.driver.paths import ENGINE
+from this_build import ROOT
+
+SOURCE = ROOT / "engine/racecheck/tests/causes.cu"
+PROGRAM = os.environ["CAUSES_PROGRAM"]
+
+PLAIN = ["plain_mixed_with_atomic"]
+LOOK = [*PLAIN, "plain_look_before_atomic"]
+
+# Case: its first finding's marks and codes, what its first sentence must say, and how many findings
+# there are. {mark} stands for the number of that line.
+CAUSES = {
+    "look_and_maximum": (("looked", "maximum"), LOOK, "make line {looked} atomic", 1),
+    "look_in_a_block": (("looked", "maximum"), LOOK, "make line {looked} atomic", 1),
+    "count_and_read": (("counted", "count read"), PLAIN, "make line {count read} atomic", 1),
+    "exchange_loop": (("first look", "exchanged"), LOOK, "make line {first look} atomic", 1),
+    "volatile_exchange_loop": (
+        ("first look", "exchanged"), LOOK, "make line {first look} atomic", 1,
+    ),
+    "locked_and_atomic": (
+        ("added plainly", "added atomically"), PLAIN, "make line {added plainly} atomic", 1,
+    ),
+    "look_while_fetching": (
+        ("looked between", "maximum between"), LOOK, "make line {looked between} atomic", 1,
+    ),
+    "last_block_of_a_sum": (
+        ("part added", "sum read"), ["missing_release", "missing_acquire", *PLAIN],
+        "missing release", 1,
+    ),
+    "histogram_without_barrier": (
+        ("bin added", "bin read"), PLAIN, "put __syncthreads() between them", 1,
+    ),
+    "add_over_two_lines": (("old read", "new written"), ["missing_atomic"], "missing atomic", 1),
+    "add_in_a_block": (("old read", "new written"), ["missing_atomic"], "missing atomic", 1),
+    "maximum_over_two_lines": (
+        ("largest read", "largest written"), ["missing_atomic"], "missing atomic", 1,
+    ),
+    "maximum_on_one_line": (
+        ("maximum written", "maximum written"), ["missing_atomic"], "missing atomic", 1,
+    ),
+    "visit": (("visit checked", "visit noted"), ["missing_atomic"], "missing atomic", 1),
+    "average_in_place": (
+        ("neighbours read", "average written"), ["no_synchronisation"], "no synchronisation", None,
+    ),
+    "lock_opened_plainly": (
+        ("lock opened", "lock taken"), [*PLAIN, "lock_opened_by_plain_store"],
+        "line {lock opened} opens the lock that line {lock taken} takes", 2,
+    ),
+    "lock_on_one_side": (
+        ("added under the lock", "added without the lock"), ["lock_on_one_side"],
+        "line {added under the lock} holds the lock that is taken at", 1,
+    ),
+    "read_after_release": (
+        ("read late", "written over"), ["access_after_release"],
+        "move line {read late} before line {released early}", 1,
+    ),
+    "sequence_ended": (
+        ("first data", "last read"), ["release_sequence_ended"],
+        ":{sequence ended} takes the place of what line {released} had released", 1,
+    ),
+    "rounds": (
+        ("round written", "round read"), ["missing_barrier_after"],
+        "put __syncthreads() between it and line {round read}", 1,
+    ),
+    "two_sizes": (("four bytes", "eight bytes"), ["two_sizes"], "let both have one size", 1),
+    "narrow_fence": (
+        ("before the fence", "after the fence"), ["scope_too_narrow"],
+        ":{narrow fence} has block scope", 1,
+    ),
+    "narrow_atomic": (
+        ("narrow atomic", "flag polled"), ["scope_too_narrow"],
+        ":{narrow atomic} is atomic for the threads of its own block only", None,
+    ),
+    "neighbouring_fields": (
+        ("low field", "high field"), ["members_of_one_word"], "share their bytes", 1,
+    ),
+    "overlapping_arrays": (
+        ("counts", "weights"), ["arrays_at_one_address"], "begins where", 1,
+    ),
+}  # fmt: skip
+
+
+def lines_of_marks():
+    lines = SOURCE.read_text(encoding="utf-8").splitlines()
+    found = [(re.search(r"// mark: (.+)$", line), number) for number, line in enumerate(lines, 1)]
+    return {match[1]: number for match, number in found if match}
+
+
+def findings_of(case):
+    """Those of the program's 20 schedules, as they are shown, and the lines of each pair."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.json")
+        command = [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM]
+        run = subprocess.run(
+            [*command, "--json", report, "--", case], capture_output=True, text=True, check=False
+        )
+        if run.returncode != 1:
+            raise AssertionError(f"{case}: exit code {run.returncode}\n{run.stdout}{run.stderr}")
+        with open(report, encoding="utf-8") as file:
+            return json.load(file)[0]["findings"]
+
+
+class CausesTest(unittest.TestCase):
+    def test_the_cause_is_told_first(self):
+        lines = lines_of_marks()
+        for case, (marks, codes, said, count) in CAUSES.items():
+            with self.subTest(case):
+                findings = findings_of(case)
+                first = findings[0]
+                pair = sorted(first[party]["line"] for party in ("first", "second"))
+                self.assertEqual(pair, sorted(lines[mark] for mark in marks), first["text"])
+                self.assertEqual(sorted(first["codes"]), sorted(codes), first["text"])
+                wanted = re.sub(r"\{(.*?)\}", lambda mark: str(lines[mark[1]]), said)
+                self.assertIn(wanted, first["advice"][0]["text"])
+                if count is not None:
+                    texts = "\n".join(each["text"] for each in findings)
+                    self.assertEqual(len(findings), count, texts)
+
+    def test_one_remedy_is_named(self):
+        for case, (_, codes, _, _) in CAUSES.items():
+            if codes == ["missing_release", "missing_acquire", *PLAIN]:
+                continue  # three things are missing
+            with self.subTest(case):
+                remarks = {"barrier_is_enough", "barrier_is_not_enough", "same_value_is_no_excuse"}
+                advice = [each["code"] for each in findings_of(case)[0]["advice"]]
+                self.assertEqual(len(set(advice) - remarks), 1, advice)
+
+
+if __name__ == "__main__":
+    unittest.main()
