@@ -55,11 +55,11 @@ CAUSES = {
     ),
     "lock_opened_plainly": (
         ("lock opened", "lock taken"), [*PLAIN, "lock_opened_by_plain_store"],
-        "line {lock opened} opens the lock that line {lock taken} takes", 2,
+        "line {lock opened} opens the lock that line {lock taken} takes, and does it with a plain store", 2,
     ),
     "lock_on_one_side": (
         ("added under the lock", "added without the lock"), ["lock_on_one_side"],
-        "line {added under the lock} holds the lock that is taken at", 1,
+        "line {added under the lock} holds the lock taken at", 1,
     ),
     "read_after_release": (
         ("read late", "written over"), ["access_after_release"],
@@ -67,13 +67,13 @@ CAUSES = {
     ),
     "sequence_ended": (
         ("first data", "last read"), ["release_sequence_ended"],
-        ":{sequence ended} takes the place of what line {released} had released", 1,
+        ":{sequence ended} overwrites the value that line {released} released", 1,
     ),
     "rounds": (
         ("round written", "round read"), ["missing_barrier_after"],
         "put __syncthreads() between it and line {round read}", 1,
     ),
-    "two_sizes": (("four bytes", "eight bytes"), ["two_sizes"], "let both have one size", 1),
+    "two_sizes": (("four bytes", "eight bytes"), ["two_sizes"], "use one size for both", 1),
     "narrow_fence": (
         ("before the fence", "after the fence"), ["scope_too_narrow"],
         ":{narrow fence} has block scope", 1,
@@ -83,10 +83,10 @@ CAUSES = {
         ":{narrow atomic} is atomic for the threads of its own block only", None,
     ),
     "neighbouring_fields": (
-        ("low field", "high field"), ["members_of_one_word"], "share their bytes", 1,
+        ("low field", "high field"), ["members_of_one_word"], "share bytes", 1,
     ),
     "overlapping_arrays": (
-        ("counts", "weights"), ["arrays_at_one_address"], "begins where", 1,
+        ("counts", "weights"), ["arrays_at_one_address"], "begins at the start", 1,
     ),
 }  # fmt: skip
 
