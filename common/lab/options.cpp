@@ -95,6 +95,8 @@ options parse_options(int argc, const char* const* argv, const program_descripti
   add("--variant", "run one variant only: " + joined(description.variants), "NAME", "all");
   for (const file_option& each : description.files) add(each.name, each.help, "FILE", "no file");
   add("--json", "also write the report to FILE", "FILE", "no file");
+  known.options.push_back(
+      {.name = "--wide", .help = "also show the fastest and the slowest run", .unit = ""});
 
   const std::map<std::string, std::string> given = given_options(argc, argv, known);
   const auto number = [&](const std::string& name, auto& value, std::uint64_t smallest,
@@ -135,6 +137,7 @@ options parse_options(int argc, const char* const* argv, const program_descripti
     file(each.name, result.files[each.name], each.unavailable);
   }
   file("--json", result.json_file, why_no_json());
+  result.wide = given.contains("--wide");
   require_different_files(result);
   return result;
 }

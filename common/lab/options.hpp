@@ -30,6 +30,7 @@ struct options {
   std::uint64_t seed = 1;
   std::string variant;    // Empty: all variants.
   std::string json_file;  // Empty: no file.
+  bool wide = false;      // Every column of the table, however wide it becomes.
 
   // The program's own options, by name: "--size". Every one of them has its entry.
   std::map<std::string, std::uint64_t> numbers;

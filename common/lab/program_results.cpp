@@ -2,6 +2,7 @@
 #include "lab/program_results.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iomanip>
 #include <ostream>
 #include <sstream>
@@ -84,21 +85,27 @@ void program_results::compare(const std::string& label, std::int64_t got, std::i
 
 void program_results::add(const measurement& row) {
   print_heading();
-  const auto width = static_cast<int>(variant_width(program_));
   if (rows_.empty()) {
-    out_ << std::left << std::setw(width) << "variant" << std::right << std::setw(11) << "blocks"
-         << std::setw(9) << "threads" << std::setw(12) << "median ms" << std::setw(12) << "min ms"
-         << std::setw(12) << "max ms" << std::setw(9) << "GB/s"
-         << "  result\n";
+    print_row({"variant", "blocks", "threads", "median ms", "min ms", "max ms", "GB/s", "result"});
   }
   rows_.push_back(row);
-  out_ << std::left << std::setw(width) << row.variant << std::right << std::setw(11) << row.blocks
-       << std::setw(9) << row.threads << std::setw(12) << fixed(row.time.median_ms, 4)
-       << std::setw(12) << fixed(row.time.minimum_ms, 4) << std::setw(12)
-       << fixed(row.time.maximum_ms, 4) << std::setw(9)
-       << (row.bytes > 0 ? fixed(gigabytes_per_second(row.bytes, row.time.median_ms), 1) : "-")
-       << "  " << (row.wrong ? "WRONG: " + *row.wrong : "right") << '\n'
-       << std::flush;
+  print_row({row.variant, std::to_string(row.blocks), std::to_string(row.threads),
+             fixed(row.time.median_ms, 4), fixed(row.time.minimum_ms, 4),
+             fixed(row.time.maximum_ms, 4),
+             row.bytes > 0 ? fixed(gigabytes_per_second(row.bytes, row.time.median_ms), 1) : "-",
+             row.wrong ? "WRONG: " + *row.wrong : "right"});
+}
+
+// The usual columns fit into a terminal of 80 columns with the chapters' longest name.
+void program_results::print_row(const std::array<std::string, 8>& cells) {
+  constexpr std::array widths = {0, 11, 9, 12, 12, 12, 9};
+  constexpr std::size_t fastest = 4, slowest = 5;
+  out_ << std::left << std::setw(static_cast<int>(variant_width(program_))) << cells[0]
+       << std::right;
+  for (std::size_t i = 1; i < widths.size(); ++i) {
+    if (options_.wide || (i != fastest && i != slowest)) out_ << std::setw(widths[i]) << cells[i];
+  }
+  out_ << "  " << cells.back() << '\n' << std::flush;
 }
 
 void program_results::note(const std::string& text) {

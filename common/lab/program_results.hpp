@@ -2,6 +2,7 @@
 // What a program prints about its run, and the same as a JSON file.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -66,6 +67,7 @@ class program_results {
 
   void print_heading();  // Before the first result only.
   std::string chosen_options() const;
+  void print_row(const std::array<std::string, 8>& cells);
   std::size_t wrong_count() const;
 
   program_description program_;

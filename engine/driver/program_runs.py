@@ -67,12 +67,23 @@ def run_weak_programs(programs, arguments):
 
 
 def run_programs(programs):
-    """Runs [(program, its options)], with an empty line after each; returns one exit code for all."""
+    """Runs [(program, its options)], with an empty line after each, and one line about several; returns
+    one exit code for all."""
     codes = []
     for program, options in programs:
         codes.append(run_finished_program(program, options))
         remark()
+    if len(codes) > 1:
+        remark(_summary([os.path.basename(program) for program, _ in programs], codes))
     return exit_code_of_all(codes)
+
+
+def _summary(names, codes):
+    if not any(codes):
+        return f"{len(codes)} programs, and all their results are right."
+    others = (f"{name} ({code})" for name, code in zip(names, codes) if code)
+    right = sum(code == 0 for code in codes)
+    return f"{right} of {len(codes)} programs are right. Exit codes of the others: {', '.join(others)}."
 
 
 def say_next_after(code, following, doctor=None):

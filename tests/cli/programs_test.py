@@ -100,6 +100,24 @@ class ProgramsTest(unittest.TestCase):
     def test_there_are_programs(self):
         self.assertGreaterEqual(len(programs()), 2)
 
+    def test_the_usual_table_fits_into_80_columns(self):
+        for program in programs():
+            with self.subTest(program.name):
+                result = run(program, "--repeat", "1")
+                if result.returncode == NO_DEVICE:
+                    self.skipTest(result.stderr)
+                self.assertIn("median ms", result.stdout)
+                wide = [line for line in result.stdout.splitlines() if len(line) > 79]
+                self.assertEqual(wide, [])
+
+    def test_a_wide_table_has_the_fastest_and_the_slowest_run(self):
+        for option, columns in ((), 0), (("--wide",), 2):
+            result = run(programs()[0], "--repeat", "1", *option)
+            if result.returncode == NO_DEVICE:
+                self.skipTest(result.stderr)
+            (heading,) = [line for line in result.stdout.splitlines() if "median ms" in line]
+            self.assertEqual(("min ms" in heading) + ("max ms" in heading), columns)
+
     def test_unknown_option(self):
         self.refuses(2, "--thread", "128", names="--thread")
 
