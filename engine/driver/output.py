@@ -5,7 +5,7 @@ The rule: stdout carries what was asked for, and nothing else. That is the progr
 program is run, and else the command's answer: findings, test results, tables. What the command says
 about its own work goes to stderr: which backend it takes, what it is building, the commands under
 --verbose, problems, and what to do next. So `run FILE.cu > out.txt` gives the program's own output, and
-it makes no difference whether stdout is a terminal.
+it makes no difference whether stdout is a terminal, but for the width of a finding's lines.
 
 Colour is for a terminal, and never if NO_COLOR is set.
 """
@@ -16,6 +16,7 @@ import re
 import shlex
 import shutil
 import sys
+import textwrap
 import threading
 import time
 
@@ -67,6 +68,19 @@ def _write_line(stream, words):
 def say(*words):
     """Part of the command's answer."""
     _write_line(sys.stdout, words)
+
+
+def say_fitted(line, colour=None):
+    """A line of the answer, which a terminal shows in as many lines as it needs, broken between words."""
+    lines = [line]
+    if is_terminal(sys.stdout):
+        indent = line[: len(line) - len(line.lstrip())]
+        lines = textwrap.wrap(
+            line, shutil.get_terminal_size().columns, subsequent_indent=f"{indent}  ",
+            break_long_words=False, break_on_hyphens=False,
+        ) or [line]  # fmt: skip
+    for each in lines:
+        say(coloured(each, colour, sys.stdout) if colour else each)
 
 
 def remark(*words):

@@ -13,7 +13,7 @@ from engine.driver.bounded_runs import run_bounded
 from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.launch_counts import lines_of_counts
-from engine.driver.output import say
+from engine.driver.output import RED, say, say_fitted
 from engine.driver.paths import shown
 from engine.driver.processes import signal_name
 
@@ -200,6 +200,8 @@ def _say_output(run):
 
 def _say_findings(findings):
     for item in findings:
-        say(f"\n{item['text'].rstrip()}")
-        for note in item["notes"]:
-            say(f"  {note}")
+        heading, *lines = item["text"].rstrip().splitlines()
+        say()
+        say_fitted(heading, RED)
+        for line in [*lines, *(f"  {note}" for note in item["notes"])]:
+            say_fitted(line)

@@ -261,6 +261,30 @@ class ProgressLine(unittest.TestCase):
         self.assertEqual(stream.getvalue(), "Building it: interrupted after 0 s.\n")
 
 
+class FittedLines(unittest.TestCase):
+    def shown(self, stream, line):
+        size = os.terminal_size((24, 24))
+        with (
+            mock.patch.object(sys, "stdout", stream),
+            mock.patch.object(output.shutil, "get_terminal_size", lambda: size),
+            mock.patch.dict(os.environ, {"TERM": "xterm", "NO_COLOR": "1"}),
+        ):
+            output.say_fitted(line, output.RED)
+        return stream.getvalue()
+
+    def test_a_terminal_breaks_them_between_words(self):
+        text = self.shown(FakeTerminal(), "  missing acquire: block 3 saw the other's atomic")
+        self.assertEqual(text, "  missing acquire: block\n    3 saw the other's\n    atomic\n")
+
+    def test_a_long_word_stays_whole(self):
+        path = "a/long/path/that/nobody/can/break.cu:12"
+        self.assertEqual(self.shown(FakeTerminal(), f"  at {path}"), f"  at\n    {path}\n")
+
+    def test_elsewhere_a_line_is_a_line(self):
+        line = "  missing acquire: block 3 saw the other's atomic"
+        self.assertEqual(self.shown(io.StringIO(), line), f"{line}\n")
+
+
 class Colour(unittest.TestCase):
     def coloured(self, stream, **environment):
         with mock.patch.dict(os.environ, {"TERM": "xterm", **environment}):
