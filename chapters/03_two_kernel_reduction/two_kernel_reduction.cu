@@ -16,7 +16,7 @@ namespace {
 
 const lab::program_description description = {
     .name = "two_kernel_reduction",
-    .summary = "dot products, sums and extrema; a second kernel merges what the blocks leave",
+    .summary = "reductions; a second kernel merges the partial results",
     .variants = {"sum_by_two_kernels", "dot_finished_by_host", "dot", "sum", "minimum", "maximum",
                  "dot_double", "sum_double", "dot_int64", "sum_int64", "sum_int32"},
 };

@@ -21,7 +21,7 @@ namespace {
 
 const lab::program_description description = {
     .name = "last_block_guard",
-    .summary = "dot products and sums; the block that arrives last merges what the others leave",
+    .summary = "reductions; the last block merges the partial results",
     .variants = {"sum_in_one_kernel", "dot_finished_by_host", "dot_second_kernel", "dot_last_block",
                  "sum_second_kernel", "sum_last_block", "sum_repaired_guard", "sum_shared_flag",
                  "sum_syncthreads_or", "sum_last_block_double", "sum_last_block_int64"},

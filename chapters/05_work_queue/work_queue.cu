@@ -21,7 +21,7 @@ using course::tile_index;
 lab::program_description description() {
   lab::program_description program = {
       .name = "work_queue",
-      .summary = "a Mandelbrot picture in tiles, handed out to the blocks in different ways",
+      .summary = "a Mandelbrot picture; blocks get its tiles in several ways",
       .variants = {"render_from_queue", "contiguous_ranges", "grid_stride", "one_block_a_tile",
                    "queue", "queue_first_static", "queue_in_chunks", "queue_ahead",
                    "queue_each_warp", "queue_expensive_first", "queue_ahead_expensive_first",

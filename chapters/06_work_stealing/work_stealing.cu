@@ -28,7 +28,7 @@ using course::tile_index;
 lab::program_description description() {
   lab::program_description program = {
       .name = "work_stealing",
-      .summary = "vector add and Mandelbrot tiles, with blocks that take over blocks",
+      .summary = "vector add and Mandelbrot; blocks take over other blocks",
       .variants = {"add_chapter_01", "add_rank_1", "add_rank_2", "add_rank_3",
                    "add_chapter_01_sixteen_bytes", "add_rank_1_sixteen_bytes",
                    "tiles_one_block_each", "tiles_queue", "tiles_for_each_canceled",
@@ -113,7 +113,7 @@ void total_by_the_last_tile(const course::tile_program& program, const lab::opti
   course::launch_total_count(program.of(), program.device_tiles(), program.one_block_a_tile(),
                              counts.data(), totals.data(), counter.data(), total.data(),
                              options.threads);
-  results.compare("sum of all counts, merged by the block that completes the last tile",
+  results.compare("sum of all counts, by the block with the last tile",
                   static_cast<std::int64_t>(total.to_host().front()), program.sum_of_counts());
 }
 

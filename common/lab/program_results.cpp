@@ -18,6 +18,8 @@ std::string fixed(double value, int digits) {
   return text.str();
 }
 
+constexpr std::size_t columns = 80;
+
 std::size_t variant_width(const program_description& program) {
   std::size_t width = std::string("variant").size();
   for (const std::string& name : program.variants) width = std::max(width, name.size());
@@ -49,12 +51,15 @@ void program_results::print_heading() {
        << std::flush;
 }
 
-// "elements: 1,048,576, timed runs: 10, seed: 1"
+// "elements: 1,048,576, timed runs: 10, seed: 1", on as many lines as a terminal of 80 columns
+// needs.
 std::string program_results::chosen_options() const {
   std::string text;
   const auto say = [&text](const std::string& option, const std::string& value) {
-    text +=
-        (text.empty() ? "" : ", ") + option.substr(option.find_first_not_of('-')) + ": " + value;
+    const std::string words = option.substr(option.find_first_not_of('-')) + ": " + value;
+    const std::size_t line = text.rfind('\n') + 1;  // 0 if there is none
+    const bool fits = text.size() - line + words.size() + 3 <= columns;
+    text += (text.empty() ? "" : fits ? ", " : ",\n") + words;
   };
   const auto number = [](std::uint64_t value) {
     return with_separators(static_cast<std::int64_t>(value));
@@ -98,7 +103,7 @@ void program_results::add(const measurement& row) {
 
 // The usual columns fit into a terminal of 80 columns with the chapters' longest name.
 void program_results::print_row(const std::array<std::string, 8>& cells) {
-  constexpr std::array widths = {0, 11, 9, 12, 12, 12, 9};
+  constexpr std::array widths = {0, 10, 9, 12, 12, 12, 9};
   constexpr std::size_t fastest = 4, slowest = 5;
   out_ << std::left << std::setw(static_cast<int>(variant_width(program_))) << cells[0]
        << std::right;
