@@ -4,7 +4,7 @@
 import contextlib
 from typing import NamedTuple, Optional
 
-from grader.exercises.cases import Array
+from grader.exercises.cases import Array, PerLaunch
 
 
 class Launch(NamedTuple):
@@ -34,6 +34,8 @@ def written_cases(cases, function):
 
 
 def _argument(argument):
+    if isinstance(argument, PerLaunch):
+        return [f"number {' '.join(map(repr, argument.numbers))}\n".encode()]
     if not isinstance(argument, Array):
         return [f"number {argument!r}\n".encode()]
     kind, type = argument.kind, argument.type

@@ -88,11 +88,22 @@ def scratch(name, type, count):
     return Array("scratch", name, ElementType(type), count)
 
 
+class PerLaunch(NamedTuple):
+    """A number that is another one at each launch: at the first one numbers[0], and so on, and from the
+    beginning again after the last."""
+
+    numbers: tuple
+
+
+def per_launch(*numbers):
+    return PerLaunch(numbers)
+
+
 class Case(NamedTuple):
     """One call of the student's function, made `launches` times."""
 
     name: str  # such as "1,000 values, 4 blocks of 64 threads"
-    arguments: list  # of Array, and numbers
+    arguments: list  # of Array, numbers and PerLaunch
     launches: int = 2
     function: str = ""  # which function; the exercise's name if empty
     races: bool = False  # small enough to be run in 20 schedules, and made for it

@@ -77,8 +77,8 @@ class Exercise(NamedTuple):
 
     @property
     def parts(self):
-        """What it is judged by."""
-        return [part for part in PARTS if part in self.points]
+        """What it is judged by. Limits without points are a gate: a solution keeps them."""
+        return [part for part in PARTS if part in self.points or (part == "limits" and self.limits)]
 
 
 def driver_target(name):

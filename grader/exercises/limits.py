@@ -8,8 +8,11 @@ import textwrap
 from engine.driver.errors import CommandError
 from grader.judging.results import SCREEN
 
-PER = ("element", "thread", "block", "call")
+# A share is a percentage: of what its block does, or of what all blocks do.
+THREAD_SHARE, BLOCK_SHARE = "thread's share", "block's share"
+PER = ("element", "thread", "block", "call", THREAD_SHARE, BLOCK_SHARE)
 LAUNCHES, SHARED_MEMORY = "launches", "bytes of shared memory"
+BLOCKS_BEGUN = "blocks begun"  # those that another block has taken over never begin
 # What can be limited, and its name in the race checker's report.
 COUNTED = {
     "global loads": "global_loads",
@@ -23,26 +26,52 @@ COUNTED = {
     "bytes loaded": "global_bytes_loaded",
     "bytes stored": "global_bytes_stored",
 }
+# Whatever an exercise says of atomics: all that its kernels do with global memory, one by one.
+ACCESSES = "accesses to global memory"
+ADDED_UP = {ACCESSES: ("global_loads", "global_stores", "global_atomics")}
+COUNTS = (*COUNTED, *ADDED_UP, LAUNCHES, SHARED_MEMORY, BLOCKS_BEGUN)
 
 
-def lines_about(exercise, launches, case):
-    """Lines about each limit of the exercise that is exceeded by what each kernel launch of one call of
-    this case has used: `launches` is "launch_counts" of the race checker's report."""
+def depends_on_schedule(exercise):
+    """Whether one schedule is too few: a legal one may give one block all the work."""
+    return any(limit["per"] == BLOCK_SHARE for limit in exercise.limits)
+
+
+def lines_about(exercise, schedules, case):
+    """Lines about each limit of the exercise that what the kernel launches of one call of this case have
+    used does not keep. `schedules` has "launch_counts" of the race checker's report for each schedule;
+    all limits but those on a block's share are held to the first one."""
     lines = []
     for limit in exercise.limits:
-        used = measured(limit, launches, case)
-        if used > limit["at_most"]:
+        used = _measured_in_all(limit, schedules, case)
+        if not limit.get("at_least", 0) <= used <= limit.get("at_most", math.inf):
             if lines:
                 lines.append("")
-            lines += textwrap.wrap(f"Your code: {_exceeded(limit, used, case)}.", SCREEN)
+            lines += textwrap.wrap(f"Your code: {_not_kept(limit, used, case)}.", SCREEN)
             lines += textwrap.wrap(limit["advice"], SCREEN)
     if lines:
         lines += ["", f"Counted in: {case.name}."]
     return lines
 
 
-def _exceeded(limit, used, case):
-    """'2 launches per call; allowed: 1': what was used, and what may be."""
+def _measured_in_all(limit, schedules, case):
+    if limit["per"] == BLOCK_SHARE:
+        return min(measured(limit, launches, case) for launches in schedules)
+    return measured(limit, schedules[0], case)
+
+
+def _not_kept(limit, used, case):
+    """'2 launches per call; allowed: 1': what was used, and what may be or must be."""
+    if limit["per"] in (THREAD_SHARE, BLOCK_SHARE):
+        doer, of = ("thread", "its block's") if limit["per"] == THREAD_SHARE else ("block", "all")
+        return (
+            f"one {doer} does {used:.0f} % of {of} {limit['count']}; allowed: {limit['at_most']} %"
+        )
+    if "at_least" in limit:
+        return (
+            f"{_number(used)} {_counted(limit['count'], used)}{_per(limit)}; "
+            f"needed: {_number(limit['at_least'])} or more"
+        )
     allowed = limit["at_most"]
     if _number(used) != _number(allowed):
         return f"{_number(used)} {_counted(limit['count'], used)}{_per(limit)}; allowed: {_number(allowed)}"
@@ -71,11 +100,23 @@ def measured(limit, launches, case):
             (item["static_shared_bytes"] + item["dynamic_shared_bytes"] for item in launches),
             default=0,
         )
+    if limit["count"] == BLOCKS_BEGUN:
+        return max((launch["blocks_begun"] for launch in launches), default=0)
+    if limit["count"] in ADDED_UP:
+        return sum(launch[key]["total"] for launch in launches for key in ADDED_UP[limit["count"]])
     counts = [launch[COUNTED[limit["count"]]] for launch in launches]
     if limit["per"] in ("block", "thread"):
-        return max((each[f"most_per_{limit['per']}"] for each in counts), default=0)
+        return _most(counts, limit["per"])
+    if limit["per"] == THREAD_SHARE:
+        return 100 * _most(counts, "thread") / max(1, _most(counts, "block"))
     total = sum(each["total"] for each in counts)
+    if limit["per"] == BLOCK_SHARE:
+        return 100 * _most(counts, "block") / max(1, total)
     return total / case.elements if limit["per"] == "element" else total
+
+
+def _most(counts, whose):
+    return max((each[f"most_per_{whose}"] for each in counts), default=0)
 
 
 def _counted(name, number):
@@ -84,7 +125,7 @@ def _counted(name, number):
 
 
 def _per(limit):
-    if limit["count"] == LAUNCHES:
+    if limit["count"] in (LAUNCHES, BLOCKS_BEGUN):
         return " per call"
     return " per block" if limit["count"] == SHARED_MEMORY else f" per {limit['per']}"
 

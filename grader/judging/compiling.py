@@ -96,7 +96,7 @@ class _Recipe(Recipe):
 
     def __init__(self, build, exercise, source, folder, form):
         driver = str(build.place.folder.resolve() / exercise.driver)
-        super().__init__(build.place, build.settings, [str(source)], form, objects=[driver])
+        super().__init__(build.place, build.compile_settings, [str(source)], form, objects=[driver])
         self.work = folder.resolve()
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]

@@ -16,7 +16,7 @@ from engine.driver.racecheck_runs import CheckedRun, problem_of
 from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
-from grader.exercises.limits import counted_case, lines_about
+from grader.exercises.limits import counted_case, depends_on_schedule, lines_about
 from grader.judging.programs import OBSERVED, ORDINARY, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
@@ -48,6 +48,7 @@ OK, COMPILE_ERROR, RUNTIME_ERROR, SIGNAL, TIMED_OUT = "OK", "CE", "RE", "SG", "T
 OF_A_CASE = Limits(seconds=10)
 OF_A_SCHEDULE = Limits(seconds=SECONDS)
 FEW_SCHEDULES = 4  # if a race is not what is judged
+INTERRUPTED = (2, 3, 4, 5)  # seeds of schedules in which other blocks go on between two atomics
 MOST_RESULTS = 64 << 20  # bytes of a file of results
 MOST_REPORT = 16 << 20
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
@@ -417,9 +418,16 @@ class Judge:
         case = counted_case(self.exercise, self.cases)
         once = case._replace(launches=1)
         program = self.runner.compiled(OBSERVED)
+        # In the first schedule one block after the other runs: there one block may do everything.
+        seeds = [0, *(INTERRUPTED if depends_on_schedule(self.exercise) else ())]
+
+        def counts(seed):
+            report = self.run_cases(program, [once], self.counting(seed), OF_A_SCHEDULE).report
+            return report["launch_counts"]
+
         try:
-            report = self.run_cases(program, [once], self.counting(), OF_A_SCHEDULE).report
-            return lines_about(self.exercise, report["launch_counts"], case)
+            schedules = self.runner.run_until(lambda each: False, counts, seeds)
+            return lines_about(self.exercise, schedules, case)
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]
 

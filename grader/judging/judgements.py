@@ -3,9 +3,10 @@
 
 from typing import NamedTuple
 
-from grader.judging.judge import PASSED
+from grader.judging.judge import FAILED, PASSED
 
 INTERNAL = "XX"  # the status if the grader itself has failed
+NO_POINTS = "No points: a solution must keep the limits, and this file does not."
 
 
 class Judgement(NamedTuple):
@@ -21,14 +22,21 @@ class Judgement(NamedTuple):
 
 def judgement_of(verdict, exercise):
     """The Judgement that a Verdict on every case comes to: of the results' points as many as cases are
-    right, and each other part's as a whole."""
+    right, and each other part's as a whole. Limits without points are a gate: a file that does not keep
+    them gets no points, and the first part's lines say so."""
+    gates = [part for part in verdict.parts if part not in exercise.points]
+    shut_out = [part for part in gates if verdict.parts[part] == FAILED]
+    why = [line for part in shut_out for line in (NO_POINTS, "", *verdict.lines_of[part])]
     rows = []
     for part, state in verdict.parts.items():
+        if part in gates:
+            continue
         points = exercise.points[part] if state == PASSED else 0
         cases = [case._asdict() for case in verdict.cases] if part == "results" else []
         if cases:
             points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
-        rows.append(part_row(exercise, part, points, verdict.lines_of[part], cases))
+        lines = verdict.lines_of[part] if rows else [*why, *verdict.lines_of[part]]
+        rows.append(part_row(exercise, part, 0 if shut_out else points, lines, cases))
     return Judgement(verdict.status, rows, verdict.race_picture, list(verdict.diagnoses))
 
 

@@ -33,7 +33,7 @@ def objections_to_work(work, of_solution):
         return ["The result is right, but no kernel of yours was seen to run."]
     if work["bytes"] * LEAST_PART < of_solution["bytes"]:
         return [
-            "The result is right, but your kernels did not compute it: they load and store "
+            "The result is right, but your kernels do too little for it: they load and store "
             f"{work['bytes']:,} bytes in global memory, and ours {of_solution['bytes']:,}."
         ]
     return []

@@ -35,6 +35,16 @@ class ExerciseBuild(NamedTuple):
         """Whether it has the form that tells what kernels do."""
         return bool(self.settings.get("racecheck_libraries"))
 
+    @property
+    def compile_settings(self):
+        """With every read where the student has written it: g++ moves a read below the `if` that its
+        value is used in, and then nobody sees a read that the task forbids."""
+        compilers = self.settings["compiler"]
+        if not self.can_observe or "clang" in compilers:
+            return self.settings
+        name = f"{OBSERVED.prefix}compile_arguments"
+        return {**self.settings, name: f"{self.settings[name]}\n-fno-tree-sink"}
+
     def merging(self, source):
         """How the reports on a student's file become one answer, for that student."""
         return Merging(self.settings["racecheck_merge_reports"], str(source))
@@ -59,7 +69,7 @@ def compiled(build, exercise, source, form):
     """The student's program in this form. Raises DidNotCompile, with lines to show."""
     recipe = Recipe(
         build.place,
-        build.settings,
+        build.compile_settings,
         [str(source)],
         form,
         objects=[str(build.place.folder / exercise.driver)],

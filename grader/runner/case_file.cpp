@@ -44,6 +44,13 @@ case_argument read_array(array_kind kind, std::istringstream& words, std::ifstre
   return array;
 }
 
+case_argument read_numbers(std::istringstream& words) {
+  case_argument argument;
+  for (std::string number; words >> number;) argument.numbers.push_back(number);
+  if (argument.numbers.empty()) throw case_error("'number' without a number");
+  return argument;
+}
+
 }  // namespace
 
 std::vector<exercise_case> read_cases(const std::string& path) {
@@ -62,7 +69,7 @@ std::vector<exercise_case> read_cases(const std::string& path) {
     } else if (cases.empty()) {
       throw case_error("'" + line + "' before the first case");
     } else if (word == "number") {
-      cases.back().arguments.push_back({.text = rest_of(words), .bytes = {}});
+      cases.back().arguments.push_back(read_numbers(words));
     } else if (word == "call") {
       if (!(words >> cases.back().function >> cases.back().launches)) {
         throw case_error("'" + line + "' does not say how often");

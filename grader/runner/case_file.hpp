@@ -5,6 +5,7 @@
 //   cases 1                             the version
 //   case 1,000 values, 4 blocks of 64   its name; then its arguments, in the function's order:
 //   number 1000
+//   number 8 5                          8 at the first launch, 5 at the second, 8 at the third
 //   given 4 1000 values                 bytes per element, elements, name; its bytes follow
 //   updated 4 17 bins                   the same, and its content is wanted after each launch
 //   kept 4 1 arrived                    the same, but the next launch finds what the last one left
@@ -32,7 +33,8 @@ enum class array_kind { number, given, updated, kept, returned, scratch };
 
 struct case_argument {
   array_kind kind = array_kind::number;
-  std::string text;  // the number, or the array's name
+  std::string text;                  // the array's name
+  std::vector<std::string> numbers;  // one for each launch, from the first again after the last
   std::size_t element_bytes = 0;
   std::size_t elements = 0;
   std::vector<std::byte> bytes;  // of an array that comes with its content

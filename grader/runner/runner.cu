@@ -29,15 +29,21 @@ class device_arguments {
       memory_.emplace_back(item.size());
       auto& memory = memory_.back();
       if (memory.size() != 0) name_memory(memory.data(), item.element_bytes, item.text.c_str());
-      arguments_.push_back({.memory = memory.data(),
-                            .element_bytes = item.element_bytes,
-                            .number = item.kind == array_kind::number ? item.text : ""});
+      arguments_.push_back(
+          {.memory = memory.data(), .element_bytes = item.element_bytes, .number = ""});
       if (item.kind == array_kind::scratch) memory.fill_bytes(poison);
       if (!item.bytes.empty()) memory.copy_from(item.bytes);
     }
   }
 
-  const std::vector<argument>& arguments() const { return arguments_; }
+  // Those of this launch, counted from 0.
+  const std::vector<argument>& arguments(std::size_t launch) {
+    for (std::size_t index = 0; index < arguments_.size(); ++index) {
+      const std::vector<std::string>& numbers = case_.arguments[index].numbers;
+      if (!numbers.empty()) arguments_[index].number = numbers[launch % numbers.size()];
+    }
+    return arguments_;
+  }
 
   // What every launch finds anew.
   void prepare() {
@@ -94,13 +100,14 @@ void run_case(const exercise_case& given, const function& called, bool is_timed,
     // The student's own streams need not wait for the default one.
     CUDA_CHECK(cudaDeviceSynchronize());
     // The student's mistakes only: nothing before this line has launched anything of theirs.
-    called(device.arguments());
+    called(device.arguments(static_cast<std::size_t>(launch)));
     check_launches();
     results.line("launch " + std::to_string(launch));
     device.write(results);
   }
   if (is_timed && checked::times_mean_something) {
-    const auto time = checked::time_runs([&] { called(device.arguments()); }, timed_runs);
+    const std::vector<argument>& arguments = device.arguments(0);
+    const auto time = checked::time_runs([&] { called(arguments); }, timed_runs);
     results.line("microseconds " + std::to_string(time.median_ms * 1000));
   }
   results.line("done");

@@ -114,7 +114,7 @@ def course_digest(root):
 def broken(exercise, problem):
     """The Judgement if the grader itself has failed: no points, and the instructor is told."""
     lines = [f"The grader failed: {problem}. This says nothing about the submission."]
-    first, *rest = exercise.parts
+    first, *rest = exercise.points
     rows = [part_row(exercise, first, 0, lines), *(part_row(exercise, part) for part in rest)]
     return Judgement(INTERNAL, rows, "", [])
 

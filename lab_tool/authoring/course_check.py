@@ -7,9 +7,12 @@ import re
 from engine.driver.errors import CommandError
 from engine.driver.json_files import json_object
 from engine.driver.names import listed
+from grader.exercises.catalogue import all_exercises
+from grader.exercises.work_folder import has_solution
 from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
 from lab_tool.authoring.generated_files import differing_files
 from lab_tool.authoring.new_chapter import TEMPLATES
+from lab_tool.authoring.trials import missing_mutants
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import PER_CHAPTER, predictions_of
@@ -108,6 +111,7 @@ def missing_from_chapter(root, chapter):
     if (folder / FILE).is_file():
         found += _still_of_the_template(root, chapter)
     found += _missing_predictions(root, chapter)
+    found += _missing_wrong_solutions(root, chapter)
     for file in sorted(folder.rglob("*")):
         if file.suffix in LICENSED and not _is_licensed(file):
             found.append(f"{file.relative_to(root)}: no SPDX line at its top")
@@ -142,6 +146,19 @@ def _missing_predictions(root, chapter):
     return [
         f"chapters/{chapter.folder}/predictions: {there} of {PER_CHAPTER} predictions, for ./lab "
         f"predict {chapter.number}; each is a NAME.cu and a NAME.json"
+    ]
+
+
+def _missing_wrong_solutions(root, chapter):
+    try:
+        exercises = all_exercises(root)
+    except CommandError:
+        return []  # the tables can't be made of it either, and then it is said once
+    return [
+        sentence
+        for each in exercises
+        if each.chapter == chapter.folder and has_solution(each)
+        for sentence in missing_mutants(each)
     ]
 
 

@@ -13,6 +13,10 @@ from lab_tool.authoring.mutants import apply_patch, fields_of
 
 HEAD = ("Mutant", "Rejected by", "Says")
 PARTS = ("results", "races", "limits", "compiling")
+REQUIRED = {  # wrong solutions that every exercise has
+    "one_thread": "in which one thread does what many could do",
+    "one_block": "in which one block does what all could do",
+}
 OR = " or "  # "results or races": a race that now and then shows, and then results reject it
 
 
@@ -35,6 +39,16 @@ def mutants_of(exercise):
             raise AssertionError(f"{path}: it is rejected by one of {', '.join(PARTS)}")
         found.append(Mutant(path, *(fields[name] for name in HEAD)))
     return found
+
+
+def missing_mutants(exercise):
+    """A sentence for each wrong solution of REQUIRED that the exercise lacks."""
+    folder = f"chapters/{exercise.chapter}/exercises/{exercise.name}/mutants"
+    return [
+        f"{folder}/{name}.patch: missing; it is a wrong solution {what}"
+        for name, what in REQUIRED.items()
+        if not (exercise.folder / "mutants" / f"{name}.patch").is_file()
+    ]
 
 
 def solution(exercise):

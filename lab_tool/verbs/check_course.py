@@ -7,7 +7,7 @@ from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.course_check import missing_from_course
 from lab_tool.authoring.generated_files import write_generated_files
-from lab_tool.authoring.trials import deviation, trials_of, verdict_on
+from lab_tool.authoring.trials import deviation, missing_mutants, trials_of, verdict_on
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.chapters import all_chapters
@@ -55,7 +55,10 @@ def check_exercise(arguments):
     exercise = chosen_exercise(arguments.target)
     arguments.backend = "cpu"
     build = exercise_build(configured(arguments), [exercise])
-    wrong = 0
+    missing = missing_mutants(exercise)
+    for sentence in missing:
+        say(sentence)
+    wrong = len(missing)
     for trial in trials_of(exercise):
         verdict = verdict_on(build, exercise, trial.text)
         problem = deviation(trial, verdict)
@@ -74,9 +77,10 @@ VERB = Verb(
     usage=["check-course [--write]", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, and
-tables and files that differ from what is generated from the chapters' own files. With an exercise it
-checks the starter, the solution and each wrong solution, and shows what a student sees.""",
+to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
+wrong solutions one_thread and one_block of each exercise, and tables and files that differ from what is
+generated from the chapters' own files. With an exercise it checks the starter, the solution and each
+wrong solution, and shows what a student sees.""",
     examples=[
         ("./lab check-course", "all chapters"),
         ("./lab check-course --write", "the same, after the tables are generated"),

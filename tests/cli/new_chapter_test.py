@@ -347,6 +347,16 @@ Not counted.
             "04_last_block_guard/predictions/orders: its .json and .cu make no ", sentence
         )
 
+    def test_an_exercise_without_one_thread_or_one_block(self):
+        folder = "chapters/04_last_block_guard/exercises/fullest_bin/mutants"
+        for name, what in (("one_thread", "one thread does"), ("one_block", "one block does")):
+            (self.tree / folder / f"{name}.patch").unlink()
+            found = missing_from_course(self.tree)
+            self.assertEqual(len(found), 1, found)
+            self.assertIn(f"{folder}/{name}.patch: missing; it is a wrong solution", found[0])
+            self.assertIn(what, found[0])
+            shutil.copy2(ROOT / folder / f"{name}.patch", self.tree / folder / f"{name}.patch")
+
     def test_table_and_readme(self):
         shutil.copytree(self.tree / "chapters/01_vector_add", self.tree / "chapters/96_lost")
         readme = self.tree / "README.md"

@@ -5,7 +5,7 @@ import struct
 import unittest
 
 from grader.exercises.case_files import read_results, written_cases
-from grader.exercises.cases import Case, given, kept, returned, scratch, updated
+from grader.exercises.cases import Case, given, kept, per_launch, returned, scratch, updated
 from grader.judging.results import failure_of
 
 
@@ -41,6 +41,7 @@ class CaseFilesTest(unittest.TestCase):
                 updated("u", "float", [1.0], [2.0]),
                 scratch("s", "double", 3),
                 0.25,
+                per_launch(7, 4),
             ],
             launches=3,
         )
@@ -48,7 +49,7 @@ class CaseFilesTest(unittest.TestCase):
             written_cases([case], "f"),
             b"cases 1\ncase a, b\ngiven 16 1 pairs\n" + struct.pack("=B7xd", 7, 0.5)
             + b"updated 4 1 u\n" + struct.pack("f", 1.0)
-            + b"scratch 8 3 s\nnumber 0.25\ncall f 3\n",
+            + b"scratch 8 3 s\nnumber 0.25\nnumber 7 4\ncall f 3\n",
         )  # fmt: skip
 
     def test_right_results(self):

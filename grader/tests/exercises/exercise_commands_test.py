@@ -176,8 +176,21 @@ class ExerciseCommandsTest(unittest.TestCase):
             (11, 10, "1.1 global loads per element; allowed: 0."),
         ]:
             case = Case("one", [], elements=elements)
-            lines = lines_about(exercise, [{"global_loads": {"total": loads}}], case)
+            lines = lines_about(exercise, [[{"global_loads": {"total": loads}}]], case)
             self.assertEqual(lines[0], f"Your code: {says}")
+
+    def test_a_last_block_may_look_at_the_bins_by_atomic_loads(self):
+        exercise = chosen_exercise("04.2")
+        text = solution(exercise)
+        plain = "if (bins[bin] > bins[best]) best = bin;"
+        self.assertIn(plain, text)
+        ref = "cuda::atomic_ref<unsigned, cuda::thread_scope_device>"
+        load = "(bins[{}]).load(cuda::memory_order_relaxed)"
+        atomic = f"if ({ref}{load.format('bin')} > {ref}{load.format('best')}) best = bin;"
+        file = self.work / exercise.file_name
+        file.write_text(text.replace(plain, atomic), encoding="utf-8")
+        result = self.check("04.2")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
     def test_what_is_no_exercise_is_refused(self):
         for words, says in [

@@ -11,7 +11,7 @@ import unittest
 from engine.driver.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.hints import hints_of
-from grader.exercises.limits import COUNTED, LAUNCHES, PER, SHARED_MEMORY
+from grader.exercises.limits import COUNTS, PER
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
 from grader.judging.home_runner import HomeRunner
@@ -21,6 +21,7 @@ from grader.judging.results import NO_DEVICE, cases_of
 from lab_tool.authoring.trials import (
     OR,
     deviation,
+    missing_mutants,
     mutants_of,
     solution,
     trials_of,
@@ -102,15 +103,19 @@ class FactsTest(unittest.TestCase):
         self.assertIn("results", facts["points"])
         self.assertTrue(all(isinstance(points, int) for points in facts["points"].values()))
         self.assertTrue(10 <= sum(facts["points"].values()) <= 12)
-        self.assertEqual("limits" in facts["points"], bool(EXERCISE.limits))
+        self.assertTrue(
+            EXERCISE.limits, "how much a thread may do is limited, with or without points"
+        )
+        self.assertEqual(missing_mutants(EXERCISE), [])
         names = [each.number for each in all_exercises()] + [
             path.name for path in (ROOT / "chapters").iterdir()
         ]
         for name in facts["builds_on"]:
             self.assertIn(name, names)
         for limit in EXERCISE.limits:
-            self.assertIn(limit["count"], (*COUNTED, LAUNCHES, SHARED_MEMORY))
+            self.assertIn(limit["count"], COUNTS)
             self.assertIn(limit["per"], PER)
+            self.assertEqual(("at_most" in limit) + ("at_least" in limit), 1)
             self.assertRegex(limit["advice"], r"[.?]$")
 
     def test_the_cases_are_as_check_needs_them(self):

@@ -37,5 +37,6 @@ def cases(random):
             ],
             function="totals_of_blocks",
             races=n in RACES,
+            counted=n == 10_000,
             question=QUESTIONS.get(n, ""),
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, given, kept, returned, updated
+from grader.exercises.cases import Case, given, kept, per_launch, returned, updated
 
 
 def several(count, what):
@@ -7,20 +7,23 @@ def several(count, what):
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def case(random, rows, columns, blocks, **more):
+def case(random, rows, columns, *blocks, **more):
+    """With so many blocks at the first launch, and so many at the second."""
     # Row r counts 1,000 r more than the last one: a sum that is wrong says whose rows are missing.
     matrix = [
         1000 * row + random.randrange(-400, 400) for row in range(rows) for _ in range(columns)
     ]
+    grids = ", then ".join(several(number, "block") for number in blocks)
     return Case(
-        f"{several(rows, 'row')}, {several(columns, 'column')}, {several(blocks, 'block')}",
+        f"{several(rows, 'row')}, {several(columns, 'column')}, {grids}",
         [
             given("matrix", "int", matrix),
             rows,
-            updated("partials", "long long", [0] * (blocks * columns)),  # what is missing is a 0
+            # What is missing is a 0.
+            updated("partials", "long long", [0] * (max(blocks) * columns)),
             kept("counter", "unsigned", [0]),
             returned("sums", "long long", [sum(matrix[c::columns]) for c in range(columns)]),
-            blocks,
+            per_launch(*blocks),
             columns,
         ],
         function="sum_columns",
@@ -36,7 +39,8 @@ def cases(random):
     yield case(random, 7, 32, 3)
     yield case(random, 9, 33, 16)
     yield case(random, 40, 64, 4, races=True)
-    yield case(random, 30, 96, 6, races=True)
+    yield case(random, 30, 96, 7, 4, races=True)
     yield case(random, 100, 1, 100)
-    yield case(random, 65, 31, 64)
+    yield case(random, 640, 8, 16, counted=True)
+    yield case(random, 65, 31, 64, 37)
     yield case(random, 500, 65, 3, launches=3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, given, kept, returned, updated
+from grader.exercises.cases import Case, given, kept, per_launch, returned, updated
 
 
 def several(count, what):
@@ -7,19 +7,23 @@ def several(count, what):
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def case(name, values, blocks, threads, **more):
-    bins = [0] * 256
+def case(name, values, blocks, threads, before=None, **more):
+    """`blocks`: of each launch; `before`: what the bins hold already, 0 if it is None."""
+    before = before or [0] * 256
+    bins = list(before)
     for value in values:
         bins[value] += 1
+    blocks = blocks if isinstance(blocks, tuple) else (blocks,)
+    grids = ", then ".join(several(number, "block") for number in blocks)
     return Case(
-        f"{name}, {several(blocks, 'block')} of {several(threads, 'thread')}",
+        f"{name}, {grids} of {several(threads, 'thread')}",
         [
             given("values", "unsigned char", values),
             len(values),
-            updated("bins", "unsigned", [0] * 256, bins),
+            updated("bins", "unsigned", before, bins),
             kept("arrived", "unsigned", [0]),
             returned("fullest", "unsigned", [bins.index(max(bins))]),
-            blocks,
+            per_launch(*blocks),
             threads,
         ],
         **more,
@@ -46,7 +50,15 @@ def cases(random):
     tied = [190, 17, 255] * 60 + [203] * 59 + list(range(256))
     yield case("495 values, three bins tie", random.sample(tied, len(tied)), 3, 96)
     yield case("1,000 values", some(1000), 4, 64, races=True)
-    yield case("1,023 values", some(1023), 3, 256, races=True)
-    yield case("4,096 values", some(4096), 8, 128, counted=True)
-    yield case("4,097 values", some(4097), 2, 1024)
-    yield case("30,011 equal values", [random.randrange(1, 256)] * 30011, 33, 96, launches=3)
+    values = random.choices(range(256), k=1023)
+    # The fullest bin is found by who sees what all blocks have added, and by nobody else.
+    fullest, ahead = random.sample(range(256), 2)
+    values[::4] = [fullest] * len(values[::4])
+    before = [0] * 256
+    before[ahead] = values.count(fullest) // 2 + values.count(ahead)
+    yield case("1,023 values", values, (7, 4), 64, before, races=True)
+    yield case("16,384 values", some(16384), 8, 128, counted=True)
+    before = [10_000_000] * 256
+    before[random.randrange(1, 255)] = 2**24 + 5_000  # 256 times that does not fit into 32 bits
+    yield case("4,097 values after many others", some(4097), 2, 1024, before)
+    yield case("70,011 equal values", [random.randrange(1, 256)] * 70011, 33, 96, launches=3)

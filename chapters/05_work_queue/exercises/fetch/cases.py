@@ -20,7 +20,10 @@ COUNTED = 40
 
 
 def lengths_of(random, rows, longest):
-    """Very unequal, as rows are: most are short, some are empty, one is as long as any may be."""
+    """Very unequal, as rows are: most are short, some are empty, one is as long as any may be. In the
+    counted case all have work for a whole block."""
+    if rows == COUNTED:
+        return [random.randint(64, longest) for _ in range(rows)]
     lengths = [random.choice((0, 1, 2, random.randint(0, longest))) for _ in range(rows)]
     if rows:
         lengths[random.randrange(rows)] = longest

@@ -33,6 +33,7 @@ def cases(random):
                 threads,
             ],
             races=tiles in RACES,
+            counted=tiles == 40,
             question="Pixels that are as before were inverted by nobody, or twice. "
             "Which numbers did the threads get?",
         )

@@ -2,7 +2,7 @@
 // Cheat: the host computes, and a kernel that does nothing is launched as well
 // Exercise: 01.1
 // Verdict: OK 0
-// Says: your kernels did not compute it
+// Says: your kernels do too little for it
 #include <cstddef>
 #include <vector>
 
