@@ -23,6 +23,7 @@ from grader.judging.race_lines import (
     overrun_lines,
     race_as_well,
     race_lines,
+    remedy_lines,
 )
 from grader.judging.races import SCHEDULES, SECONDS, races_in, settings_of, wrong_by_the_rules
 from grader.judging.results import (
@@ -98,6 +99,7 @@ class Verdict(NamedTuple):
     picture: Optional[pathlib.Path] = None  # the file that the race picture is in
     warnings: tuple = ()  # the compiler's
     refusals: tuple = ()  # sentences: for what a grade would refuse the file, right or wrong
+    remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
 
     @property
     def compiles(self):
@@ -146,7 +148,7 @@ class Judge:
         self.lines_of = {part: [] for part in self.exercise.parts}
         self.wrong = {}  # {number: WrongCase}
         self.status = OK
-        self.race_picture, self.diagnoses = "", ()
+        self.race_picture, self.diagnoses, self.remedy = "", (), ()
         self.accesses, self.times = 0, []
 
     def verdict(self):
@@ -168,7 +170,14 @@ class Judge:
             lines = self._all_is_right()
         cases = self._judged_cases() if self.every_case else ()
         return Verdict(
-            self.states, lines, self.lines_of, cases, self.status, self.race_picture, self.diagnoses
+            self.states,
+            lines,
+            self.lines_of,
+            cases,
+            self.status,
+            self.race_picture,
+            self.diagnoses,
+            remedy=self.remedy,
         )
 
     def compile(self):
@@ -286,7 +295,8 @@ class Judge:
                 return [f"The program ended with {run.code}."]
             if run.limit in ENDED_BY:
                 return [ENDED_BY[run.limit].format(OF_A_CASE.figure(run.limit))]
-        return error_words(run, failure)
+        text = self.runner.source.read_text(encoding="utf-8", errors="replace")
+        return error_words(run, failure, text)
 
     def _note_end(self, run):
         """The first end that is none of its own becomes the file's status."""
@@ -324,13 +334,10 @@ class Judge:
             return []
         if wrong.is_wrong_result:  # which often comes of a race
             self.has_begun("looking for races")
-            cases = self.race_cases()
-        elif any(record.is_overrun for record in wrong.diagnostics):
-            cases = [self.cases[wrong.number]]
-        else:
+        elif not any(record.is_overrun for record in wrong.diagnostics):
             return []
         try:
-            found = self.found_races(cases, FEW_SCHEDULES)
+            found = self.found_races([self.cases[wrong.number]], FEW_SCHEDULES)
             if wrong.is_wrong_result:
                 return race_as_well(found)
             return overrun_lines(found)
@@ -389,7 +396,9 @@ class Judge:
         races = races_of([{"program": "", "findings": found.findings}])
         if races:
             self.race_picture = race_figure(_with_names_alone(races)).svg()
-        return race_lines(found, shown, len(right), len(self.cases))
+        if not self.every_case:
+            self.remedy = tuple(remedy_lines(found))
+        return race_lines(found, shown, len(right), len(self.cases), explained=self.every_case)
 
     def objections_to_schedules(self, runs):
         """Sentences about the CheckedRuns of schedules without a race."""

@@ -14,9 +14,10 @@ MOST_BYTES = 1 << 20  # of a source; in a grade the name of the file is the subm
 EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
 
 
-def race_lines(found, wrong, right, cases):
+def race_lines(found, wrong, right, cases, explained=True):
     """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None. So many of
-    the cases are `right`."""
+    the cases are `right`. What is missing is there if it is to be `explained`; else remedy_lines() has
+    it."""
     finding = found.findings[0] if found.findings else None
     right = f"{'All' if right == cases else f'{right} of'} {cases} results are right"
     if finding is None:
@@ -35,12 +36,18 @@ def race_lines(found, wrong, right, cases):
     if is_race:
         for party in (finding["first"], finding["second"]):
             lines += ["", *_party(party, finding)]
-    lines += ["", *_advice(finding)]
+    lines += ["", *(_advice(finding) if explained else _what_happened(finding))]
     more = len(found.findings) - 1
     if more:
         lines += ["", f"{more} more {'is' if more == 1 else 'are'} found in this file."]
     places = _places(found)
     return [*lines, "", *places] if places else lines
+
+
+def remedy_lines(found):
+    """What the worst race lacks, and where to put it; nothing of other findings."""
+    finding = found.findings[0] if found.findings else None
+    return _advice(finding) if finding and finding["kind"] == "race" else []
 
 
 def race_as_well(found):
@@ -141,6 +148,23 @@ def _named(finding, file):
 def _index(index):
     last = max((place for place, value in enumerate(index) if value), default=0)
     return str(index[0]) if last == 0 else f"({', '.join(map(str, index[: last + 1]))})"
+
+
+def _what_happened(finding):
+    """What the two threads of a race may see of each other; of another finding, what it is."""
+    access = finding["second"]
+    if finding["kind"] != "race":
+        said = [finding["heading"], access["sentence"], access["text"]]
+        said += [advice["text"] for advice in finding["advice"]]
+        return [part for sentence in said for part in textwrap.wrap(sentence, SCREEN)]
+    does = [finding[name]["does"] for name in ("first", "second")]
+    if does == ["updates", "updates"]:
+        means = "both may read the same old value, and then one update is lost"
+    elif "reads" in does:
+        means = "the one that reads may find the old value or the new one"
+    else:
+        means = "either value may be the one that stays"
+    return textwrap.wrap(f"Nothing says which of the two comes first, so {means}.", SCREEN)
 
 
 def _advice(finding):

@@ -2,6 +2,7 @@
 """Judges what came out of a student's program: in this process, not in theirs."""
 
 import random
+import re
 import runpy
 import textwrap
 from typing import NamedTuple
@@ -30,6 +31,7 @@ REFUSED_CALL = (
     "says, or if the bytes go past the end of its memory; cudaFree, if the pointer is not from "
     "cudaMalloc or was freed before."
 )
+MAY_BE_REFUSED = re.compile(r"\bcuda(Memcpy|Memset|Free)\w*\s*\(")
 _MISSING = "missing"  # in place of a failure: the program did not come so far
 
 
@@ -82,8 +84,6 @@ def _of_cuda(error):
         lines += ["Is there a loop that nothing ends, or do threads wait for one another?"]
     if error.endswith(("(cudaErrorInvalidValue)", "(cudaErrorInvalidConfiguration)")):
         lines += textwrap.wrap(REFUSED_LAUNCH, WIDTH)
-    if error.endswith("(cudaErrorInvalidValue)"):
-        lines += textwrap.wrap(REFUSED_CALL, WIDTH)
     return lines
 
 
@@ -194,11 +194,14 @@ def last_words(records, width):
     return textwrap.wrap(records[-1].sentence, width) if records else []
 
 
-def error_words(run, failure):
-    """The lines of a failure, with the backend's own report where there is one."""
+def error_words(run, failure, text):
+    """The lines of a failure, with the backend's own report where there is one; `text` is the student's
+    file."""
     if failure.is_wrong_result:
         return failure.lines
     first, *rest = failure.lines
+    if first.endswith("(cudaErrorInvalidValue)") and MAY_BE_REFUSED.search(text):
+        rest += textwrap.wrap(REFUSED_CALL, WIDTH)
     return fault_lines(run.diagnostics) or [
         first,
         *places_of_threads(run.diagnostics, WIDTH),

@@ -107,7 +107,7 @@ def deviation(trial, verdict):
     expected = trial.part.split(OR) if trial.part else [None]
     if part not in expected:
         return f"{trial.name}: rejected by {part or 'nothing'}, and {trial.part or 'nothing'} must"
-    said = " ".join(word for line in verdict.lines for word in line.split())
+    said = " ".join(word for line in (*verdict.lines, *verdict.remedy) for word in line.split())
     if part == expected[-1] and " ".join(trial.says.split()) not in said:
         return f"{trial.name}: the check does not say '{trial.says}'"
     return None

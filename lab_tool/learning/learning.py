@@ -28,7 +28,7 @@ class Lesson:
 
     def __init__(self, work, exercise, judge, is_manual):
         self.work, self.exercise, self.judge, self.is_manual = work, exercise, judge, is_manual
-        self.lines, self.is_solved = [], False
+        self.lines, self.is_solved, self.remedy = [], False, ()
 
     def run(self):
         """Until q; returns the exercise that was last."""
@@ -70,7 +70,7 @@ class Lesson:
                 return mark != self.checked
 
     def _check(self):
-        self.checked = self._mark()
+        self.checked, self.remedy = self._mark(), ()
         file = shown(self.work.file_of(self.exercise))
         if self.checked is None:
             self.is_solved = False
@@ -80,7 +80,7 @@ class Lesson:
         show([f"{self.exercise.title}: checking {file} ..."], [])
         try:
             verdict = self.judge(self.exercise)
-            self.is_solved = verdict.is_solved
+            self.is_solved, self.remedy = verdict.is_solved, verdict.remedy
             self.lines = verdict_lines(self.exercise, verdict, self.work, has_keys=True)
         except CommandError as problem:
             self.is_solved = False
@@ -89,7 +89,8 @@ class Lesson:
 
     def _draw(self, extra=()):
         self.terminal.is_to_be_drawn = False
-        keys = KEYS if has_hints(self.exercise) else KEYS.replace(HINT_KEY, "")
+        has_hint = self.remedy or has_hints(self.exercise)
+        keys = KEYS if has_hint else KEYS.replace(HINT_KEY, "")
         checks = "r checks" if self.is_manual else "save it, and it is checked"
         show(
             self.lines,
@@ -120,6 +121,11 @@ class Lesson:
             actions[key]()
 
     def _hint(self):
+        """What the race that was found lacks, when it is asked for the first time; else the next hint."""
+        if self.remedy:
+            lines, self.remedy = self.remedy, ()
+            self._draw(["", "  what is missing:", *(f"  {line}" for line in lines)])
+            return
         hints = hints_of(self.exercise)
         if not hints:
             self._draw(["", f"  {NO_HINTS}"])

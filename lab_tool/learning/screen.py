@@ -39,10 +39,13 @@ def head_line(exercise, verdict, stream=None):
     return f"{coloured(title, BOLD, stream)}{gap}{states}"
 
 
-def verdict_lines(exercise, verdict, work, has_keys=False):
-    """All of it, with what to do next: a command, or a key where there are keys."""
+def verdict_lines(exercise, verdict, work, has_keys=False, explain=False):
+    """All of it, with what to do next: a command, or a key where there are keys. What a race lacks is
+    there if `explain` asks for it."""
     lines = [head_line(exercise, verdict), ""]
     lines += [f"  {line}".rstrip() for line in verdict.lines]
+    if verdict.remedy and explain:
+        lines += ["", *(f"  {line}".rstrip() for line in verdict.remedy)]
     if verdict.warnings:
         lines += ["", "  The compiler warns:", *(f"  {line}" for line in verdict.warnings)]
     if verdict.picture:
@@ -63,8 +66,13 @@ def verdict_lines(exercise, verdict, work, has_keys=False):
             command = "n" if has_keys else work.command("learn", following.number)
             minutes = following.facts["minutes"]
             lines.append(f"  {command:<22} next: {following.title} ({minutes} minutes)")
-    elif not has_keys and has_hints(exercise):
-        lines += ["", f"  {work.command('hint', exercise.number)}"]
+    elif not has_keys:
+        lines.append("")
+        if has_hints(exercise):
+            lines.append(f"  {work.command('hint', exercise.number)}")
+        if verdict.remedy and not explain:
+            command = work.command("check", exercise.number, "--explain")
+            lines.append(f"  {command}   says what is missing")
     return lines
 
 
@@ -78,8 +86,8 @@ def refusal_lines(verdict):
     return textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def say_verdict(exercise, verdict, work):
-    for line in verdict_lines(exercise, verdict, work):
+def say_verdict(exercise, verdict, work, explain=False):
+    for line in verdict_lines(exercise, verdict, work, explain=explain):
         say(line)
 
 

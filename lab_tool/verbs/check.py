@@ -24,6 +24,9 @@ def add_options(parser):
         metavar="EXERCISE|FILE",
         help="an exercise by its number or name, or its file (default: all that you have begun)",
     )
+    parser.add_argument(
+        "--explain", action="store_true", help="say of a race what is missing, and where it belongs"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the verdicts to FILE as well")
     add_work(parser)
     add_backend(parser)
@@ -43,7 +46,7 @@ def act(arguments):
         verdict = told(builds, exercise, source, work)
         verdicts.append((exercise, verdict))
         if len(chosen) == 1:
-            say_verdict(exercise, verdict, work)
+            say_verdict(exercise, verdict, work, arguments.explain)
         else:
             say(head_line(exercise, verdict))
             for line in refusal_lines(verdict):
@@ -94,6 +97,7 @@ def as_data(exercise, verdict):
         "name": exercise.name,
         "parts": verdict.parts,
         "lines": verdict.lines,
+        "remedy": list(verdict.remedy),
         "refusals": list(verdict.refusals),
     }
 
@@ -104,10 +108,12 @@ VERB = Verb(
     description="""\
 Judges your file for an exercise by three things: its results in several cases, its races in 20
 schedules, and the limits that the exercise sets. It says what is wrong with the first of them that
-fails, and changes nothing in your file. If a grade would refuse the file for what it uses, a sentence
+fails, and where, and changes nothing in your file. What would repair a race is yours to find; with
+--explain the check says it. If a grade would refuse the file for what it uses, a sentence
 says so, and the verdict stays the same.""",
     examples=[
         ("./lab check 04.2", "your work/04_fullest_bin.cu"),
+        ("./lab check 04.2 --explain", "and what a race in it lacks"),
         ("./lab check", "all exercises that you have begun"),
     ],
     exit_codes=[

@@ -64,7 +64,7 @@ def check_exercise(arguments):
         problem = deviation(trial, verdict)
         wrong += problem is not None
         say(f"== {problem or f'{trial.name}: as it must be'}")
-        for line in verdict.lines:
+        for line in (*verdict.lines, *verdict.remedy):
             say(f"   {line}".rstrip())
         say()
     say(f"{wrong} of its files are not as they must be" if wrong else "all is as it must be")

@@ -296,6 +296,50 @@ class ExerciseCommandsTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
+    def test_a_race_of_other_cases_is_not_shown_below_a_wrong_result(self):
+        exercise = chosen_exercise("02.1")
+        barrier, result = (
+            "    __syncthreads();\n    live = half;",
+            "maxima[blockIdx.x] = largest[0]",
+        )
+        text = solution(exercise)
+        self.assertIn(barrier, text)
+        self.assertIn(result, text)
+        text = text.replace(barrier, "    live = half;")  # a race, if there are several threads
+        wrong = text.replace(result, f"{result} + (blockDim.x == 1)")
+        (self.work / exercise.file_name).write_text(wrong, encoding="utf-8")
+        said = self.check("02.1").stdout
+        self.assertIn("1 value, 1 block of 1 thread", said)
+        self.assertNotIn("Two threads race", said)
+
+    def test_what_a_race_lacks_is_said_if_it_is_asked_for(self):
+        exercise = chosen_exercise("04.1")
+        mutant = next(each for each in mutants_of(exercise) if each.path.stem == "no_acquire")
+        (self.work / exercise.file_name).write_text(patched(exercise, mutant), encoding="utf-8")
+        out = self.work / "verdicts.json"
+        said = " ".join(self.check("04.1", "--json", str(out)).stdout.split())
+        self.assertRegex(said, r"writes \S+ line \d+ .* reads \S+ line \d+")
+        self.assertIn("the one that reads may find the old value or the new one", said)
+        self.assertNotIn("__threadfence() after", said)
+        command = (
+            rf"\./lab check 04\.1 --explain --work {re.escape(str(self.work))} says what is missing"
+        )
+        self.assertRegex(said, command)
+        self.assertNotIn("missing", re.sub(command, "", said))
+        (verdict,) = json.loads(out.read_text(encoding="utf-8"))
+        explained = " ".join(self.check("04.1", "--explain").stdout.split())
+        self.assertIn(" ".join(verdict["remedy"]), explained)
+        self.assertIn("missing acquire", explained)
+        self.assertNotIn("--explain", explained)
+
+    def test_a_launch_that_cuda_refuses_is_not_explained_by_calls_that_nobody_made(self):
+        (mutant,) = (m for m in mutants_of(EXERCISE) if m.path.stem == "empty_grid_launched")
+        self.file.write_text(patched(EXERCISE, mutant), encoding="utf-8")
+        said = " ".join(self.check("01.1").stdout.split())
+        self.assertIn("A launch is refused if it has 0 blocks", said)
+        self.assertNotIn("cudaMemcpy", said)
+        self.assertNotIn("cudaFree", said)
+
     def test_a_loop_that_never_ends_is_named_with_its_line(self):
         exercise = chosen_exercise("04.1")
         text = solution(exercise)

@@ -195,6 +195,23 @@ class ShowTest(unittest.TestCase):
             self.assertNotIn("hint", "\n".join(verdict_lines(exercise, verdict, work)))
             self.assertIn("./lab hint 01.1", "\n".join(verdict_lines(EXERCISE, verdict, work)))
 
+    def test_h_says_what_a_race_lacks_and_then_the_hints(self):
+        verdict = Verdict(
+            {"races": FAILED}, ["Two threads race:"], remedy=("missing barrier: put it there",)
+        )
+        with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
+            work = WorkFolder(pathlib.Path(folder))
+            lesson = Lesson(work, EXERCISE, lambda exercise: verdict, False)
+            lesson.terminal = mock.Mock()
+            lesson._begin(EXERCISE)
+            self.assertIn("Two threads race:", written.getvalue())
+            self.assertNotIn("missing barrier", written.getvalue())
+            lesson._hint()
+            self.assertIn("missing barrier: put it there", written.getvalue())
+            self.assertNotIn("hint 1 of 3", written.getvalue())
+            lesson._hint()
+            self.assertIn("hint 1 of 3", written.getvalue())
+
     def test_a_page_shows_all_lines_one_screen_after_the_other(self):
         with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
             lesson = Lesson(WorkFolder(pathlib.Path(folder)), EXERCISE, None, False)
