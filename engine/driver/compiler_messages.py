@@ -46,7 +46,7 @@ def without_own_warnings(lines):
     student's values: g++ warns of it even if it was told not to warn of that header.
     """
     found = []
-    for group in _groups(lines):
+    for group in message_groups(lines):
         message = group.message and MESSAGE.match(group.message)
         if not (message and message[2] == "warning" and _is_own(message[1])):
             found += [*group.leading, *group.lines]
@@ -60,7 +60,7 @@ def with_plain_launches(lines):
     """
     found = []
     launch = None  # the last message, if it is about a launch
-    for group in _groups(lines):
+    for group in message_groups(lines):
         if launch and launch.goes_on_with(group):
             launch.add(group)
             continue
@@ -72,7 +72,7 @@ def with_plain_launches(lines):
     return found + (launch.shown() if launch else [])
 
 
-class _Group(NamedTuple):
+class MessageGroup(NamedTuple):
     """A message with the lines that lead to it, and with its notes."""
 
     message: str  # its line without colours; empty if there is none
@@ -80,13 +80,14 @@ class _Group(NamedTuple):
     lines: list[str]
 
 
-def _groups(lines):
-    groups = [_Group("", [], [])]
+def message_groups(lines):
+    """The MessageGroups of a compiler's lines; the first one has what comes before the first message."""
+    groups = [MessageGroup("", [], [])]
     leading = []
     for line in lines:
         text = ESCAPES.sub("", line)
         if MESSAGE.match(text):
-            groups.append(_Group(text, leading, [line]))
+            groups.append(MessageGroup(text, leading, [line]))
             leading = []
         elif LEADING.match(text):
             leading.append(line)

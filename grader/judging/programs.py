@@ -9,6 +9,7 @@ from typing import NamedTuple, Optional
 
 from engine.driver.racecheck_runs import Merging
 from engine.driver.recipe import DidNotCompile, Form, Recipe
+from grader.judging.compile_errors import error_lines
 from grader.paths import ROOT
 
 ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
@@ -107,7 +108,7 @@ def explained_lines(exercise, source, lines, refusals):
         if re.search(rf"\b{re.escape(name)}\b", text):
             return [f"{name} is there, but not with the parameters that are called:", f"  {wanted}"]
         return [f"The function that is called is missing: {wanted}"]
-    return _own_lines(source, lines)[:MOST_LINES]
+    return error_lines(source, lines)[:MOST_LINES]
 
 
 def _refusal_line(source, refusal):
@@ -115,17 +116,6 @@ def _refusal_line(source, refusal):
     place = refusal.place()
     file = pathlib.Path(source).name if place.file == str(source) else place.file
     return f"{file.removeprefix(f'{ROOT}{os.sep}')}:{place.line}: error: {refusal.sentence}"
-
-
-def _own_lines(source, lines):
-    """Without the folder of the student's file, the ways that led into a header, the function that an
-    error is in, and the linker's and compiler's last words."""
-    noise = re.compile(
-        r"In file included from |\s+from |collect2: |compilation terminated|make\b"
-        r"|\S+: In .*(?:function|constructor|destructor)\b"
-    )
-    path, name = str(source), pathlib.Path(source).name
-    return [line.replace(path, name) for line in lines if not noise.match(line)]
 
 
 def _short_warnings(lines, source):

@@ -296,6 +296,39 @@ class ExerciseCommandsTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
+    def test_an_error_in_a_header_is_told_at_the_students_line(self):
+        for number, before, after, says in [
+            ("04.2", "tickets(*arrived)", "tickets(arrived)", "invalid conversion from"),
+            (
+                "04.2",
+                "atomicAdd(&bins[bin], of_block[bin])",
+                "atomicMax((float*)&bins[bin], 1.0f)",
+                "no matching function for call to",
+            ),
+            (
+                "04.3",
+                "block_reduce(best, smaller<T>{}, shared)",
+                "block_reduce(best, 3, shared)",
+                "",
+            ),
+            ("06.1", "canceled_block<1>", "canceled_block<4>", "the rank is 1, 2 or 3"),
+        ]:
+            with self.subTest(number, after=after):
+                exercise = chosen_exercise(number)
+                text = solution(exercise)
+                self.assertIn(before, text)
+                line = text[: text.index(before)].count("\n") + 1
+                file = self.work / exercise.file_name
+                file.write_text(text.replace(before, after, 1), encoding="utf-8")
+                _, _, first, *rest = self.check(number).stdout.splitlines()
+                self.assertRegex(
+                    first, rf"^  {re.escape(file.name)}:{line}:(\d+:)? error: .*{says}"
+                )
+                places = [each for each in rest if re.match(r"  \S+:\d+:", each)]
+                for place in places:
+                    self.assertTrue(place.startswith(f"  {file.name}:"), place)
+                self.assertNotIn(str(ROOT), "\n".join(rest))
+
     def test_a_race_of_other_cases_is_not_shown_below_a_wrong_result(self):
         exercise = chosen_exercise("02.1")
         barrier, result = (
