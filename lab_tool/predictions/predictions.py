@@ -61,29 +61,38 @@ def all_predictions(root=ROOT):
     return [each for chapter in all_chapters(root) for each in predictions_of(chapter, root)]
 
 
-def chosen_prediction(wanted):
-    """The one that the user means: by 04.2 or its name; by a chapter, its first one; by '', the
-    course's first one. Errors: CommandError if there is none."""
+def chosen_prediction(wanted, answered=()):
+    """The one that the user means: by 04.2 or its name; by a chapter or by '', its or the course's first
+    one whose name is not among those that were `answered` right, or the very first one if all were.
+    Errors: CommandError if there is none."""
     predictions = all_predictions()
+    if not wanted:
+        return _first_open(predictions, answered)
     for prediction in predictions:
-        if wanted in ("", prediction.name, prediction.label, prediction.label.lstrip("0")):
+        if wanted in (prediction.name, prediction.label, prediction.label.lstrip("0")):
             return prediction
     chapter_names = [name for chapter in all_chapters() for name in chapter.names]
     if wanted.rstrip("/") in chapter_names:
         (chapter,) = chosen_chapters(wanted)
-        for prediction in predictions:
-            if prediction.chapter == chapter.number:
-                return prediction
+        of_chapter = [each for each in predictions if each.chapter == chapter.number]
+        if of_chapter:
+            return _first_open(of_chapter, answered)
     titles = [chapter.folder for chapter in all_chapters()]
     names = [each.name for each in predictions]
     more = hint(wanted, names + titles, "./lab predict --list shows all.")
     raise CommandError(f"there is no prediction {wanted}; {more}", WRONG_USE)
 
 
-def next_prediction(prediction):
-    """The one after it in the course; the first one after the last."""
+def next_prediction(prediction, answered=()):
+    """The next one in the course that was not answered right, or simply the next one if all were; after
+    the last one comes the first."""
     predictions = all_predictions()
-    return predictions[(predictions.index(prediction) + 1) % len(predictions)]
+    place = predictions.index(prediction) + 1
+    return _first_open([*predictions[place:], *predictions[:place]], answered)
+
+
+def _first_open(predictions, answered):
+    return next((each for each in predictions if each.name not in answered), predictions[0])
 
 
 def _read(chapter, file):

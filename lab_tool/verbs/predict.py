@@ -9,8 +9,8 @@ from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import is_terminal, say, say_next
 from engine.driver.paths import shown
 from engine.driver.race_picture import write_picture
-from lab_tool.options import add_build
-from lab_tool.paths import ROOT
+from lab_tool.options import add_build, add_work, work_folder
+from lab_tool.predictions.answered import answered_right, remember_right_answer
 from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of
 from lab_tool.predictions.prediction_text import (
     HOW_TO_ANSWER,
@@ -35,7 +35,8 @@ def add_options(parser):
         nargs="?",
         default="",
         metavar="NN|NN.K|NAME",
-        help="a chapter, for its first prediction; or one prediction (default: the first one of all)",
+        help="a chapter, for its first prediction that you have not answered right; or one prediction "
+        "(default: the first one of all)",
     )
     parser.add_argument(
         "--answer",
@@ -43,6 +44,7 @@ def add_options(parser):
         help="the letters of those that are free of races, as in ac, or none; nothing is asked then",
     )
     parser.add_argument("--list", action="store_true", help="list all predictions, and ask nothing")
+    add_work(parser)
     add_build(parser)
     add_verbose(parser)
 
@@ -52,7 +54,8 @@ def act(arguments):
         if arguments.target or arguments.answer:
             raise CommandError("--list goes alone: it lists all predictions.", WRONG_USE)
         return listing()
-    prediction = chosen_prediction(arguments.target)
+    work = work_folder(arguments)
+    prediction = chosen_prediction(arguments.target, answered_right(work.folder))
     if arguments.answer is None and not is_terminal(sys.stdin):
         raise CommandError(
             "lab predict asks on a terminal, and this is none: give your answer by --answer, as in "
@@ -64,9 +67,9 @@ def act(arguments):
     if answer is None:
         answer = asked()
         if answer is None:
-            say_next(f"./lab predict {prediction.label}", "nothing was answered")
+            say_next(work.command("predict", prediction.label), "nothing was answered")
             return 1
-    return judge(prediction, answer, arguments.build)
+    return judge(prediction, answer, arguments.build, work)
 
 
 def listing():
@@ -97,19 +100,21 @@ def asked():
             say(str(problem))
 
 
-def judge(prediction, answer, build):
+def judge(prediction, answer, build, work):
     """Runs the four variants, and says for each whether it was judged rightly; the exit code."""
     findings = findings_of(prediction, build)
     for letter in LETTERS:
         say(f"\n{judgement_of(prediction, letter, answer, findings[letter])}")
     say(f"\n{summary_of(prediction, answer)}")
-    picture = ROOT / "work" / f"{prediction.label}_{prediction.name}.svg"
-    picture.parent.mkdir(exist_ok=True)
+    picture = work.folder / f"{prediction.label}_{prediction.name}.svg"
+    picture.parent.mkdir(parents=True, exist_ok=True)
     write_picture(
         [(letter, findings[letter][0]) for letter in LETTERS if findings[letter]], picture
     )
     if answer == prediction.answer:
-        say_next(f"./lab predict {next_prediction(prediction).label}")
+        remember_right_answer(work.folder, prediction)
+        following = next_prediction(prediction, answered_right(work.folder))
+        say_next(work.command("predict", following.label))
         return 0
     letter = next(each for each in LETTERS if (each in answer) != (each in prediction.answer))
     command = ["./lab", "racecheck", shown(prediction.source), "--", letter]
@@ -123,9 +128,13 @@ VERB = Verb(
     description="""\
 Shows four variants of a short kernel and asks which of them are free of races. Then it runs all four
 under the race checker, says for each whether you were right, and why, and draws the races. Always on
-the CPU backend.""",
+the CPU backend. What you have answered right is remembered in the folder work, and not asked again
+unless you name it.""",
     examples=[
-        ("./lab predict 04", "the first prediction of chapter 04"),
+        (
+            "./lab predict 04",
+            "the first prediction of chapter 04 that is still to be answered right",
+        ),
         ("./lab predict 04.2", "its second one"),
         ("./lab predict 04.2 --answer none", "the same without a question"),
     ],

@@ -18,15 +18,22 @@ from lab_tool import command_line
 from lab_tool.chapters import Chapter
 from lab_tool.predictions import predictions
 from lab_tool.predictions.prediction_text import letters_of
-from lab_tool.predictions.predictions import all_predictions, chosen_prediction, predictions_of
+from lab_tool.predictions.predictions import (
+    all_predictions,
+    chosen_prediction,
+    next_prediction,
+    predictions_of,
+)
 from this_build import BUILD, ROOT
 
+HOLDER = tempfile.TemporaryDirectory()
+WORK = pathlib.Path(HOLDER.name)  # and not the developer's own
 COMMAND = [sys.executable, str(ROOT / "lab"), "predict", "--build", str(BUILD)]
 
 
 def predict(*words, environment=None):
     return subprocess.run(
-        [*COMMAND, *words],
+        [*COMMAND, *words, *([] if "--list" in words else ["--work", str(WORK)])],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -41,7 +48,8 @@ def typed_on_a_terminal(typed, *words):
     """What the command writes on a terminal at which this is typed, and its exit code."""
     main, other = pty.openpty()
     os.write(main, typed.encode())
-    with subprocess.Popen([*COMMAND, *words], stdin=other, stdout=other, stderr=other) as process:
+    command = [*COMMAND, *words, "--work", str(WORK)]
+    with subprocess.Popen(command, stdin=other, stdout=other, stderr=other) as process:
         os.close(other)
         text = b""
         with contextlib.suppress(OSError):  # the other end is closed
@@ -98,6 +106,21 @@ class Choosing(unittest.TestCase):
             with self.subTest(wanted=wanted):
                 self.assertEqual(chosen_prediction(wanted).label, label)
 
+    def test_what_was_answered_right_is_not_asked_again_unless_it_is_named(self):
+        answered = {"fences"}
+        self.assertEqual(chosen_prediction("04", answered).label, "04.2")
+        self.assertEqual(chosen_prediction("04.1", answered).label, "04.1")
+        self.assertEqual(chosen_prediction("fences", answered).label, "04.1")
+        of_chapter = {each.name for each in all_predictions() if each.chapter == "04"}
+        self.assertEqual(chosen_prediction("04", of_chapter).label, "04.1")
+        self.assertEqual(chosen_prediction("", of_chapter).label, "01.1")
+        first = chosen_prediction("01.1")
+        self.assertEqual(chosen_prediction("", {first.name}).label, "01.2")
+        last_of_03 = [each for each in all_predictions() if each.chapter == "03"][-1]
+        self.assertEqual(next_prediction(last_of_03, answered).label, "04.2")
+        every_name = {each.name for each in all_predictions()}
+        self.assertEqual(next_prediction(last_of_03, every_name).label, "04.1")
+
     def test_a_chapter_without_predictions(self):
         others = [each for each in all_predictions() if each.chapter != "04"]
         with (
@@ -134,10 +157,10 @@ class Answered(unittest.TestCase):
         self.assertIn("\n4 of 4 right: a and d are free of races.\n", result.stdout)
         self.assertNotIn("Read again", result.stdout)
         self.assertNotIn("A common mistake", result.stdout)
-        self.assertTrue(result.stderr.endswith("Next: ./lab predict 04.2\n"), result)
+        self.assertTrue(result.stderr.endswith(f"Next: ./lab predict 04.2 --work {WORK}\n"), result)
 
     def test_wrong(self):
-        picture = ROOT / "work/04.1_fences.svg"
+        picture = WORK / "04.1_fences.svg"
         picture.unlink(missing_ok=True)
         result = predict("04.1", "--answer", "ab")
         self.assertEqual(result.returncode, 1, result)
@@ -151,7 +174,7 @@ class Answered(unittest.TestCase):
             "\n     missing barrier before the atomic: block 0 signals",
             "README.md#why-it-is-correct\n",
             "\n2 of 4 right: a and d are free of races.\nA common mistake: ",
-            "work/04.1_fences.svg, one below the other.\n",
+            "/04.1_fences.svg, one below the other.\n",
         ):
             self.assertIn(text, result.stdout)
         self.assertLess(max(map(len, result.stdout.splitlines())), 80)
@@ -159,6 +182,21 @@ class Answered(unittest.TestCase):
         self.assertIn("b: race", drawn)
         self.assertIn("c: race", drawn)
         self.assertRegex(result.stderr, r"Next: ./lab racecheck \S+fences.cu -- b  \(all that")
+
+    def test_a_chapter_goes_on_after_a_right_answer_and_not_after_a_wrong_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+
+            def asked_in(folder, answer):
+                words = [*COMMAND, "04", "--answer", answer, "--work", folder]
+                return subprocess.run(words, capture_output=True, text=True, check=False)
+
+            for answer, label in (("ab", "04.1"), ("ad", "04.1"), ("none", "04.2")):
+                self.assertTrue(asked_in(folder, answer).stdout.startswith(label), answer)
+            remembered = pathlib.Path(folder, ".checked/predictions.json")
+            self.assertEqual(json.loads(remembered.read_text(encoding="utf-8")), ["fences"])
+            for content in ("", "[1, 2", '{"fences": 1}', "[[]]"):
+                remembered.write_text(content, encoding="utf-8")
+                self.assertTrue(asked_in(folder, "ab").stdout.startswith("04.1"), content)
 
     def test_all_four_race(self):
         result = predict("same_kernel", "--answer", "none")
@@ -168,7 +206,7 @@ class Answered(unittest.TestCase):
     def test_after_the_last_one_comes_the_first(self):
         last = all_predictions()[-1]
         result = predict(last.name, "--answer", last.answer)
-        self.assertTrue(result.stderr.endswith("Next: ./lab predict 01.1\n"), result)
+        self.assertTrue(result.stderr.endswith(f"Next: ./lab predict 01.1 --work {WORK}\n"), result)
 
     def test_the_users_number_of_multiprocessors_does_not_count(self):
         """On one of them, one block would take over all tiles, and no two threads would race."""
@@ -219,7 +257,7 @@ class OurMistakes(unittest.TestCase):
         )
         stdout, stderr = io.StringIO(), io.StringIO()
         with (
-            mock.patch("lab_tool.verbs.predict.chosen_prediction", lambda _: wrong),
+            mock.patch("lab_tool.verbs.predict.chosen_prediction", lambda *_: wrong),
             contextlib.redirect_stdout(stdout),
             contextlib.redirect_stderr(stderr),
         ):
