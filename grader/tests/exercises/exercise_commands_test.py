@@ -296,6 +296,14 @@ class ExerciseCommandsTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
+    def test_bytes_that_two_blocks_write_are_not_to_be_exchanged_atomically(self):
+        exercise = chosen_exercise("01.3")
+        (self.work / exercise.file_name).write_text(starter(exercise), encoding="utf-8")
+        said = " ".join(self.check("01.3", "--explain").stdout.split())
+        self.assertIn("it is a race even if both write the same value", said)
+        self.assertIn("let one thread write", said)
+        self.assertNotIn("atomicExch", said)  # there is none for unsigned char
+
     def test_an_error_in_a_header_is_told_at_the_students_line(self):
         for number, before, after, says in [
             ("04.2", "tickets(*arrived)", "tickets(arrived)", "invalid conversion from"),
