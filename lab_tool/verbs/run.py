@@ -24,6 +24,7 @@ from engine.driver.user_files import check_file, options_of_program, words_of
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs
 from lab_tool.chapters import chosen_chapters
+from lab_tool.lesson_commands import options_in_lesson
 from lab_tool.options import add_backend, add_build, add_chapter_or_file
 from lab_tool.own_files import is_file, refuse_with_chapter
 
@@ -72,9 +73,16 @@ def run_file(arguments):
     place = configured(arguments)
     program = build_file(place, arguments)
     code = run_finished_program(program, arguments.program_options)
-    words = ["./lab", "racecheck", *words_of(arguments), *options_of_program(arguments)]
-    say_next_after(code, shlex.join(words), DOCTOR)
+    say_next_after(code, _racecheck_command(arguments, words_of(arguments)), DOCTOR)
     return code
+
+
+def _racecheck_command(arguments, target):
+    """With the options that the lesson has for this file: a run may do more than a race check can."""
+    options = options_in_lesson("racecheck", arguments.target)
+    if options is None:
+        options = options_of_program(arguments)
+    return shlex.join(["./lab", "racecheck", *target, *options])
 
 
 def run_weak(arguments):
@@ -84,8 +92,7 @@ def run_weak(arguments):
     programs = observed_programs(arguments)
     code = run_weak_programs(programs, arguments)
     target = words_of(arguments) if is_file(arguments) else [arguments.target]
-    words = ["./lab", "racecheck", *target, *options_of_program(arguments)]
-    say_next_after(code, shlex.join(words), DOCTOR)
+    say_next_after(code, _racecheck_command(arguments, target), DOCTOR)
     return code
 
 

@@ -93,6 +93,16 @@ class Streams(unittest.TestCase):
         self.assertEqual(self.run_hello().stderr, "Next: ./lab racecheck hello.cu\n")
         self.assertRegex(self.run_hello("--verbose").stderr, r"\A\$ ninja ")
 
+    def test_a_file_of_a_lesson_is_checked_next_with_the_lessons_options(self):
+        file = "chapters/04_last_block_guard/naive_last_block_guard.cu"
+        for typed in ([], ["--", "2"]):
+            with self.subTest(typed=typed):
+                command = [*COMMAND, "run", "--build", str(BUILD), str(ROOT / file), *typed]
+                result = subprocess.run(command, capture_output=True, text=True, check=False)
+                following = result.stderr.splitlines()[-1]
+                self.assertTrue(following.startswith("Next: ./lab racecheck "), result.stderr)
+                self.assertTrue(following.endswith(f"{file} -- 1"), following)
+
     def test_the_same_on_a_terminal(self):
         self.run_hello()
         command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
