@@ -65,6 +65,8 @@ NEEDED_FOR = {  # the cases whose results must be right before a part is judged
     "races": lambda case: case.races,
     "limits": lambda case: case.counted,
 }
+# What a picture says of a race if the student is to find what would order the two accesses.
+NO_ORDER = {"name": "order", "remedy": "either of the two threads may be the first one"}
 # What a record can raise that the race checker did not write: a student's program could forge it.
 OF_NO_RECORD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
@@ -395,7 +397,9 @@ class Judge:
             shown = wrong_by_the_rules(right, lambda weak: self._outcome(program, right, weak))
         races = races_of([{"program": "", "findings": found.findings}])
         if races:
-            self.race_picture = race_figure(_with_names_alone(races)).svg()
+            races = _with_names_alone(races)
+            drawn = races if self.every_case else _without_remedies(races)
+            self.race_picture = race_figure(drawn).svg()
         if not self.every_case:
             self.remedy = tuple(remedy_lines(found))
         return race_lines(found, shown, len(right), len(self.cases), explained=self.every_case)
@@ -470,6 +474,18 @@ def _whole_report(report):
 def _with_names_alone(races):
     """The races with files' names in what is drawn: the folder is another one each time."""
     return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
+
+
+def _without_remedies(races):
+    """The races with arrows where an order is missing that do not say what would make one."""
+    return [
+        (program, {**race, "chain": {**race["chain"], "arrows": _unexplained(race["chain"])}})
+        for program, race in races
+    ]
+
+
+def _unexplained(chain):
+    return [{**arrow, "lacks": [NO_ORDER] if arrow["lacks"] else []} for arrow in chain["arrows"]]
 
 
 def _named_alone(chain):

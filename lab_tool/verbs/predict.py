@@ -133,7 +133,7 @@ unless you name it.""",
     examples=[
         (
             "./lab predict 04",
-            "the first prediction of chapter 04 that is still to be answered right",
+            "chapter 04, from where you left off",
         ),
         ("./lab predict 04.2", "its second one"),
         ("./lab predict 04.2 --answer none", "the same without a question"),
