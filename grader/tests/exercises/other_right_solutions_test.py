@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: MIT
+"""Right solutions in other styles than ours: a limit refuses what is wrong, and nothing else."""
+
+import unittest
+
+from engine.driver.build_folder import BuildFolder, settings_of
+from grader.exercises.catalogue import chosen_exercise
+from grader.judging.programs import ExerciseBuild
+from lab_tool.authoring.trials import solution, verdict_on
+from this_build import BUILD
+
+# (exercise, in which style, [(a piece of our solution, what stands there instead)])
+STYLES = [
+    (
+        "01.1",
+        "few blocks, whose threads go on by a grid's stride",
+        [
+            (
+                "  if (i < n) y[i] = alpha * x[i] + y[i];\n",
+                "  for (std::size_t k = i; k < n; k += std::size_t{gridDim.x} * blockDim.x) {\n"
+                "    y[k] = alpha * x[k] + y[k];\n  }\n",
+            ),
+            ("  const unsigned threads = 256;\n", "  const unsigned threads = 32;\n"),
+            (
+                "add_scaled<<<blocks, threads>>>",
+                "add_scaled<<<blocks < 20 ? blocks : 20, threads>>>",
+            ),
+        ],
+    ),
+    (
+        "01.1",
+        "eight neighbouring elements for each thread",
+        [
+            (
+                "  if (i < n) y[i] = alpha * x[i] + y[i];\n",
+                "  for (std::size_t k = 8 * i; k < 8 * i + 8 && k < n; ++k) y[k] += alpha * x[k];\n",
+            ),
+            ("  const unsigned threads = 256;\n", "  const unsigned threads = 64;\n"),
+            ("(n + threads - 1) / threads", "(n + 8 * threads - 1) / (8 * threads)"),
+        ],
+    ),
+    (
+        "01.2",
+        "blocks of 1,024 threads",
+        [("  const unsigned threads = 256;\n", "  const unsigned threads = 1024;\n")],
+    ),
+    (
+        "02.1",
+        "the first warp looks at all values of its block",
+        [
+            (
+                "  largest[thread] = i < n ? values[i] : INT_MIN;\n",
+                "  largest[thread] = INT_MIN;\n"
+                "  for (unsigned k = thread; k < blockDim.x && thread < 32; k += 32) {\n"
+                "    const std::size_t of = std::size_t{blockIdx.x} * blockDim.x + k;\n"
+                "    const int value = of < n ? values[of] : INT_MIN;\n"
+                "    if (value > largest[thread]) largest[thread] = value;\n  }\n  (void)i;\n",
+            ),
+            ("live = blockDim.x; live > 1;", "live = blockDim.x < 32 ? blockDim.x : 32; live > 1;"),
+        ],
+    ),
+    (
+        "02.2",
+        "an atomic for each warp in shared memory",
+        [
+            (
+                "  if (lane == 0) sums[warp] = sum;\n  __syncthreads();\n",
+                "  if (thread == 0) sums[0] = 0;\n  __syncthreads();\n"
+                "  if (lane == 0) atomicAdd(reinterpret_cast<unsigned long long*>(&sums[0]),\n"
+                "                           static_cast<unsigned long long>(sum));\n"
+                "  __syncthreads();\n"
+                "  if (thread == 0) partials[blockIdx.x] = sums[0];\n",
+            ),
+            (
+                "  if (warp != 0) return;\n"
+                "  const unsigned warps = blockDim.x / 32;\n"
+                "  sum = sum_of_warp(lane < warps ? sums[lane] : 0);\n"
+                "  if (lane == 0) partials[blockIdx.x] = sum;\n",
+                "",
+            ),
+            ("  const unsigned warp = thread / 32;\n", ""),
+        ],
+    ),
+    (
+        "02.3",
+        "the whole block takes part in the last steps",
+        [
+            ("half > 32; half /= 2", "half > 0; half /= 2"),
+            ("  if (thread < 32) {  // 64 sums are left, for one warp\n", "  {\n"),
+            (
+                "    for (unsigned half = 32; half > 0; half /= 2) {\n",
+                "    for (unsigned half = 0; half > 0;) {\n",
+            ),
+        ],
+    ),
+    (
+        "02.3",
+        "one thread adds up the last 64 sums",
+        [
+            ("  if (thread < 32) {  // 64 sums are left, for one warp\n", "  if (thread == 0) {\n"),
+            (
+                "      if (thread < half) sums[thread] += sums[thread + half];\n      __syncwarp();\n",
+                "      for (unsigned k = 0; k < half; ++k) sums[k] += sums[k + half];\n",
+            ),
+        ],
+    ),
+    (
+        "03.1",
+        "one thread merges what the blocks have left",
+        [
+            (
+                "k = threadIdx.x; k < blocks; k += blockDim.x",
+                "k = 0; k < blocks && threadIdx.x == 0; ++k",
+            ),
+        ],
+    ),
+    (
+        "03.1",
+        "each block has neighbouring values",
+        [
+            (
+                "  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;\n",
+                "  const std::size_t share = (count + gridDim.x - 1) / gridDim.x;\n"
+                "  const std::size_t begin = blockIdx.x * share;\n"
+                "  const std::size_t end = begin + share < count ? begin + share : count;\n",
+            ),
+            (
+                "i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride",
+                "i = begin + threadIdx.x; i < end; i += blockDim.x",
+            ),
+        ],
+    ),
+    (
+        "03.2",
+        "one thread merges all partial sums",
+        [
+            (
+                "  for (unsigned k = threadIdx.x; k < count; k += blockDim.x) total += partials[k];\n",
+                "  for (unsigned k = 0; k < count && threadIdx.x == 0; ++k) total += partials[k];\n",
+            ),
+        ],
+    ),
+    (
+        "04.1",
+        "a release and an acquire of cuda::atomic_ref, and a store that sets the counter back",
+        [
+            ("#include <cstddef>\n", "#include <cstddef>\n#include <cuda/atomic>\n"),
+            ("    __threadfence();\n    last = ", "    last = "),
+            (
+                "atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;\n    __threadfence();\n",
+                "cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*counter).fetch_add(1) ==\n"
+                "           gridDim.x - 1;\n    if (last) *counter = 0;\n",
+            ),
+        ],
+    ),
+    (
+        "04.1",
+        "the last block looks at the partial sums by atomic loads",
+        [
+            ("#include <cstddef>\n", "#include <cstddef>\n#include <cuda/atomic>\n"),
+            (
+                "total += partials[block * blockDim.x + threadIdx.x];",
+                "total += cuda::atomic_ref<long long, cuda::thread_scope_device>(\n"
+                "          partials[block * blockDim.x + threadIdx.x]).load(cuda::memory_order_relaxed);",
+            ),
+        ],
+    ),
+    (
+        "04.1",
+        "one thread of the last block adds up all columns",
+        [
+            (
+                "    long long total = 0;\n    for (unsigned block = 0; block < gridDim.x; ++block) {\n"
+                "      total += partials[block * blockDim.x + threadIdx.x];\n    }\n"
+                "    sums[threadIdx.x] = total;\n",
+                "    for (unsigned column = 0; column < blockDim.x && threadIdx.x == 0; ++column) {\n"
+                "      long long total = 0;\n"
+                "      for (unsigned block = 0; block < gridDim.x; ++block) {\n"
+                "        total += partials[block * blockDim.x + column];\n      }\n"
+                "      sums[column] = total;\n    }\n",
+            ),
+        ],
+    ),
+    (
+        "04.1",
+        "the last block keeps its own partial sums to itself",
+        [
+            ("    long long total = 0;\n", "    long long total = sum;\n"),
+            (
+                "      total += partials[block * blockDim.x + threadIdx.x];\n",
+                "      if (block != blockIdx.x) total += partials[block * blockDim.x + threadIdx.x];\n",
+            ),
+        ],
+    ),
+    (
+        "04.2",
+        "each block has neighbouring values, and bins without a value are added as well",
+        [
+            (
+                "  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;\n",
+                "  const std::size_t share = (count + gridDim.x - 1) / gridDim.x;\n"
+                "  const std::size_t begin = blockIdx.x * share;\n"
+                "  const std::size_t end = begin + share < count ? begin + share : count;\n",
+            ),
+            (
+                "i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride",
+                "i = begin + threadIdx.x; i < end; i += blockDim.x",
+            ),
+            ("    if (of_block[bin] != 0) atomicAdd", "    atomicAdd"),
+        ],
+    ),
+    (
+        "04.3",
+        "one thread chooses among the blocks' candidates",
+        [
+            (
+                "    for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) {\n",
+                "    for (unsigned k = 0; k < gridDim.x && threadIdx.x == 0; ++k) {\n",
+            ),
+        ],
+    ),
+    (
+        "05.1",
+        "atomicAdd()",
+        [
+            (
+                "    const cuda::atomic_ref<unsigned, cuda::thread_scope_device> counter(*next);\n"
+                "    fetched = counter.fetch_add(1, cuda::memory_order_relaxed);\n",
+                "    fetched = atomicAdd(next, 1U);\n",
+            ),
+        ],
+    ),
+    (
+        "05.2",
+        "both numbers by one atomic",
+        [
+            (
+                "    const unsigned first = fetch(next) * blockDim.x + threadIdx.x;\n"
+                "    const unsigned second = fetch(next) * blockDim.x + threadIdx.x;\n",
+                "    const unsigned tile = fetch(next);\n"
+                "    const unsigned first = tile * blockDim.x + threadIdx.x;\n"
+                "    const unsigned second = first + blockDim.x;\n",
+            ),
+            ("atomicAdd(next, 1U)", "atomicAdd(next, 2U)"),
+        ],
+    ),
+    (
+        "05.3",
+        "chunks of half the size that the rule allows",
+        [("size = left / (2 * gridDim.x);", "size = left / (3 * gridDim.x);")],
+    ),
+    (
+        "06.2",
+        "the threads' sums are added up by a warp",
+        [
+            (
+                "  if (threadIdx.x == 0) {\n    unsigned long long of_block = 0;\n"
+                "    for (unsigned thread = 0; thread < blockDim.x; ++thread) of_block += sums[thread];\n"
+                "    atomicAdd(total, of_block);\n  }\n",
+                "  if (threadIdx.x < 4) {\n    unsigned long long part = 0;\n"
+                "    for (unsigned thread = threadIdx.x; thread < blockDim.x; thread += 4) {\n"
+                "      part += sums[thread];\n    }\n    atomicAdd(total, part);\n  }\n",
+            ),
+        ],
+    ),
+]
+
+
+class OtherRightSolutionsTest(unittest.TestCase):
+    def test_they_are_solved(self):
+        build = ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD))
+        if not build.can_observe:
+            self.skipTest("this build has no race checker")
+        for number, style, changes in STYLES:
+            with self.subTest(number, style=style):
+                exercise = chosen_exercise(number)
+                text = solution(exercise)
+                for ours, theirs in changes:
+                    self.assertEqual(text.count(ours), 1, ours)
+                    text = text.replace(ours, theirs)
+                verdict = verdict_on(build, exercise, text)
+                self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
+
+
+if __name__ == "__main__":
+    unittest.main()
