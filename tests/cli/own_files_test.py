@@ -189,6 +189,26 @@ class OwnFilesTest(unittest.TestCase):
                 result = self.lab(*command.split())
                 self.assertIn(f"\nNext: {following}", f"\n{result.stderr}{result.stdout}")
 
+    def test_a_race_in_a_header_is_named_in_that_header(self):
+        self.with_racecheck()
+        # The kernel is the first code of the program, and is not inlined where it is launched.
+        self.write("include/k.cuh", "__global__ void k(int* p) {\n\n  p[0] += 1;\n}\n")
+        self.write(
+            "main.cu",
+            '#include "k.cuh"\nint main(int count, char**) {\n'
+            "  void (*kernel)(int*) = count > 1 ? nullptr : k;\n  int* p;\n  cudaMalloc(&p, 4096);\n"
+            "  cudaMemset(p, 0, 4096);\n  kernel<<<2, 64>>>(p);\n"
+            "  return cudaDeviceSynchronize();\n}\n",
+        )
+        result = self.lab("racecheck", "main.cu", "--include", "include", "--seeds", "2")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        for access in ("written", "read"):
+            self.assertRegex(
+                result.stdout,
+                rf"\n  {access} by block \d thread \d+ at include/k\.cuh:3\n {{6}}p\[0\] \+= 1;\n",
+            )
+        self.assertNotIn("main.cu:3", result.stdout)
+
     def test_without_a_main_there_is_nothing_to_run(self):
         self.write("a.cu", "__global__ void k() {}\n")
         result = self.lab("run", "a.cu")
