@@ -113,9 +113,6 @@ SENTENCES = {
     "several_extern_arrays": "declare each extern __shared__ array in a statement of its own",
     "shared_member": "a member of a class can't be __shared__: declare the variable in the kernel",
     "shared_not_understood": "this __shared__ declaration is not understood",
-    "shared_outside_of_kernel": (
-        "racecheck: declare a __shared__ variable in the kernel that uses it"
-    ),
     "shared_with_others": (
         "memory shared with other programs or with graphics ({name}) is not supported by the "
         "CPU backend: " + ON_GPU

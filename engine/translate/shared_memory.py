@@ -10,17 +10,26 @@ from errors import NotUnderstood
 from source_text import Edit, SourceText
 from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, WORD, Token, is_name, is_word
 
-# Behind a __shared__ declaration, for the scheduled form of the backend.
-SHARED_VARIABLE = (
-    ' ::cpu_backend::shared_variable({name}, "{name}");'
-    " alignas(4096) [[gnu::used]] static thread_local char after_{name};"
+# Behind a __shared__ declaration, for the scheduled form of the backend: in a function, and at
+# namespace scope, where no thread executes it.
+SHARED_VARIABLE = ' ::cpu_backend::shared_variable({name}, "{name}");'
+SHARED_VARIABLE_OF_FILE = (
+    " static const ::cpu_backend::shared_variable_of_file announced_{name}("
+    "[](::cpu_backend::multiprocessor& to) {{"
+    ' ::cpu_backend::announce_shared_variable(to, {name}, "{name}"); }});'
 )
+PAGE_AFTER_IT = " alignas(4096) [[gnu::used]] static thread_local char after_{name};"
 # There an index that runs out of a variable must not meet the next one: each has pages of its own,
 # and after it comes another page. (A larger alignment the loader of programs refuses.)
 PAGE_OF_ITS_OWN = "alignas(4096) "
 STATEMENTS = {"for", "if", "while", "do", "switch", "return", "break", "continue", "goto"}
 POINTER_IN_PARENTHESES = re.compile(rf"\(\s*\*\s*([{WORD}]+)\s*(?:\[.*\]\s*)?\)")
 DYNAMIC_SHARED_MEMORY = " = ::cpu_backend::dynamic_shared_memory<{type}>()"
+# In the scheduled form one OS thread runs all blocks.
+DYNAMIC_SHARED_MEMORY_OF_FILE = (
+    " = *reinterpret_cast<::cpu_backend::array_without_size<{type}>*>("
+    "::cpu_backend::memory_of_extern_arrays.usable)"
+)
 
 
 def is_extent(text: str) -> bool:
@@ -135,10 +144,9 @@ class SharedMemory:
             self.text.insert(declaration[0].start, moved)
 
     def announce_shared_variables(self, declaration: list[Token], scope: str) -> None:
-        """Tells the backend each variable of the declaration, at its execution."""
+        """Tells the backend each variable of the declaration, at its execution or for each block."""
         position = declaration[0].start
-        if scope == "namespace":
-            raise NotUnderstood(position, "shared_outside_of_kernel")
+        announcement = SHARED_VARIABLE_OF_FILE if scope == "namespace" else SHARED_VARIABLE
         attributes = self.attributes(declaration)
         declarators: list[list[Token]] = [[]]
         open_lists = 0
@@ -153,7 +161,7 @@ class SharedMemory:
             if not name:
                 raise NotUnderstood(position, "shared_not_understood")
             end = self.text.masked.index(";", declaration[-1].end) + 1
-            self.text.insert(end, SHARED_VARIABLE.format(name=name))
+            self.text.insert(end, (announcement + PAGE_AFTER_IT).format(name=name))
 
     @staticmethod
     def declared_name(declarator: list[str]) -> str | None:
@@ -180,9 +188,9 @@ class SharedMemory:
     def dynamic_shared_memory(self, declaration: list[Token], scope: str) -> None:
         """A reference to the block's dynamic shared memory, which is aligned for any type."""
         position = declaration[0].start
-        storage = {"extern", "static", SHARED_MARKER}
+        removed_words = {"extern", "static", SHARED_MARKER}
         attributes = self.attributes(declaration)
-        removed = [t for t in declaration if t.text in storage or t in attributes]
+        removed = [t for t in declaration if t.text in removed_words or t in attributes]
         kept = [token for token in declaration if token not in removed]
 
         if self.has_comma(kept):
@@ -204,11 +212,15 @@ class SharedMemory:
             element += self.text.on_one_line(extents[1].start, extents[-1].end)
         for token in removed:
             self.text.erase(token)
-        per_thread = "static thread_local " if scope == "namespace" else ""
-        self.text.insert(position, f"[[maybe_unused]] {per_thread}")
+        storage, value = "", DYNAMIC_SHARED_MEMORY
+        if scope == "namespace" and self.is_scheduled:
+            storage, value = "static ", DYNAMIC_SHARED_MEMORY_OF_FILE
+        elif scope == "namespace":
+            storage = "static thread_local "
+        self.text.insert(position, f"[[maybe_unused]] {storage}")
         self.text.insert(name.start, "(&")
         self.text.insert(name.end, ")")
-        self.text.insert(extents[-1].end, DYNAMIC_SHARED_MEMORY.format(type=element))
+        self.text.insert(extents[-1].end, value.format(type=element))
 
     @staticmethod
     def has_comma(tokens: list[Token]) -> bool:

@@ -6,15 +6,25 @@
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/stack_hash.hpp"
+#include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend {
+namespace {
+
+std::vector<shared_variable_of_file::announcement>& variables_of_files() {
+  static auto& announced = *new std::vector<shared_variable_of_file::announcement>;
+  return announced;
+}
+
+}  // namespace
 
 // ---- Launches, blocks and turns
 
 void multiprocessor::begin(grid& of) {
   prepare(of);
+  if (linked_extern_array_memory) dynamic_shared_memory_ = linked_extern_array_memory->usable;
   start_order_.resize(threads_);
   has_block_ = false;
 }
@@ -39,6 +49,9 @@ bool multiprocessor::take_block() {
   warps_.begin_block(0, threads_);
   shared_variables_.clear();
   std::memset(dynamic_shared_memory_, unknown_byte, grid_->dynamic_shared_bytes);
+  if (linked_extern_array_memory) {
+    shared_variables_.add(dynamic_shared_memory_, grid_->dynamic_shared_bytes);
+  }
   observer::block_begins(
       {number_, block_, block_index_, dynamic_shared_memory_, grid_->dynamic_shared_bytes});
   count(events_);
@@ -47,7 +60,8 @@ bool multiprocessor::take_block() {
 
 bool multiprocessor::take_turn() {
   this_multiprocessor = this;
-  if (!has_block_) {
+  const bool begins = !has_block_;
+  if (begins) {
     if (!take_block()) return false;
     has_block_ = true;
     current_ = fibers_.take();
@@ -57,6 +71,7 @@ bool multiprocessor::take_turn() {
   threadIdx = current_->index;
   shared_variables_.restore();
   observer::block_runs(number_);
+  if (begins) announce_variables_of_files();
   turn_was_idle_ = changed_memory_ = false;
   held_back_ = 0;
   holds_block_.store(true, std::memory_order_relaxed);
@@ -202,7 +217,22 @@ void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const
   observer::thread_pauses();
   std::memset(address, unknown_byte, bytes);
   observer::thread_runs(thread_rank());
-  observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type});
+  observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type, false});
+}
+
+void multiprocessor::use_shared_variable_of_file(void* address, std::size_t bytes, const char* name,
+                                                 const char* type) {
+  shared_variables_.add(address, bytes);
+  std::memset(address, unknown_byte, bytes);
+  observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type, true});
+}
+
+void multiprocessor::announce_variables_of_files() {
+  for (const auto announce : variables_of_files()) announce(*this);
+}
+
+shared_variable_of_file::shared_variable_of_file(announcement of_one) {
+  variables_of_files().push_back(of_one);
 }
 
 }  // namespace cpu_backend

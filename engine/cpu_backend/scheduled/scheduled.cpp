@@ -3,6 +3,7 @@
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
+#include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
@@ -87,6 +88,10 @@ bool is_built_in_variable(const void* address) {
   };
   return holds(threadIdx) || holds(blockIdx) || holds(blockDim) || holds(gridDim) ||
          holds(this_multiprocessor);
+}
+
+bool is_at_extern_shared_arrays(const void* address) {
+  return linked_extern_array_memory && linked_extern_array_memory->holds(address);
 }
 
 }  // namespace cpu_backend::scheduled

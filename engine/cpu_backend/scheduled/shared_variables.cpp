@@ -15,7 +15,7 @@ bool shared_variables::add(void* address, std::size_t bytes) {
   for (const variable& known : variables_) {
     if (known.address == address) return false;
   }
-  variables_.push_back({address, std::vector<std::byte>(bytes)});
+  variables_.push_back({address, std::vector(bytes, std::byte{unknown_byte})});
   return true;
 }
 

@@ -15,7 +15,8 @@ class shared_variables {
  public:
   // Forgets those of the block before.
   void clear() { variables_.clear(); }
-  // True if the running block has not used it before.
+  // True if the running block has not used it before. Until it is saved, its bytes are unknown
+  // ones.
   bool add(void* address, std::size_t bytes);
 
   // The block gets its turn, or its turn ends.

@@ -397,9 +397,25 @@ class ObservedTest(unittest.TestCase):
         result = self.translated("extern __cpu_backend_shared__ int a[];")
         self.assertNotIn("shared_variable", result)
 
-    def test_outside_of_a_function_it_is_refused(self):
-        with self.assertRaises(TranslationFailed):
-            translate("__cpu_backend_shared__ int a;", "a.cu", True)
+    def test_outside_of_a_function_it_is_announced_to_each_block(self):
+        result = translate("namespace n { __cpu_backend_shared__ int a, b[2]; }", "a.cu", True)
+        for name in ("a", "b"):
+            self.assertIn(
+                f" static const ::cpu_backend::shared_variable_of_file announced_{name}"
+                "([](::cpu_backend::multiprocessor& to) { "
+                f'::cpu_backend::announce_shared_variable(to, {name}, "{name}"); }});'
+                f" alignas(4096) [[gnu::used]] static thread_local char after_{name};",
+                result,
+            )
+
+    def test_an_extern_array_outside_of_a_function_has_one_address(self):
+        result = translate("extern __cpu_backend_shared__ int a[][2];", "a.cu", True)
+        self.assertEqual(
+            same_but_for_blanks(result),
+            "[[maybe_unused]] static int (&a)[][2] = *reinterpret_cast<"
+            "::cpu_backend::array_without_size<int[2]>*>("
+            "::cpu_backend::memory_of_extern_arrays.usable);",
+        )
 
 
 DISCARDED = """

@@ -37,7 +37,7 @@ void counting_consumer::block_pauses() {
 
 void counting_consumer::shared_variable_appears(
     const cpu_backend::observer::shared_variable& variable) {
-  counter_.shared_variable_appears(variable.bytes);
+  if (!variable.is_at_namespace_scope) counter_.shared_variable_used(variable.bytes);
   next_.shared_variable_appears(variable);
 }
 
@@ -70,7 +70,7 @@ void counting_consumer::fenced(thread_state& by, scope within, bool sequentially
 void counting_consumer::atomic_done(thread_state& by,
                                     const cpu_backend::observer::atomic_operation& done,
                                     place_number place) {
-  if (const region* in = memory().find(done.address)) counter_.atomic_done(by.name.rank, *in);
+  if (region* in = memory().find(done.address)) counter_.atomic_done(by.name.rank, *in);
   next_.atomic_done(by, done, place);
 }
 
@@ -83,7 +83,7 @@ bool counting_consumer::check(std::span<const logged_access> logged) {
 
 bool counting_consumer::volatile_access(thread_state& by, const std::byte* address,
                                         std::size_t bytes, site_number site, bool writes) {
-  if (const region* in = memory().find(address)) {
+  if (region* in = memory().find(address)) {
     const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
     counter_.accessed(by.name.rank, *in, std::min(bytes, left), writes);
   }

@@ -34,9 +34,15 @@ void launch_counter::block_ends() {
   running_ = nullptr;
 }
 
-void launch_counter::accessed(unsigned rank, const region& in, std::size_t bytes, bool writes) {
+void launch_counter::uses_shared_memory(region& used) {
+  if (used.is_uncounted) shared_variable_used(used.bytes);
+  used.is_uncounted = false;
+}
+
+void launch_counter::accessed(unsigned rank, region& in, std::size_t bytes, bool writes) {
   event_counts& by = running_->threads[rank];
   if (in.is_shared_memory()) {
+    uses_shared_memory(in);
     ++by[writes ? event::shared_store : event::shared_load];
     return;
   }
@@ -45,7 +51,8 @@ void launch_counter::accessed(unsigned rank, const region& in, std::size_t bytes
   (writes ? block.global_bytes_stored : block.global_bytes_loaded) += bytes;
 }
 
-void launch_counter::atomic_done(unsigned rank, const region& in) {
+void launch_counter::atomic_done(unsigned rank, region& in) {
+  uses_shared_memory(in);
   ++running_->threads[rank][in.is_shared_memory() ? event::shared_atomic : event::global_atomic];
 }
 

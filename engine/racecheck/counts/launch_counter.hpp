@@ -27,11 +27,11 @@ class launch_counter {
   void block_runs(unsigned multiprocessor) { running_ = &blocks_[multiprocessor]; }
   void block_pauses() { running_ = nullptr; }
   void block_ends();
-  void shared_variable_appears(std::size_t bytes) { running_->static_shared_bytes += bytes; }
+  void shared_variable_used(std::size_t bytes) { running_->static_shared_bytes += bytes; }
 
   // ---- What its threads do, each known by its rank in the block.
-  void accessed(unsigned rank, const region& in, std::size_t bytes, bool writes);
-  void atomic_done(unsigned rank, const region& in);
+  void accessed(unsigned rank, region& in, std::size_t bytes, bool writes);
+  void atomic_done(unsigned rank, region& in);
   void fenced(unsigned rank) { ++running_->threads[rank][event::fence]; }
   void barrier_arrives(bool orders_memory) { running_->barrier_orders_memory = orders_memory; }
   void barrier_opens() { running_->barriers_opened += running_->barrier_orders_memory; }
@@ -50,6 +50,7 @@ class launch_counter {
     std::size_t static_shared_bytes = 0;
   };
   static void add(const resident_block& done, launch_counts& to);
+  void uses_shared_memory(region& used);
 
   std::vector<launch_counts> done_;
   launch_counts now_;

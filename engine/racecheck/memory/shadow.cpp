@@ -23,6 +23,11 @@ bool begins_before(const std::unique_ptr<region>& left, const std::byte* address
   return left->begin < address;
 }
 
+bool is_program_variable(const std::byte* address) {
+  return address >= &__data_start && address < &_end &&
+         !cpu_backend::scheduled::is_at_extern_shared_arrays(address);
+}
+
 constexpr std::size_t few_cells = 16 * 1024;  // of a block's shared memory, which comes and goes
 // Where pages of 2 MiB are worth it, of which the first and the last are partly empty.
 constexpr std::size_t many_cells = 8 * (std::size_t{2} << 20) / sizeof(cell);
@@ -143,7 +148,7 @@ region* shadow_memory::find(const std::byte* address) {
       regions_.begin(), regions_.end(), address,
       [](const std::byte* at, const std::unique_ptr<region>& each) { return at < each->begin; });
   if (after != regions_.begin() && (*--after)->holds(address)) return after->get();
-  if (address >= &__data_start && address < &_end) {
+  if (is_program_variable(address)) {
     if (!program_) add_program_variables();
     return program_.get();
   }
@@ -211,7 +216,9 @@ stretch shadow_memory::nothing_around(const std::byte* address) const {
   }
   leave_out(&__data_start, static_cast<std::size_t>(&_end - &__data_start));
   // One of the built-in variables can lie in what belongs to a shared one: no more than itself.
-  if (!end || is_built_in(address)) return {address, 1};
+  if (!end || is_built_in(address) || cpu_backend::scheduled::is_at_extern_shared_arrays(address)) {
+    return {address, 1};
+  }
   return {begin, static_cast<std::size_t>(end - begin)};
 }
 

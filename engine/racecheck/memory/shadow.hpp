@@ -25,6 +25,7 @@ struct region {
   std::string name;               // of the variable; of an allocation that was given one
   std::size_t element_bytes = 0;  // of an allocation with a name
   std::string type;
+  bool is_uncounted = false;      // shared memory that counts once the block uses it
   bool starts_unwritten = false;  // reading what nothing wrote is a mistake
   std::vector<std::pair<std::size_t, std::size_t>> written_by_host;  // offsets: first, end
   // Bytes around it that belong to nothing else; of shared memory so many on each side.

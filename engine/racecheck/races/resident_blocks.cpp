@@ -59,6 +59,7 @@ void resident_blocks::add_shared_variable(const cpu_backend::observer::shared_va
   appeared.what = region::kind::shared;
   appeared.name = variable.name;
   appeared.type = variable.type;
+  appeared.is_uncounted = variable.is_at_namespace_scope;
   appeared.starts_unwritten = true;
   appeared.surrounding_bytes = shadow_memory::around_shared_variables;
   shadow_memory::give_cells(appeared);

@@ -73,6 +73,17 @@ __global__ void copy_by_function(const record* in, record* out) {
   memcpy(&out[i], &in[i], sizeof(record));
 }
 
+// Outside of every function, and one that this kernel has nothing to do with.
+__shared__ int of_file[threads];
+__shared__ int of_nobody[threads];
+__global__ void use_shared_of_file(int* data) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  of_file[threadIdx.x] = data[i];
+  if (threadIdx.x == threads) of_nobody[0] = 1;
+  __syncthreads();
+  data[i] = of_file[threads - 1 - threadIdx.x];
+}
+
 // A histogram: in shared memory first, then one global atomic for each bin.
 __global__ void count_values(const int* in, int* bins) {
   __shared__ int counted[4];
@@ -200,6 +211,7 @@ const struct {
     {"tree",
      [] { halving_tree<threads><<<blocks, threads>>>(zeros<int>(many), zeros<int>(blocks)); }},
     {"shared", [] { reverse_twice<<<blocks, threads, threads * sizeof(int)>>>(zeros<int>(many)); }},
+    {"shared_of_file", [] { use_shared_of_file<<<blocks, threads>>>(zeros<int>(many)); }},
     {"copy_vectors", [] { from_one_to_another<float4>(copy_vectors); }},
     {"scale_vectors", [] { from_one_to_another<float4>(scale_vectors); }},
     {"copy_records", [] { from_one_to_another<record>(copy_records); }},

@@ -80,6 +80,16 @@ COUNTED = {
         "static_shared_bytes": 4 * THREADS,
         "dynamic_shared_bytes": 4 * THREADS,
     }),
+    "shared_of_file": ("use_shared_of_file", {
+        "global_loads": each(),
+        "global_stores": each(),
+        "shared_loads": each(),
+        "shared_stores": each(),
+        "global_bytes_loaded": by_blocks(4 * THREADS),
+        "global_bytes_stored": by_blocks(4 * THREADS),
+        "block_barriers": by_blocks(1),
+        "static_shared_bytes": 4 * THREADS,
+    }),
     # 16 bytes that are copied are one load and one store.
     "copy_vectors": ("copy_vectors", {
         "global_loads": each(),

@@ -369,7 +369,31 @@ __global__ void barrier_of_those_left(memory of) {
   of.result[blockIdx.x * threads + threadIdx.x] = sum;
 }
 
+// Outside of every function.
+__shared__ int of_file[threads];
+
+template <bool with_barrier>
+__global__ void shared_of_file(memory of) {
+  of_file[threadIdx.x] = threadIdx.x;  // mark: of the file written
+  if (with_barrier) __syncthreads();
+  const int read = of_file[(threadIdx.x + 32) % threads];  // mark: of the file read
+  of.result[blockIdx.x * threads + threadIdx.x] = read;
+}
+
 // ---- Not races
+
+// Block 0 leaves it written, and every other block has its own.
+__global__ void unwritten_shared_of_file(memory of) {
+  if (blockIdx.x == 0) of_file[threadIdx.x] = 1;
+  of.result[blockIdx.x * threads + threadIdx.x] =
+      of_file[threadIdx.x];  // mark: unwritten of the file
+}
+
+__global__ void past_the_end_of_shared_of_file(memory of) {
+  of_file[threadIdx.x + 1] = 1;  // mark: past the end of the file's
+  __syncthreads();
+  of.result[threadIdx.x] = of_file[threads - 1];
+}
 
 template <bool written>
 __global__ void unwritten_shared(memory of) {
@@ -591,6 +615,10 @@ const struct {
        reduction<tree::right><<<blocks, threads>>>(of);
      }},
 
+    {"shared_of_file", [] { launch(shared_of_file<true>); }},
+    {"shared_of_file_without_barrier", [] { launch(shared_of_file<false>); }},
+    {"unwritten_shared_of_file", [] { launch(unwritten_shared_of_file, 4); }},
+    {"past_the_end_of_shared_of_file", [] { launch(past_the_end_of_shared_of_file, 1); }},
     {"written_shared", [] { launch(unwritten_shared<true>, 1); }},
     {"unwritten_shared", [] { launch(unwritten_shared<false>, 1); }},
     {"written_device", [] { launch(unwritten_device<true>, 1); }},

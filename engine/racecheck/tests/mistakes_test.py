@@ -76,6 +76,9 @@ RACES = {
     "between_grid_barriers": (
         "meanwhile written", "meanwhile read", True, ["no synchronisation"],
     ),
+    "shared_of_file_without_barrier": (
+        "of the file written", "of the file read", False, ["missing __syncthreads()"],
+    ),
     "two_blocks_write": ("two writes", "two writes", True, ["no synchronisation"]),
     "plain_and_atomic": ("plain", "atomic", True, ["plain mixed with atomic"]),
 }  # fmt: skip
@@ -107,6 +110,7 @@ TWINS = [
     "neighbouring_atomics",
     "grid_barrier",
     "two_launches",
+    "shared_of_file",
     "written_shared",
     "written_device",
 ]
@@ -115,6 +119,8 @@ TWINS = [
 OTHER_FINDINGS = {
     "unwritten_shared": ("unwritten", "unwritten shared"),
     "unwritten_device": ("unwritten", "unwritten device"),
+    "unwritten_shared_of_file": ("unwritten", "unwritten of the file"),
+    "past_the_end_of_shared_of_file": ("outside", "past the end of the file's"),
     "past_the_end": ("outside", "past the end"),
     "past_the_end_of_shared": ("outside", "past the end of shared"),
     "past_the_end_of_dynamic": ("outside", "past the end of dynamic"),
@@ -190,6 +196,8 @@ class Mistakes(unittest.TestCase):
         self.assertIn(f"element {element} ", found["object"])
         _, _, report = run("fetch_twice", 0)
         self.assertEqual(report["findings"][0]["object"], "item (int)")
+        _, _, report = run("shared_of_file_without_barrier", 0)
+        self.assertRegex(report["findings"][0]["object"], r"^of_file\[\d+\] \(int ?\[128\]\)$")
         _, _, report = run("past_the_end_of_shared", 0)
         self.assertRegex(
             report["findings"][0]["object"],

@@ -69,6 +69,9 @@ class multiprocessor : public block_execution {
   void give_turn_back(bool idle);
   // A __shared__ variable, at each execution of its declaration.
   void use_shared_variable(void* address, std::size_t bytes, const char* name, const char* type);
+  // A __shared__ variable at namespace scope, which the block has from its beginning on.
+  void use_shared_variable_of_file(void* address, std::size_t bytes, const char* name,
+                                   const char* type);
 
  private:
   friend block_execution;
@@ -77,6 +80,7 @@ class multiprocessor : public block_execution {
   void hold_back_now();
 
   bool take_block();
+  void announce_variables_of_files();
   bool all_wait_for_memory() const;
 
   std::uint64_t block_ = 0;  // its number in the grid
@@ -91,6 +95,13 @@ class multiprocessor : public block_execution {
   memory_wait memory_wait_;
   std::vector<std::uint16_t> start_order_;
   shared_variables shared_variables_;
+};
+
+// All that the program has, since its beginning: each tells a block that begins of one variable.
+class shared_variable_of_file {
+ public:
+  using announcement = void (*)(multiprocessor& to);
+  explicit shared_variable_of_file(announcement of_one);
 };
 
 inline void block_execution::progressed() {

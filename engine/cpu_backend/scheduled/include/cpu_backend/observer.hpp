@@ -49,13 +49,15 @@ void thread_pauses();
 // For a signal handler: whether it is the kernel's own code that runs on this OS thread.
 bool thread_is_in_kernel();
 
-// A __shared__ variable of the running block, at its first use there. `type` is the compiler's text
-// "... [with Type = int [32]]".
+// A __shared__ variable of the running block, at its first use there; one at namespace scope, which
+// the block need not use, when it begins. `type` is the compiler's text "... [with Type = int
+// [32]]".
 struct shared_variable {
   std::byte* address = nullptr;
   std::size_t bytes = 0;
   const char* name = "";
   const char* type = "";
+  bool is_at_namespace_scope = false;
 };
 void shared_variable_appears(const shared_variable& variable);
 

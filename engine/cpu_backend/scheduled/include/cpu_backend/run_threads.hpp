@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cpu_backend/extern_shared_arrays.hpp"  // which translated files use
 #include "cpu_backend/multiprocessor.hpp"
 
 namespace cpu_backend {
@@ -33,6 +34,13 @@ void shared_variable(Type& variable, const char* name) {
     on->use_shared_variable(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable, name,
                             type_name<Type>::compiler_text());
   }
+}
+
+// The same at namespace scope, for a block that begins.
+template <class Type>
+void announce_shared_variable(multiprocessor& to, Type& variable, const char* name) {
+  to.use_shared_variable_of_file(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable,
+                                 name, type_name<Type>::compiler_text());
 }
 
 }  // namespace cpu_backend

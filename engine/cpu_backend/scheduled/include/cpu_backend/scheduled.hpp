@@ -52,5 +52,7 @@ void end_at_access_out_of_shared_memory(const void* address, std::size_t bytes, 
 const kernel_fault* stopped_thread();
 // Whether it is in threadIdx or another of the backend's variables that each OS thread has.
 bool is_built_in_variable(const void* address);
+// Whether it is in the dynamic shared memory that all blocks have at one address, or next to it.
+bool is_at_extern_shared_arrays(const void* address);
 
 }  // namespace cpu_backend::scheduled
