@@ -84,7 +84,8 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
       hasty = find_hasty_way(here, earlier, earlier_record.access_epoch(), by);
       if (hasty) lacks = hasty->lacks;
     }
-    if (lacks.empty() || lacks == diagnosis_set{diagnosis::missing_release}) {
+    constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
+    if (lacks.without(of_a_signal).empty()) {
       other = find_other_way(earlier, earlier_record.access_epoch(), later, lacks);
     }
     known = find_same(here, lacks, earlier, later);

@@ -87,6 +87,10 @@ std::string text_maker::value_of(placeholder name) const {
       return line_text(is_atomic(found.first.what) ? located.first : located.second, own);
     case placeholder::plain_line:
       return line_text(is_atomic(found.first.what) ? located.second : located.first, own);
+    case placeholder::reading_line:
+      return line_text(writes(found.first.what) ? located.second : located.first, own);
+    case placeholder::writing_line:
+      return line_text(writes(found.first.what) ? located.first : located.second, own);
     case placeholder::cause:
       return cause_text();
     case placeholder::cause_place:

@@ -87,10 +87,12 @@ constexpr unsigned most_lines_of_a_condition = 2;
 // As in `if (!visited[v])`, and on the next line `visited[v] = 1`.
 bool is_checked_and_set(const source_line& read, const source_line& write) {
   const std::set<std::string> places = variables_changed_by(write.text).stored_places;
-  return read.file == write.file && read.line < write.line &&
+  return read.file == write.file && read.line <= write.line &&
          write.line - read.line <= most_lines_of_a_condition && has_name(read.text, "if") &&
          std::ranges::any_of(places, [&](const std::string& each) {
-           return read.text.find(each) != std::string::npos;
+           const std::size_t at = read.text.find(each);
+           return at != std::string::npos &&
+                  (read.line < write.line || read.text.find(each, at + 1) != std::string::npos);
          });
 }
 
@@ -119,11 +121,12 @@ updates find_updates(const std::set<plain_update>& all, const two_writers& write
     const bool update_one = update_the_same(variables_changed_by(lines[read].text), by_write);
     const bool only_updates =
         !by_write.updated_elements.empty() && by_write.stored_elements.empty();
-    // Where no two threads write one element, each has its own: the others only read it.
     const auto race = writers.find(line_of_write);
     const bool over_two_lines = lines[read].file == lines[write].file &&
                                 lines[read].line < lines[write].line && race != writers.end() &&
                                 (race->second || decides(lines[read], lines[write]));
+    // Where no two threads write one element, each has its own: the others only read it.
+    if (race == writers.end()) continue;
     if (is_one_line || update_one || over_two_lines) found.places.insert(places[read]);
     if (is_one_line || update_one || over_two_lines || only_updates) {
       found.places.insert(places[write]);
@@ -212,6 +215,21 @@ void name_cause(located_finding& at) {
   of.lacks.add(diagnosis::lock_opened_by_plain_store,
                of.lacks.has(diagnosis::plain_mixed_with_atomic) && plain_writes &&
                    takes_a_lock((is_atomic(of.first.what) ? at.first : at.second).text));
+  const party& plain = is_atomic(of.first.what) ? of.second : of.first;
+  const party& other = is_atomic(of.first.what) ? of.first : of.second;
+  const changed_variables by_plain =
+      variables_changed_by((is_atomic(of.first.what) ? at.second : at.first).text);
+  of.lacks.add(diagnosis::plain_store_beside_updates,
+               of.lacks.has(diagnosis::plain_mixed_with_atomic) &&
+                   !of.lacks.has(diagnosis::lock_opened_by_plain_store) &&
+                   plain.what == operation::write && other.what == operation::atomic_update &&
+                   !by_plain.stored_elements.empty() && by_plain.updated_elements.empty());
+  const bool reads_first = of.first.what == operation::read;
+  if (of.what == mistake::race && of.lacks.empty() && of.is_between_blocks() &&
+      reads_first != (of.second.what == operation::read) &&
+      has_name((reads_first ? at.first : at.second).text, "while")) {
+    of.lacks = {diagnosis::plain_flag};
+  }
   constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
   // Then what has signalled belongs to the round before, and its reader has not waited.
   const source_line& published = of.is_hasty ? at.second : at.first;

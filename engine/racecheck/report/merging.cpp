@@ -26,7 +26,9 @@ bool is_plain_alone(const finding& of) {
   constexpr diagnosis_set surely = {diagnosis::plain_look_before_atomic,
                                     diagnosis::lock_opened_by_plain_store};
   constexpr diagnosis_set plain = {diagnosis::plain_mixed_with_atomic,
+                                   diagnosis::plain_store_beside_updates,
                                    diagnosis::volatile_is_no_synchronisation};
+  if (of.lacks.has(diagnosis::plain_flag)) return true;
   return of.lacks.has(diagnosis::plain_mixed_with_atomic) &&
          of.lacks.without(plain).without(surely).empty() &&
          (of.is_between_blocks() || !of.lacks.common_with(surely).empty());
@@ -85,6 +87,7 @@ bool tells_more(const finding& now, const finding& known) {
 diagnosis_set key_of(const finding& of) {
   constexpr diagnosis_set warp = {diagnosis::missing_syncwarp};
   constexpr diagnosis_set look = {diagnosis::plain_look_before_atomic,
+                                  diagnosis::plain_store_beside_updates,
                                   diagnosis::lock_opened_by_plain_store};
   diagnosis_set lacks = of.lacks.without(warp);
   lacks.add(diagnosis::missing_syncthreads, lacks != of.lacks);
@@ -130,6 +133,27 @@ void name_all_updates(std::vector<located_finding>& all) {
   }
 }
 
+// Where a line needs a barrier of the block, one of the warp would not do for its other accesses.
+void widen_warp_barriers(std::vector<located_finding>& all) {
+  std::set<std::string> lines;
+  for (const located_finding& each : all) {
+    if (!each.finding.lacks.has(diagnosis::missing_syncthreads)) continue;
+    lines.insert({place_text(each.first), place_text(each.second)});
+  }
+  for (located_finding& each : all) {
+    diagnosis_set& lacks = each.finding.lacks;
+    if (!lacks.has(diagnosis::missing_syncwarp) ||
+        (!lines.contains(place_text(each.first)) && !lines.contains(place_text(each.second)))) {
+      continue;
+    }
+    lacks = lacks.without({diagnosis::missing_syncwarp});
+    lacks.add(diagnosis::missing_syncthreads);
+    for (drawn_chain::arrow& arrow : each.chain.arrows) {
+      if (arrow.lacks.has(diagnosis::missing_syncwarp)) arrow.lacks = lacks;
+    }
+  }
+}
+
 // Those that are there by chance are counted for what is really missing at their lines.
 void merge_chances(std::vector<located_finding>& all) {
   std::map<two_lines, std::vector<located_finding*>> at_lines;
@@ -165,6 +189,7 @@ void merge_chances(std::vector<located_finding>& all) {
 
 std::vector<located_finding> merge_by_lines(std::vector<located_finding> findings) {
   name_all_updates(findings);
+  widen_warp_barriers(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;
   std::set<two_lines> unordered_between_blocks;
   std::vector<located_finding> all;

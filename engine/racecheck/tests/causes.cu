@@ -34,6 +34,28 @@ __global__ void exchange_loop(Pointer word) {
   } while (seen != expected);
 }
 
+__global__ void reset_while_counting(int* counter) {
+  if (blockIdx.x + threadIdx.x == 0) *counter = 0;  // mark: reset
+  atomicAdd(counter, 1);                            // mark: counted meanwhile
+}
+
+// The data is fenced on both sides, and the flag itself is plain.
+__global__ void plain_flag(int* data, int* flag, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 7;
+    __threadfence();
+    *flag = 1;  // mark: plain flag set
+  } else {
+    for (int tries = 0; tries < 100; ++tries) {
+      __nanosleep(1);
+      int ready = 0;
+      while (ready == 0 && tries++ < 50) ready = *flag;  // mark: plain flag polled
+    }
+    __threadfence();
+    *out = *data;
+  }
+}
+
 // Half of the blocks take the lock, the others use an atomic.
 __global__ void locked_and_atomic(int* lock, int* sum) {
   if (blockIdx.x % 2 == 0) {
@@ -106,6 +128,31 @@ __global__ void average_in_place(float* values) {
   if (i == 0 || i == last) return;
   const float sum = values[i - 1] + values[i] + values[i + 1];  // mark: neighbours read
   values[i] = sum / 3;                                          // mark: average written
+}
+
+__global__ void smooth_on_one_line(float* values) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned last = gridDim.x * blockDim.x - 1;
+  if (i == 0 || i == last) return;
+  values[i] = (values[i - 1] + values[i] + values[i + 1]) / 3;  // mark: smoothed
+}
+
+// ---- Barriers
+
+// The rows of one tile stay within a warp, the columns of the other one do not.
+__global__ void tiles_of_eight(const float* left, const float* right, float* product) {
+  __shared__ float rows[8][8];
+  __shared__ float columns[8][8];
+  float sum = 0;
+  for (unsigned tile = 0; tile < 4; ++tile) {
+    rows[threadIdx.y][threadIdx.x] = left[threadIdx.y * 32 + tile * 8 + threadIdx.x];
+    columns[threadIdx.y][threadIdx.x] = right[(tile * 8 + threadIdx.y) * 8 + threadIdx.x];
+    __syncthreads();
+    for (unsigned k = 0; k < 8; ++k) {
+      sum += rows[threadIdx.y][k] * columns[k][threadIdx.x];
+    }
+  }
+  product[threadIdx.y * 8 + threadIdx.x] = sum;
 }
 
 // ---- Locks
@@ -251,6 +298,13 @@ constexpr cause cases[] = {
     {"count_and_read", [] { count_and_read<<<2, 64>>>(zeros(1), zeros(128)); }},
     {"exchange_loop", [] { exchange_loop<int*><<<2, 64>>>(zeros(1)); }},
     {"volatile_exchange_loop", [] { exchange_loop<volatile int*><<<2, 64>>>(zeros(1)); }},
+    {"reset_while_counting", [] { reset_while_counting<<<4, 32>>>(zeros(1)); }},
+    {"plain_flag", [] { plain_flag<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"smooth_on_one_line", [] { smooth_on_one_line<<<2, 64>>>(zeros<float>(128)); }},
+    {"tiles_of_eight",
+     [] {
+       tiles_of_eight<<<1, dim3(8, 8)>>>(zeros<float>(256), zeros<float>(256), zeros<float>(64));
+     }},
     {"locked_and_atomic", [] { locked_and_atomic<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"look_while_fetching", [] { look_while_fetching<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"last_block_of_a_sum",

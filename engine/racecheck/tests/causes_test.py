@@ -53,6 +53,16 @@ CAUSES = {
     "average_in_place": (
         ("neighbours read", "average written"), ["no_synchronisation"], "no synchronisation", None,
     ),
+    "smooth_on_one_line": (
+        ("smoothed", "smoothed"), ["no_synchronisation"], "no synchronisation", None,
+    ),
+    "reset_while_counting": (
+        ("reset", "counted meanwhile"), [*PLAIN, "plain_store_beside_updates"],
+        "let the store come before or after all of these updates", 1,
+    ),
+    "plain_flag": (
+        ("plain flag set", "plain flag polled"), ["plain_flag"], "make both atomic", 2,
+    ),
     "lock_opened_plainly": (
         ("lock opened", "lock taken"), [*PLAIN, "lock_opened_by_plain_store"],
         "line {lock opened} opens the lock that line {lock taken} takes, and does it with a plain store", 2,
@@ -126,6 +136,10 @@ class CausesTest(unittest.TestCase):
                 if count is not None:
                     texts = "\n".join(each["text"] for each in findings)
                     self.assertEqual(len(findings), count, texts)
+
+    def test_a_barrier_of_the_warp_is_not_advised_where_one_of_the_block_is_missing(self):
+        codes = {code for each in findings_of("tiles_of_eight") for code in each["codes"]}
+        self.assertEqual(codes, {"missing_syncthreads"})
 
     def test_one_remedy_is_named(self):
         for case, (_, codes, _, _) in CAUSES.items():
