@@ -59,6 +59,10 @@ SENTENCES = {
     "header_of_toolkit": (
         "the CPU backend has no {name}, and the CUDA toolkit's can't be used: " + ON_GPU
     ),
+    "host_function_called": (
+        "{caller} runs on the device and calls {name}, which is a host function: write __device__ "
+        "before {name}, or __host__ __device__ if the host calls it too"
+    ),
     "initialised_shared_variable": (
         "a __shared__ variable can't be initialised where it is declared: let one thread "
         "assign it, and call __syncthreads() before another reads it"
@@ -118,6 +122,9 @@ SENTENCES = {
         "CPU backend: " + ON_GPU
     ),
     "shared_without_declaration": "__shared__ must be part of a declaration",
+    "standard_function_called": (
+        "{caller} runs on the device and calls {name}(), which is a host function: {instead}"
+    ),
     "textures": (
         "textures, surfaces and CUDA arrays ({name}) are not supported by the CPU backend: "
         "read from ordinary memory, or " + ON_GPU

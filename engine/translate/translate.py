@@ -33,6 +33,7 @@ from device_code import DeviceCode
 from discarded_values import DiscardedValues
 from errors import NotUnderstood, TranslationFailed
 from features import check_names, missing_header, refused_header
+from host_functions import HostFunctions
 from launches import Launches
 from polling import Polling
 from refusals import Refusal
@@ -63,6 +64,7 @@ def translate(
     unit = SourceText(text, input_name)
     device_code = DeviceCode(unit)
     device_code.check()
+    HostFunctions(unit, device_code, OWN_FOLDER).check()
     device_code.erase_markers()
     if has_own_device_code:
         device_code.make_static()

@@ -1047,6 +1047,95 @@ class DeviceCodeTest(unittest.TestCase):
         )
         self.assertEqual(self.messages('void f() { asm("nop"); }'), [])
 
+    def test_a_standard_function_of_the_host_in_device_code(self):
+        for call, says in {
+            "p[0] = std::max(p[0], n);": "calls std::max(), which is a host function: use CUDA's max()",
+            "p[0] = ::std::min<int>(p[0], 4);": "use CUDA's min(), without std::",
+            "std::swap(p[0], p[1]);": "calls std::swap(), which is a host function: write the three",
+            "p[0] = *std::max_element(p, p + 3);": "calls std::max_element(), which is a host function",
+            "constexpr int c = std::max(3, 4);": "calls std::max()",
+            "__cpu_backend_shared__ int tile[std::max(4, 5)];": "calls std::max()",
+            "p[0] = std::numeric_limits<int>::max();": "std::numeric_limits::max(), which is a host",
+            "auto l = [&](int i) { return std::gcd(i, n); }; p[0] = l(3);": "calls std::gcd()",
+            "if (n > 3) { for (;;) { p[0] = std::clamp(n, 1, 3); } }": "calls std::clamp()",
+            "if constexpr (N) { n = 3; } else n = 4; std::swap(p[0], p[1]);": "calls std::swap()",
+        }.items():
+            with self.subTest(call):
+                self.refuses(f"__global__ void k(int* p, int n) {{\n  {call}\n}}", 2, says)
+                self.refuses(
+                    f"template <int N>\n__device__ void f(int* p, int n) {{ {call} }}\n"
+                    "__global__ void k(int* p, int n) { f<3>(p, n); }",
+                    2,
+                    "the function f runs on the device and " if "auto l" in call else says,
+                )
+
+    def test_a_function_of_the_programs_host_in_device_code(self):
+        says = "the kernel k runs on the device and calls f, which is a host function: write __device__"
+        for head in (
+            "int f(int x)",
+            "static inline constexpr int f(int x)",
+            "constexpr auto f(int x) -> int",
+            "template <class T> T f(T x)",
+            "int f(int x);\nunsigned long f(unsigned x) { return x; }\nint f(int x)",
+            "namespace n { int g(int x) { return x; } }\nconst int& f(const int& x)",
+        ):
+            for call in (
+                "p[0] = f(n);",
+                "p[0] = 2 * f(n);",
+                "p[f(3)] = n;",
+                "return f(n), void();",
+            ):
+                with self.subTest(f"{head} {call}"):
+                    text = f"{head} {{ return x; }}\n__global__ void k(int* p, int n) {{ {call} }}"
+                    self.refuses(text, head.count("\n") + 2, says)
+        for call in ("n::inner::f(n)", "::n::inner::f(n)", "inner::f(n)"):
+            with self.subTest(call):
+                self.refuses(
+                    "namespace n::inner { int f(int x) { return x; } }\n"
+                    f"namespace n {{ __global__ void k(int* p, int n) {{ p[0] = {call}; }} }}",
+                    2,
+                    says,
+                )
+        lambda_ = "auto l = [=] __device__ (int x) { return f(x); };"
+        self.refuses(
+            f"int f(int x) {{ return x; }}\nvoid g() {{ {lambda_} }}", 2, "a __device__ lambda runs"
+        )
+
+    def test_calls_that_may_be_no_calls_of_the_host(self):
+        for text in (
+            # What nvcc accepts.
+            "__host__ __device__ int k(int x) { return f(std::max(x, 3)); }",
+            "__global__ void k(int* p) { p[0] = sizeof(f(3)) + sizeof(std::max(3, 4)); }",
+            "__global__ void k(int* p) { decltype(f(3)) x = p[0]; p[1] = noexcept(f(3)) + x; }",
+            "template <class T> __global__ void k(T* p) { if constexpr (sizeof(T) == 1) f(3); }",
+            "template <class T> __device__ T unused(T x) { return f(std::max(x, 3)); }",
+            "__global__ void k(int* p) { struct s { int g() { return f(3); } }; }",
+            "__global__ void k(int* p) { auto l = [](auto x) { return f(x); }; }",
+            "__global__ void k(int* p) { p[0] = std::move(p[1]) + std::abs(p[2]) + max(p[3], 4); }",
+            "void g(int* p) { k<<<1, 1>>>(p, f(3)); p[0] = std::max(p[0], 3); }",
+            "__global__ void k(int* p) { p[0] = cuda::std::max(p[0], 3) + other::f(3); }",
+            "constexpr int three = f(3); __global__ void k(int* p) { p[0] = three; }",
+            # What else may have that name.
+            "__device__ int f(float x) { return 3; } __global__ void k(int* p) { p[0] = f(3); }",
+            "__global__ void k(int* p, int (*f)(int)) { p[0] = f(3); }",
+            "__global__ void k(int* p) { auto f = [](int x) { return x; }; p[0] = f(3); }",
+            "struct f { int x; }; __global__ void k(int* p) { p[0] = f(3).x; }",
+            "struct s { __device__ int f(int); }; __global__ void k(s o) { o.f(3); o.g.f(3); }",
+            "template <class f> __global__ void k(int* p) { p[0] = f(3); }",
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.messages(f"int f(int x) {{ return x; }}\n{text}"), [])
+        for text in (
+            "namespace reference { int f(int x) { return x; } }\n"
+            "__global__ void k(int* p) { p[0] = f(3); }",
+            "struct s { int f(int x) { return x; } };\n__global__ void k(int* p) { p[0] = f(3); }",
+            "float max(float x, float y) { return x; }\n"
+            "__global__ void k(float* p) { p[0] = max(p[0], p[1]); }",
+            "float fabsf(float x) { return x; }\n__global__ void k(float* p) { p[0] = fabsf(p[0]); }",
+        ):
+            with self.subTest(text):
+                self.assertEqual(self.messages(text), [])
+
     def test_clusters(self):
         self.refuses("\n__global__ void __cluster_dims__ k() { }", 2, "__cluster_dims__")
 
