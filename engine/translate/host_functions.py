@@ -77,7 +77,7 @@ MATHEMATICAL = re.compile(
 
 
 class Definition(NamedTuple):
-    """A function without markers at namespace scope."""
+    """A function at namespace scope that no marker gives to the device."""
 
     name: str
     name_start: int
@@ -257,7 +257,7 @@ class HostFunctions:
 
     @functools.cached_property
     def definitions(self) -> dict[str, list[Definition]]:
-        """The functions of the program that are defined without markers, by their names."""
+        """The functions of the program that are defined for the host alone, by their names."""
         masked, braces = self.text.masked, self.text.braces
         found: dict[str, list[Definition]] = {}
         scopes: list[tuple[str, ...]] = []
@@ -287,9 +287,10 @@ class HostFunctions:
         return found
 
     def definition(self, start: int, end: int, namespaces: tuple[str, ...]) -> Definition | None:
-        """The function whose head is there; None where it is anything else, or is marked."""
+        """The function whose head is there; None where it is anything else, or the device's."""
         masked = self.text.masked
-        if self.text.marker_before(end).is_system or MARKER.search(masked, start, end):
+        marked = {match[1] for match in MARKER.finditer(masked, start, end)}
+        if self.text.marker_before(end).is_system or marked - {"host"}:
             return None
         start = after_template(masked, start)
         tokens = [Token(match[0], *match.span()) for match in TOKEN.finditer(masked, start, end)]
@@ -340,7 +341,9 @@ class HostFunctions:
         """Whether nothing else is named like these functions: no variable, no member, and nothing of
         CUDA's."""
         name = definitions[0].name
-        if any(each.name == name for each in self.device_code.declarations):
+        if any(
+            each.name == name and each.markers - {"host"} for each in self.device_code.declarations
+        ):
             return False
         if MATHEMATICAL.match(name) or name in self.names_of_cuda():
             return False

@@ -1075,6 +1075,7 @@ class DeviceCodeTest(unittest.TestCase):
             "int f(int x)",
             "static inline constexpr int f(int x)",
             "constexpr auto f(int x) -> int",
+            "__host__ int f(int x)",
             "template <class T> T f(T x)",
             "int f(int x);\nunsigned long f(unsigned x) { return x; }\nint f(int x)",
             "namespace n { int g(int x) { return x; } }\nconst int& f(const int& x)",
