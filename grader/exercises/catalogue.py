@@ -11,7 +11,6 @@ from engine.driver.json_files import json_object
 from engine.driver.names import hint, listed
 from grader.paths import ROOT
 
-CHAPTERS = "chapters/[0-9][0-9]_*"  # from the root
 KINDS = ("write", "repair")
 PARTS = ("results", "races", "limits")
 
@@ -89,13 +88,13 @@ def exercise_folders(root=ROOT):
     """Their paths from the root, in no particular order of the exercises of one chapter."""
     return [
         file.parent.relative_to(root)
-        for file in sorted(root.glob(f"{CHAPTERS}/exercises/*/exercise.json"))
+        for file in sorted(root.glob("chapters/[0-9][0-9]_*/exercises/*/exercise.json"))
     ]
 
 
 def chapter_headers(root=ROOT):
     """What a submission may include of the chapters, with or without exercises."""
-    return sorted(path for end in ("cuh", "hpp") for path in root.glob(f"{CHAPTERS}/*.{end}"))
+    return sorted(path for end in ("cuh", "hpp") for path in root.glob(f"chapters/*/*.{end}"))
 
 
 def all_exercises(root=ROOT):
