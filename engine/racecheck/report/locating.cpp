@@ -179,16 +179,18 @@ void name_shared_bytes(located_finding& at) {
                                          diagnosis::missing_syncthreads};
   const changed_variables first = variables_changed_by(at.first.text);
   const changed_variables second = variables_changed_by(at.second.text);
-  if (of.what != mistake::race || of.first.what != operation::write ||
-      of.second.what != operation::write || !of.lacks.without(of_no_order).empty() ||
-      first.stored_places.size() != 1 || second.stored_places.size() != 1 ||
-      first.stored_places == second.stored_places) {
+  if (of.what != mistake::race || is_atomic(of.first.what) || is_atomic(of.second.what) ||
+      !of.lacks.without(of_no_order).empty() || first.stored_places.size() != 1 ||
+      second.stored_places.size() != 1 || first.stored_places == second.stored_places) {
     return;
   }
   const std::string_view holder = holder_of(*first.stored_places.begin());
+  const bool both_write = writes(of.first.what) && writes(of.second.what);
   if (!holder.empty() && holder == holder_of(*second.stored_places.begin())) {
+    // To write a bit-field is to read its neighbours, too.
     of.lacks = {diagnosis::members_of_one_word};
-  } else if (of.element.in_dynamic_memory && first.stored_elements != second.stored_elements) {
+  } else if (both_write && of.element.in_dynamic_memory &&
+             first.stored_elements != second.stored_elements) {
     const std::set<std::string> arrays = dynamic_arrays(at.first.file);
     if (arrays.contains(*first.stored_elements.begin()) &&
         arrays.contains(*second.stored_elements.begin())) {
