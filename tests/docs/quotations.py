@@ -82,6 +82,8 @@ def typed(command):
     with tempfile.TemporaryDirectory() as folder:
         if words[0] == "predict" and "--answer" not in words:  # else it asks, on a terminal
             ours += ["--answer", chosen_prediction("".join(words[1:2])).answer or "none"]
+        if words[0] == "predict" and "--list" not in words:  # nobody has answered anything yet
+            ours += ["--work", folder]
         if words[0] == "trace" and "--output" not in words:
             ours += ["--output", os.path.join(folder, "picture.svg")]
         return subprocess.run(
