@@ -12,12 +12,17 @@ class Launch(NamedTuple):
     changed: list  # places of `given` arrays that were written to
 
 
+class CudaError(NamedTuple):
+    name: str  # 'cudaErrorIllegalAddress'
+    words: str  # the runtime's own
+
+
 class CaseResult:
     """What one case came to, as far as it came."""
 
     def __init__(self):
         self.launches = []
-        self.error = None  # the CUDA runtime's words
+        self.error = None  # a CudaError
         self.is_done = False
         self.microseconds: Optional[float] = None
 
@@ -82,7 +87,7 @@ def _take(result, words):
     elif words[0] == "changed":
         result.launches[-1].changed.append(int(words[1]))
     elif words[0] == "error":
-        result.error = " ".join(words[1:])
+        result.error = CudaError(words[1], " ".join(words[2:]))
     elif words[0] == "microseconds":
         result.microseconds = float(words[1])
     elif words[0] == "done":

@@ -10,15 +10,25 @@ from grader.judging.results import cases_of
 MOST_CHECKS = 5  # of a file that is saved again and again
 
 
-def check(build, exercise, source, picture=None, has_begun=lambda what: None, time_it=False):
+def check(
+    build,
+    exercise,
+    source,
+    picture=None,
+    has_begun=lambda step, what: None,
+    reset_command=None,
+    time_it=False,
+):
     """The Verdict on the student's file. A race is drawn to `picture`, if that is given.
 
-    `has_begun` is told what is being done. Raises CommandError if nothing can be judged.
+    `has_begun` is as in Judge. `reset_command` is what brings the starter back, if it is not
+    the usual one. Raises CommandError if nothing can be judged.
     """
     exercise_cases = ExerciseCases(exercise, cases_of(exercise))
     with HomeRunner(build, exercise, source) as runner:
         judge = Judge(exercise_cases, runner)
         judge.has_begun, judge.time_it = has_begun, time_it
+        judge.reset_command = reset_command or judge.reset_command
         verdict = judge.verdict()
         if verdict.compiles:
             verdict = verdict._replace(warnings=runner.warnings, refusals=tuple(runner.refusals()))
@@ -30,31 +40,25 @@ def check(build, exercise, source, picture=None, has_begun=lambda what: None, ti
     return verdict
 
 
-def checked(builds, exercise, source, work, has_begun=lambda what: None):
+def checked(builds, exercise, source, work, has_begun=lambda step, what: None):
     """The Verdict on a file, which is remembered if the file is the one in the work folder.
 
     A file that is saved while it is checked is checked again.
     """
     for _ in range(MOST_CHECKS):
         content = _content_of(source)
-        verdict = check(builds.cpu, exercise, source, source.with_suffix(".svg"), has_begun)
+        picture, reset = source.with_suffix(".svg"), work.command("reset", exercise.number)
+        verdict = check(builds.cpu, exercise, source, picture, has_begun, reset)
         if builds.gpu and verdict.is_solved:
-            has_begun("on the GPU")
+            has_begun("gpu", "on the GPU")
             # Who measures in the default stream does not see what other streams do.
             time_it = not exercise.has_streams
             verdict = _with_gpu(verdict, check(builds.gpu, exercise, source, time_it=time_it))
         if _content_of(source) == content:
-            verdict = verdict._replace(lines=_commands_of(work, exercise, verdict.lines))
             if source.resolve() == work.file_of(exercise).resolve():
                 work.remember_check(exercise, content, verdict.is_solved)
             return verdict
     raise CommandError(f"{shown(source)} changes all the time, so it can't be checked.")
-
-
-def _commands_of(work, exercise, lines):
-    """The lines with the command that they may name as it has to be typed for this folder."""
-    words = ("reset", exercise.number)
-    return [line.replace(" ".join(["./lab", *words]), work.command(*words)) for line in lines]
 
 
 def _content_of(source):

@@ -55,7 +55,7 @@ def compiled_alone(sandbox, build, exercise, source, folder, form):
     *steps, link = recipe.steps()
     printed = []
     for step in steps:
-        printed += _compiler_lines(sandbox, step, access, exercise, recipe)
+        printed += _compiler_lines(sandbox, step, access, recipe)
     names = sandbox.run(["nm", "-P", str(recipe.work / "0.o")], access, limits=LIMITS)
     if names.limit == OUTPUT:
         most = LIMITS.figure(OUTPUT)
@@ -65,11 +65,11 @@ def compiled_alone(sandbox, build, exercise, source, folder, form):
     lines = objections_to_names(names.output, is_by_nvcc=build.settings["backend"] == "cuda")
     if lines:
         raise NotCompiled(lines)
-    _compiler_lines(sandbox, link, access, exercise, recipe)
+    _compiler_lines(sandbox, link, access, recipe)
     return Program(recipe.program, (recipe.program, source))
 
 
-def _compiler_lines(sandbox, step, access, exercise, recipe):
+def _compiler_lines(sandbox, step, access, recipe):
     source = pathlib.Path(recipe.sources[0])
     run = sandbox.run(step, access, limits=LIMITS)
     if not run.has_begun:
@@ -81,7 +81,7 @@ def _compiler_lines(sandbox, step, access, exercise, recipe):
         # Where the course is on this machine is nobody's business.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]
         refusals = records_of(recipe.diagnostics)
-        raise NotCompiled(explained_lines(exercise, source, shown, refusals))
+        raise NotCompiled(explained_lines(source, shown, refusals))
     return lines
 
 

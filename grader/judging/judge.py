@@ -11,13 +11,14 @@ from typing import NamedTuple, Optional
 
 from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN
+from engine.driver.invocation import invocation
 from engine.driver.race_picture import race_figure, races_of
 from engine.driver.racecheck_runs import CheckedRun, problem_of
 from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
 from grader.exercises.limits import counted_case, depends_on_schedule, lines_about
-from grader.judging.programs import OBSERVED, ORDINARY, objections_before_compiling
+from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
     overrun_lines,
@@ -137,15 +138,17 @@ class Judge:
 
     The first mistake is explained, and then nothing else is judged. With `every_case` each case and
     each part is, as far as the results that it depends on are right, and each mistake is told in short.
-    `has_begun` is told what is being done; with `time_it` the largest case's time is told at the end.
+    `has_begun` is told which step has begun, "compiling" or a part, and in words what is done; with
+    `time_it` the largest case's time is told at the end.
     """
 
-    has_begun = staticmethod(lambda what: None)
+    has_begun = staticmethod(lambda step, what: None)
     time_it = False
 
     def __init__(self, exercise_cases, runner, every_case=False):
         self.exercise, self.cases = exercise_cases.exercise, exercise_cases.cases
         self.exercise_cases, self.runner, self.every_case = exercise_cases, runner, every_case
+        self.reset_command = invocation().command("reset", self.exercise.number)
         self.states = dict.fromkeys(self.exercise.parts, NOT_RUN)
         self.lines_of = {part: [] for part in self.exercise.parts}
         self.wrong = {}  # {number: WrongCase}
@@ -157,9 +160,11 @@ class Judge:
         """The Verdict. Raises CommandError, and what the runner raises if it can't run anything."""
         try:
             objections = objections_before_compiling(self.runner.source)
+            if not objections and is_empty(self.runner.source):
+                objections = [f"The file is empty: {self.reset_command} brings the starter back."]
             if objections:
                 raise NotCompiled(objections)
-            self.has_begun("compiling")
+            self.has_begun("compiling", "compiling")
             self.compile()
             for part in self.exercise.parts:
                 self._judge(part)
@@ -239,7 +244,7 @@ class Judge:
         }
 
     def _results(self):
-        self.has_begun(f"running {len(self.cases)} cases")
+        self.has_begun("results", f"running {len(self.cases)} cases")
         timeouts = 0
         for numbers, cases in self.processes():
             if timeouts == MOST_TIMEOUTS:
@@ -335,7 +340,7 @@ class Judge:
         if not self.runner.can_observe or "races" not in self.states:
             return []
         if wrong.is_wrong_result:  # which often comes of a race
-            self.has_begun("looking for races")
+            self.has_begun("results", "looking for races")
         elif not any(record.is_overrun for record in wrong.diagnostics):
             return []
         try:
@@ -374,7 +379,7 @@ class Judge:
         )
 
     def _races(self):
-        self.has_begun(f"looking for races in {SCHEDULES} schedules")
+        self.has_begun("races", f"looking for races in {SCHEDULES} schedules")
         try:
             found = self.found_races(self.race_cases(), SCHEDULES)
             return self._lines_of_races(found)
@@ -427,7 +432,7 @@ class Judge:
         )
 
     def _limits(self):
-        self.has_begun("counting")
+        self.has_begun("limits", "counting")
         case = counted_case(self.exercise, self.cases)
         once = case._replace(launches=1)
         program = self.runner.compiled(OBSERVED)

@@ -82,19 +82,17 @@ def compiled(build, exercise, source, form):
             warnings = _short_warnings(recipe.compile(), source)
         except DidNotCompile as problem:
             raise DidNotCompile(
-                str(problem), explained_lines(exercise, source, problem.lines, problem.refusals)
+                str(problem), explained_lines(source, problem.lines, problem.refusals)
             ) from None
     return Compiled(recipe.program, warnings[:MOST_LINES], recipe.work / "0.o")
 
 
-def explained_lines(exercise, source, lines, refusals):
+def explained_lines(source, lines, refusals):
     """The compiler's lines about the student's file; a sentence in place of the linker's. Of what the
     translator has refused, its Diagnostics say more than the lines."""
     if refusals:
         return [_refusal_line(source, refusal) for refusal in refusals][:MOST_LINES]
     text = pathlib.Path(source).read_text(encoding="utf-8", errors="replace")
-    if not text.strip():
-        return [f"The file is empty: ./lab reset {exercise.number} brings the starter back."]
     undefined = [match[1] for match in map(UNDEFINED.search, lines) if match]
     if undefined:
         wanted = undefined[0]
@@ -140,6 +138,11 @@ def objections_before_compiling(source):
     if _is_utf16(source.read_bytes()):
         return [UTF16]
     return [OWN_MAIN] if MAIN.search(source.read_text("utf-8", errors="replace")) else []
+
+
+def is_empty(source):
+    """Whether the file has no code, not even a comment."""
+    return not source.read_text("utf-8", errors="replace").strip()
 
 
 def _is_utf16(content):

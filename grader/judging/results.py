@@ -42,6 +42,7 @@ class Failure(NamedTuple):
     launch: int
     lines: list[str]
     is_wrong_result: bool = True  # and no crash, error or endless loop
+    cuda_error: str = ""  # its name
 
 
 def cases_of(exercise, seed=PUBLIC_SEED):
@@ -72,17 +73,18 @@ def failure_of(number, case, result):
                 lines.append(SECOND_LAUNCH)
             return Failure(number, launch_number, lines)
     if result.error:
-        return Failure(number, len(result.launches), _of_cuda(result.error), is_wrong_result=False)
+        launch, lines = len(result.launches), _of_cuda(result.error)
+        return Failure(number, launch, lines, is_wrong_result=False, cuda_error=result.error.name)
     complete = result.is_done and len(result.launches) == case.launches
     return None if complete else _MISSING
 
 
 def _of_cuda(error):
     """CUDA's words, and what they often mean."""
-    lines = [f"CUDA says: {error}"]
-    if error.endswith("(cudaErrorLaunchTimeout)"):
+    lines = [f"CUDA says: {error.words} ({error.name})"]
+    if error.name == "cudaErrorLaunchTimeout":
         lines += ["Is there a loop that nothing ends, or do threads wait for one another?"]
-    if error.endswith(("(cudaErrorInvalidValue)", "(cudaErrorInvalidConfiguration)")):
+    if error.name in ("cudaErrorInvalidValue", "cudaErrorInvalidConfiguration"):
         lines += textwrap.wrap(REFUSED_LAUNCH, WIDTH)
     return lines
 
@@ -200,7 +202,7 @@ def error_words(run, failure, text):
     if failure.is_wrong_result:
         return failure.lines
     first, *rest = failure.lines
-    if first.endswith("(cudaErrorInvalidValue)") and MAY_BE_REFUSED.search(text):
+    if failure.cuda_error == "cudaErrorInvalidValue" and MAY_BE_REFUSED.search(text):
         rest += textwrap.wrap(REFUSED_CALL, WIDTH)
     return fault_lines(run.diagnostics) or [
         first,

@@ -17,7 +17,7 @@
 //   launch 0                            then, for each array that is wanted, its argument's place:
 //   array 2 68                          and its size in bytes; its bytes follow
 //   changed 0                           a `given` array was written to
-//   error an illegal memory access was encountered (cudaErrorIllegalAddress)
+//   error cudaErrorIllegalAddress an illegal memory access was encountered
 //   microseconds 12.5                   the median of timed calls, if that was asked for
 //   done                                at the end of a case
 #pragma once

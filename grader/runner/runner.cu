@@ -86,12 +86,6 @@ void check_launches() {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// The runtime's own words, without the place in this file that check() puts before them.
-std::string words_of(const checked::cuda_error& error) {
-  return std::string(cudaGetErrorString(error.code())) + " (" + cudaGetErrorName(error.code()) +
-         ")";
-}
-
 void run_case(const exercise_case& given, const function& called, bool is_timed,
               result_writer& results) {
   device_arguments device(given);
@@ -122,7 +116,9 @@ int run_files(const std::string& cases_path, const std::string& results_path, bo
     try {
       run_case(cases[number], function_of(cases[number], functions), is_timed, results);
     } catch (const checked::cuda_error& error) {
-      results.line("error " + words_of(error));
+      // Without the place in this file that check() puts before the runtime's own words.
+      results.line(std::string("error ") + cudaGetErrorName(error.code()) + " " +
+                   cudaGetErrorString(error.code()));
       return 1;
     }
   }

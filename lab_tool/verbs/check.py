@@ -85,7 +85,7 @@ def told(builds, exercise, source, work):
     """The Verdict, with a line of progress until it is there."""
     with Progress(f"Checking {exercise.title}", stays=False) as progress:
 
-        def has_begun(what):
+        def has_begun(_, what):
             progress.note = f"{what}, "
 
         return checked(builds, exercise, source, work, has_begun)
