@@ -8,7 +8,7 @@
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "engine/racecheck"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "common/lab"))
 
 from race_figure import figure_of
 

@@ -9,7 +9,7 @@ from engine.driver.race_picture import race_figure
 from svg_checks import words_of
 from this_build import ROOT
 
-sys.path.insert(0, str(ROOT / "engine/racecheck"))
+sys.path.insert(0, str(ROOT / "common/lab"))
 from race_figure import figure_of, races_in
 
 DATA = sorted(ROOT.glob("chapters/*/figures/race.json"))
