@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: MIT
-// What `./lab run FILE.cu` includes before the file itself, as nvcc does; compiled beforehand.
+// What `cudacheck run FILE.cu` includes before the file itself, as nvcc does; compiled beforehand.
 #include <cuda_runtime.h>

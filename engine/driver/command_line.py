@@ -75,7 +75,7 @@ def run_command(command, words, prepare=lambda arguments: None):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C has nothing more to end
         say_interrupted()
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as in `./lab doctor | head -1`
+    except BrokenPipeError:  # the reader of our output has gone, as in `cudacheck --help | head -1`
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):  # both, as in `2>&1 | head -1`
             os.dup2(nowhere, stream.fileno())

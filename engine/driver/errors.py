@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How lab ends: its exit codes, and the one exception that carries a message for the user."""
+"""How a command ends: its exit codes, and the one exception that carries a message for the user."""
 
 WRONG_USE = 2
 NOTHING_COULD_RUN = 77  # Meson's code for a skipped test, and the programs' if there is no device

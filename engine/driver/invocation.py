@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The command that the user has typed: its name stands in messages and in commands that they recommend.
 
-The engine's own command is cudacheck. Another one that uses the driver, as the course's ./lab does, says
-so by set_invocation() before anything else.
+The engine's own command is cudacheck. Another one that uses the driver, as ./lab does, says so by
+set_invocation() before anything else.
 """
 
 import shlex

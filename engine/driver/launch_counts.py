@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the racecheck form counts of each launch, as the tables of `./lab racecheck --counts`."""
+"""What the racecheck form counts of each launch, as the tables of `cudacheck check --counts`."""
 
 # Keys of the report, and their names. Of the first ones there is the most per thread as well.
 PER_THREAD = {

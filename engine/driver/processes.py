@@ -42,7 +42,7 @@ def run_program(command):
 
 
 def run_step(command):
-    """Runs a step of lab's own work; what it prints goes to stderr. Returns its exit code."""
+    """Runs a step of our own work; what it prints goes to stderr. Returns its exit code."""
     if is_verbose():
         say_command(command)
     return _run(command, _own_output())
@@ -70,7 +70,7 @@ def run_installation(command):
 
 
 def watch(command, read_line, environment=None, seconds=None):
-    """Runs a step of lab's own work out of sight, and hands each line that it prints to read_line.
+    """Runs a step of our own work out of sight, and hands each line that it prints to read_line.
 
     Returns its exit code; None if it was told to end because it took longer than `seconds`. Whatever
     goes wrong here, an interruption above all, ends the command before it goes on to the caller.

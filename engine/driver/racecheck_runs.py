@@ -86,7 +86,7 @@ class MalformedReport(CommandError, ValueError):
 
 
 def merged_findings(runs, merging):
-    """One finding for each diagnosis of an element, the worst first, as ./lab racecheck --json has them:
+    """One finding for each diagnosis of an element, the worst first, as cudacheck check --json has them:
     of the first seed that shows it, with the texts made for the reader that `merging` names.
 
     Raises MalformedReport, if a program has written something else than its report.

@@ -95,7 +95,7 @@ class Recipe:
         return self.program.is_file() and all(_state(path) == was for path, was in inputs.items())
 
     def compile(self, has_done=lambda done, total: None):
-        """Makes the program, unless another lab has just made it, and returns the compiler's warnings.
+        """Makes the program, unless another process has just made it, and returns the compiler's warnings.
 
         Raises DidNotCompile.
         """

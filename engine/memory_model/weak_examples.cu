@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs the examples of docs/memory-model.md, the wrong ones too, and says of each how many of its
-// values are wrong. Meant for `./lab run --weak`: elsewhere the wrong ones are mostly right.
+// Runs the examples of the memory model, the wrong ones too, and says of each how many of its
+// values are wrong. Meant for `cudacheck weak`: elsewhere the wrong ones are mostly right.
 #include <cuda_runtime.h>
 
 #include <cstdio>

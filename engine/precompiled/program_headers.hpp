@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every chapter's program includes by way of common/lab and the CPU backend, precompiled once
+// What most programs include by themselves or by way of the CPU backend, precompiled once
 // for all of them where g++ compiles them. Every source names what it uses all the same.
 #include <cuda_runtime.h>
 

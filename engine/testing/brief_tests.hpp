@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// How much the tests of the chapters do, by two variables of the environment. Without them: all
+// How much tests do, by two variables of the environment. Without them: all
 // sizes and numbers of launches, which takes a GPU seconds.
 //   LAB_FEW_LAUNCHES  fewer sizes and launches of a kind, and still the largest: on the CPU backend
 //   LAB_BRIEF_TESTS   neither many launches nor large sizes: under compute-sanitizer and the race
-//                     checker, where a launch takes a thousand times as long, and by `./lab test`
+//                     checker, where a launch takes a thousand times as long, and in a short run of all tests
 // The mutants are rejected in the brief form: what it leaves out adds sizes, and not kinds of
 // mistakes.
 #pragma once

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A plugin of pytest: tells `./lab test` about each test case, and Meson if all were skipped.
+"""A plugin of pytest: tells who runs the tests about each test case, and Meson if all were skipped.
 
-`./lab test` counts test cases, not files. So, like the C++ test binaries, a run appends one line for
+Test cases are counted, not files. So, like the C++ test binaries, a run appends one line for
 each test case to the file that LAB_TEST_LOG names: result, test file and case, with tabs.
 """
 

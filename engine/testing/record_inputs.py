@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Records what a Python test reads of the tree, as a compiler's depfile does for a source.
 
-`./lab test all --since` leaves a test out only if nothing that it has read was changed. Each Python
+A test can be left out if nothing that it has read was changed. Each Python
 process of a test adds lines to the file that LAB_TEST_INPUTS names: a kind and a path, with a tab.
 
     file      it was opened, or imported, or its path was handed to another program
@@ -19,7 +19,7 @@ import sys
 import threading
 
 NOT_SOURCES = (".git", ".venv")
-# Who writes one of these tells which headers were read: a compiler, and lab of a single file.
+# Who writes one of these tells which headers were read: a compiler, and the driver of a single file.
 LISTS_OF_INPUTS = (".d", "inputs.json")
 OPTIONS_OF_INCLUDE = re.compile(r"-(?:I|isystem=?)(.*)", re.S)
 

@@ -29,7 +29,7 @@ constexpr int exit_skipped = 77;
 std::string binary_name;
 
 // Appends "outcome<TAB>binary<TAB>test case" to the file that the environment variable LAB_TEST_LOG
-// names, if it names one. `./lab test` counts these lines: Meson itself counts binaries.
+// names, if it names one. Who runs the tests can count these lines: Meson itself counts binaries.
 void log_outcome(const char* outcome, const std::string& test_case) {
   const char* const path = std::getenv("LAB_TEST_LOG");
   if (path == nullptr || *path == '\0') return;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The three houses and their arrows: the engine knows neither the grader nor the course, the grader knows
-the engine's driver, and the course knows both.
+the engine's driver and exercise folders, and the course knows both.
 
 Looked at are includes of C++, imports of Python, programs that are started, paths in Python and in
 Meson's files. The grader's tests judge the course's own exercises, so they may know the course.
@@ -16,13 +16,27 @@ from this_build import ROOT
 HOUSES = ("engine", "grader", "course")
 MAY_KNOW = {"engine": {"engine"}, "grader": {"engine", "grader"}, "course": set(HOUSES)}
 OF_THE_COURSE = ("chapters", "common", "docs", "lab_tool", "tests")
+READ = (".py", "meson.build")
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 C_SUFFIXES = {".cpp", ".cu", ".cuh", ".h", ".hpp", ".inc"}
+CUDA_HEADERS = "engine/cpu_backend/include/"  # some have no suffix
+CATALOGUE = "grader/exercises/catalogue.py"  # where exercise folders are
 # Of a text in Python or of Meson: a path into the course, its command or its package.
 PATH_TO_COURSE = re.compile(
-    r"(?<![\w./])(?:\.\./)*(?:chapters|common|docs|lab_tool)/|\blab_tool\.|^lab$"
+    r"(?<![\w./])(?:\.\./)*(?:chapters|common|docs|lab_tool)/|\.\./(?:chapters|common|docs|lab_tool)$"
+    r"|\blab_tool\.|^lab$|\./lab\b"
 )
+PATH_TO_CHAPTERS = re.compile(r"(?<![\w./])(?:\.\./)*chapters/|\.\./chapters$")
+OF_ENGINE_BUT_THE_DRIVER = re.compile(r"engine\.(?!driver\b)")
 PATH_TO_GRADER = re.compile(r"(?<![\w./])(?:\.\./)*grader/|\bgrader\.(?!json)")
+
+
+def is_of_cpp(path):
+    return path.endswith(tuple(C_SUFFIXES)) or path.startswith(CUDA_HEADERS)
+
+
+def is_of_python(path, text):
+    return path.endswith(".py") or (text.startswith("#!") and "python" in text.split("\n", 1)[0])
 
 
 def house_of(path):
@@ -84,14 +98,15 @@ def wrong_arrows(path, text):
     house = house_of(path)
     may_know = MAY_KNOW[house]
     found = []
-    if path.endswith(tuple(C_SUFFIXES)):
+    if is_of_cpp(path):
         for name in INCLUDE.findall(text):
             if house_of_include(name) not in (None, *may_know):
                 found.append(f"{path} includes {name}")
-    if path.endswith(".py"):
+    if is_of_python(path, text):
         texts, imports = strings_and_imports(text)
         for name in imports:
-            if house_of_module(name) not in (None, *may_know):
+            is_unknown = house_of_module(name) not in (None, *may_know)
+            if is_unknown or (house == "grader" and OF_ENGINE_BUT_THE_DRIVER.match(name)):
                 found.append(f"{path} imports {name}")
         found += _wrong_texts(path, texts, house)
     if path.endswith("meson.build"):
@@ -105,7 +120,10 @@ def _wrong_texts(path, texts, house):
         return []
     patterns = {
         "engine": (PATH_TO_COURSE, PATH_TO_GRADER),
-        "grader": (re.compile(r"\blab_tool[./]"),),
+        "grader": (
+            re.compile(r"\blab_tool[./]"),
+            *([] if path == CATALOGUE else [PATH_TO_CHAPTERS]),
+        ),
     }
     return [
         f"{path} names {text!r}"
@@ -120,7 +138,7 @@ class Houses(unittest.TestCase):
         self.assertGreater(len(files), 1000)
         wrong = []
         for path in files:
-            if path.endswith((*C_SUFFIXES, ".py", "meson.build")):
+            if "." not in path.split("/")[-1] or is_of_cpp(path) or path.endswith(READ):
                 wrong += wrong_arrows(path, (ROOT / path).read_text(encoding="utf-8"))
         self.assertEqual(wrong, [])
 
@@ -136,6 +154,12 @@ class Houses(unittest.TestCase):
             "engine/meson.build": "subdir('../common/lab')\n",
             "grader/judging/a.py": "from lab_tool.chapters import all_chapters\n",
             "grader/judging/b.py": 'command = [python, "-m", "lab_tool.grading.slurm_batch"]\n',
+            "grader/judging/c.py": "from engine.translate.refusals import SENTENCES\n",
+            "grader/judging/d.py": 'HEADERS = ROOT / "chapters/02_shared_memory_dot_product"\n',
+            "grader/runner/meson.build": "subdir('../../chapters')\n",
+            "engine/cpu_backend/include/cuda/atomic": '#include "lab/device.hpp"\n',
+            "engine/cudacheck": "#!/usr/bin/env python3\nfrom lab_tool import command_line\n",
+            "engine/driver/e.py": 'say_next("./lab racecheck")\n',
         }.items():
             with self.subTest(path=path):
                 self.assertEqual(len(wrong_arrows(path, text)), 1)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A race as a sequence diagram: the threads that take part, what they did, and what orders it or
-// would have to. `./lab racecheck --picture` draws it.
+// would have to. `cudacheck check --picture` draws it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program that is right: `lab racecheck` finds nothing in it, at any of some seeds, and in the weak
+"""A program that is right: the race checker finds nothing in it, at any of some seeds, and in the weak
 form it behaves as ever."""
 
 import concurrent.futures
