@@ -96,13 +96,17 @@ def counts(head: list[str], known: set[str]) -> str | None:
     name, sign = beginning[place], condition[1:2]
     if condition[:1] != [name] or {name, "&&", "||", ",", "=", "?"} & set(condition[2:]):
         return None
-    up = step in (["+", "+", name], [name, "+", "+"]) or by(step, name, ("+", "*", "<<"), known)
-    down = step in (["-", "-", name], [name, "-", "-"]) or by(step, name, ("-", "/", ">>"), known)
+    up = step in (["+", "+", name], [name, "+", "+"]) or changes_by(
+        step, name, ("+", "*", "<<"), known
+    )
+    down = step in (["-", "-", name], [name, "-", "-"]) or changes_by(
+        step, name, ("-", "/", ">>"), known
+    )
     counts_up = up and sign in (["<"], ["<="], ["!="])
     return name if counts_up or (down and sign in ([">"], [">="], ["!="])) else None
 
 
-def by(step: list[str], name: str, operators: tuple[str, ...], known: set[str]) -> bool:
+def changes_by(step: list[str], name: str, operators: tuple[str, ...], known: set[str]) -> bool:
     """Whether the step is an assignment by one of these operators of what no other thread changes."""
     text = "".join(step[1:4])
     operator = next((each for each in operators if text.startswith(f"{each}=")), None)

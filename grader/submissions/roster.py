@@ -24,7 +24,7 @@ class Roster(NamedTuple):
         dict  # {any cell of a student's row, as `_same` writes it: {the students whose row has it}}
     )
 
-    def of(self, word):
+    def students_with(self, word):
         """The students whose row has this word."""
         return self.known.get(_same(word), set())
 
@@ -119,11 +119,11 @@ def identities(owners, roster):
 
 def _student_of(owner, words, roster):
     """(the one student of the roster that the owner can be, ""); or (None, why there is none)."""
-    by_name = set().union(*map(roster.of, [owner.name, *words.names]))
-    by_number = roster.of(owner.number) if owner.number else set()
+    by_name = set().union(*map(roster.students_with, [owner.name, *words.names]))
+    by_number = roster.students_with(owner.number) if owner.number else set()
     if owner.is_counted and len(by_name) < 2:
         by_number = set()  # the platform has counted, and has met somebody's number by chance
-    by_others = set().union(*map(roster.of, words.numbers))
+    by_others = set().union(*map(roster.students_with, words.numbers))
     fitting = by_name & by_number if by_name and by_number else by_name | by_number
     if len(fitting) == 1 and by_others <= fitting:
         return next(iter(fitting)), ""
@@ -146,7 +146,7 @@ def _part_namesakes(students, problems, roster):
         if len({owner.number for owner in group if owner.number}) < 2:
             continue
         for owner in group:
-            if student not in roster.of(owner.number):
+            if student not in roster.students_with(owner.number):
                 students[owner] = None
                 problems[owner] = (
                     f"The roster has one {student}, and there are several of that name with "

@@ -64,9 +64,9 @@ def _is_around(folder, folders, files, exercises, roster):
     """(whether the folder is around all students', which these are in; whether that is a guess)."""
     owners = [label_of_folder(name).owner for name in folders]
     labels = {name: label_of_file(name) for name in files}
-    if roster and roster.of(folder):
+    if roster and roster.students_with(folder):
         return False, False
-    if roster and any(roster.of(each.name) for each in owners):
+    if roster and any(roster.students_with(each.name) for each in owners):
         return True, False
     meant = [name for name in files if exercise_of(name, exercises)[0]]
     if not all(labels[name] for name in meant):

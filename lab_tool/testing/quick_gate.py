@@ -80,11 +80,11 @@ def plan(reached, history, suites, build_times, folder, targets, seconds):
     number = processors()
 
     def expected(test):
-        past = history.of(test["name"])
+        past = history.past_of(test["name"])
         return past.seconds if past else SECONDS_OF_A_TEST
 
     def order(test):
-        past = history.of(test["name"])
+        past = history.past_of(test["name"])
         place = suite_of(test, suites)
         is_doubtful = test["name"] in reached.without_record
         if past is None:

@@ -27,7 +27,7 @@ class RunHistory:
         except (OSError, ValueError):  # it is a help, and no more
             self.known = {}
 
-    def of(self, name):
+    def past_of(self, name):
         """The Past of a test; None if it has not run here."""
         row = self.known.get(name)
         if row is None:

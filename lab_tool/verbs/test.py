@@ -108,7 +108,7 @@ def list_suites(folder, tests):
     say()
     for place, suite in enumerate(suites):
         names = [test["name"] for test in tests if suite_of(test, suites) == place]
-        known = [past.seconds for past in map(history.of, names) if past]
+        known = [past.seconds for past in map(history.past_of, names) if past]
         time_text = seconds_text(sum(known) / at_once()) if known else "-"
         if known and len(known) < len(names):
             time_text = f"{time_text} for {len(known)}"

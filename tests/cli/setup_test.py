@@ -322,7 +322,7 @@ class OddMachines(unittest.TestCase):
 
 
 class Wraps(unittest.TestCase):
-    def found(self, text):
+    def found_wraps(self, text):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "catch2.wrap").write_text(text, encoding="utf-8")
@@ -330,13 +330,15 @@ class Wraps(unittest.TestCase):
                 return wraps.found_wraps(), wraps.wrap_commands(["Catch2", "CLI11"], "meson")[1:]
 
     def test_the_version_is_that_of_the_sources(self):
-        found, _ = self.found("[wrap-file]\ndirectory = Catch2-3.7.1\n[provide]\ncatch2 = it\n")
+        found, _ = self.found_wraps(
+            "[wrap-file]\ndirectory = Catch2-3.7.1\n[provide]\ncatch2 = it\n"
+        )
         self.assertEqual(
             [(name, each.version) for name, each in found.items()], [("Catch2", (3, 7, 1))]
         )
 
     def test_one_that_is_here_is_updated(self):
-        _, commands = self.found("[wrap-file]\ndirectory = Catch2-2.13.1\n")
+        _, commands = self.found_wraps("[wrap-file]\ndirectory = Catch2-2.13.1\n")
         self.assertEqual(
             [command.partition(" wrap ")[2] for command in commands],
             ["update catch2", "install cli11"],
@@ -345,7 +347,7 @@ class Wraps(unittest.TestCase):
     def test_what_is_no_wrap_is_not_found(self):
         for text in ("", "directory = 1", "[wrap-file]\nurl = x", "[wrap-file\n", "\0"):
             with self.subTest(text):
-                self.assertEqual(self.found(text)[0], {})
+                self.assertEqual(self.found_wraps(text)[0], {})
 
 
 class WhatIsMissing(unittest.TestCase):
@@ -364,7 +366,7 @@ class WhatIsMissing(unittest.TestCase):
         self.assertEqual(requirements.missing_from(self.here(Meson=(1, 10, 0)), "cpu"), [])
 
     def test_not_there(self):
-        with self.on("riscv64"):
+        with self.running_on("riscv64"):
             self.assertEqual(requirements.missing_from({}, "cpu"), EVERYTHING)
 
     def test_nothing_is_missing_without_libpng(self):
@@ -375,7 +377,7 @@ class WhatIsMissing(unittest.TestCase):
         for name in ("Boost.Context", "nlohmann_json"):
             here = self.here()
             del here[name]
-            with self.on("riscv64"):
+            with self.running_on("riscv64"):
                 self.assertEqual(requirements.missing_from(here, "cpu"), [name])
                 self.assertEqual(requirements.missing_from(here, "cuda"), [])
 
@@ -383,12 +385,12 @@ class WhatIsMissing(unittest.TestCase):
         here = self.here()
         del here["Boost.Context"]
         for machine in ("x86_64", "aarch64"):
-            with self.on(machine):
+            with self.running_on(machine):
                 self.assertEqual(requirements.missing_from(here, "cpu"), [])
-        with self.on("riscv64"):
+        with self.running_on("riscv64"):
             self.assertEqual(requirements.missing_from(here, "cpu"), ["Boost.Context"])
 
-    def on(self, machine):
+    def running_on(self, machine):
         return mock.patch.object(requirements.platform, "machine", lambda: machine)
 
 

@@ -489,10 +489,10 @@ class Planning(Tree):
         whole = RunHistory(self.folder, brief=False)
         whole.add([{"name": "a", "result": "FAIL", "duration": 30.0}])
         whole.add([{"name": "skipped", "result": "SKIP", "duration": 1.0}])
-        brief = RunHistory(self.folder, brief=True).of("a")
+        brief = RunHistory(self.folder, brief=True).past_of("a")
         self.assertEqual((brief.seconds, brief.failures, brief.has_failed_last), (3.0, 1, True))
-        self.assertEqual(RunHistory(self.folder, brief=False).of("a").seconds, 30.0)
-        self.assertIsNone(RunHistory(self.folder, brief=True).of("skipped"))
+        self.assertEqual(RunHistory(self.folder, brief=False).past_of("a").seconds, 30.0)
+        self.assertIsNone(RunHistory(self.folder, brief=True).past_of("skipped"))
 
     def test_a_test_belongs_to_the_first_suite_of_the_table(self):
         test = {"name": "a", "suite": ["p:second", "p:first", "p:once"]}

@@ -29,8 +29,8 @@ class HandedClass(unittest.TestCase):
             os.utime(file, (when, when))
         return file
 
-    def found(self, place="class", **options):
+    def found_students(self, place="class", **options):
         return submissions_of(self.folder / place, EXERCISES, **options)
 
     def students(self, **options):
-        return {student.name: student for student in self.found(**options).students}
+        return {student.name: student for student in self.found_students(**options).students}

@@ -20,11 +20,11 @@ class HandedFilesTest(HandedClass):
             packed.writestr(f"export/ann/{SAXPY}", "a")
             packed.writestr(f"export/bob/{SAXPY}", "b")
             packed.writestr("__MACOSX/export/ann/x.cu", "c")
-        found = self.found("all.zip")
+        found = self.found_students("all.zip")
         self.assertEqual([student.name for student in found.students], ["ann", "bob"])
         with self.assertRaisesRegex(CommandError, "no zip that can be read"):
             (self.folder / "bad.zip").write_text("no zip", encoding="utf-8")
-            self.found("bad.zip")
+            self.found_students("bad.zip")
 
     def test_a_folder_that_cant_be_read_is_listed(self):
         self.write(f"ann/{SAXPY}")
@@ -47,7 +47,7 @@ class HandedFilesTest(HandedClass):
             mock.patch("os.scandir", side_effect=denied),
             self.assertRaisesRegex(CommandError, "class can't be read: Permission denied"),
         ):
-            self.found()
+            self.found_students()
 
     def test_links_pipes_and_large_files_are_not_read(self):
         secret = self.folder / "secret"
@@ -70,7 +70,7 @@ class HandedFilesTest(HandedClass):
             os.makedirs(folder)
             with open(os.path.join(folder, SAXPY.encode()), "wb") as file:
                 file.write(name)
-        found = self.found()
+        found = self.found_students()
         texts = {student.name: student.files["01.1"].content for student in found.students}
         self.assertEqual(
             texts,
@@ -89,7 +89,7 @@ class HandedFilesTest(HandedClass):
             for path, text in members:
                 packed.writestr(path, text)
         file.write_bytes(change(file.read_bytes()))
-        return self.found("all.zip")
+        return self.found_students("all.zip")
 
     def test_members_of_a_zip_that_others_would_drop(self):
         members = [
@@ -128,7 +128,7 @@ class HandedFilesTest(HandedClass):
         with zipfile.ZipFile(self.folder / "all.zip", "w") as packed:
             packed.writestr(zipfile.ZipInfo(f"ann/{SAXPY}", (2020, 1, 2, 3, 4, 6)), "a")
             packed.writestr(zipfile.ZipInfo(f"bob/{SAXPY}", (2020, 1, 2, 3, 4, 6)), "a")
-        handed = self.found("all.zip").students[0].files["01.1"]
+        handed = self.found_students("all.zip").students[0].files["01.1"]
         self.assertEqual(time.localtime(handed.time)[:6], (2020, 1, 2, 3, 4, 6))
 
 

@@ -204,7 +204,7 @@ class People(unittest.TestCase):
             with self.subTest(text):
                 roster = self.roster(text)
                 self.assertEqual(roster.students, ["Ann Lee", "Bo"])
-                self.assertEqual(roster.of("2"), {"Bo"})
+                self.assertEqual(roster.students_with("2"), {"Bo"})
         self.assertEqual(self.roster("student\nAnn Lee\nBo\n").students, ["Ann Lee", "Bo"])
 
     def test_a_roster_that_cant_be_read_is_one_sentence(self):

@@ -52,7 +52,7 @@ class SubmissionsTest(HandedClass):
         self.write("ann/Fullest Bin (final).cu", "b")
         self.write("ann/other.cu", "c")
         self.write("notes.txt", "d")
-        found = self.found()
+        found = self.found_students()
         ann = found.students[0]
         self.assertEqual(ann.files["01.1"].content, b"new")
         self.assertEqual(ann.files["04.2"].content, b"b")
@@ -105,7 +105,7 @@ class SubmissionsTest(HandedClass):
         self.write(".DS_Store")
         self.write(f".git/{SAXPY}")
         (self.folder / "class/zoe").mkdir()
-        found = self.found()
+        found = self.found_students()
         students = {student.name: student for student in found.students}
         self.assertEqual(list(students), ["ann", "bob", "build", "buildmaster", "zoe"])
         self.assertIn("01.1", students["build"].files)
@@ -144,7 +144,7 @@ class SubmissionsTest(HandedClass):
                 self.folder = pathlib.Path(folder)
                 for path in paths:
                     self.write(f"ann/{path}")
-                found = self.found()
+                found = self.found_students()
                 self.assertEqual([student.name for student in found.students], ["ann"])
                 self.assertEqual(found.problems, [])
 
@@ -163,7 +163,7 @@ class SubmissionsTest(HandedClass):
                 self.write("grades.txt")
                 for path in paths:
                     self.write(f"export/{path}")
-                found = self.found(**options)
+                found = self.found_students(**options)
                 self.assertEqual([student.name for student in found.students], names)
                 said = [each for each in found.problems if "grades.txt" not in each]
                 self.assertEqual(len(said), is_said, said)
@@ -176,7 +176,7 @@ class SubmissionsTest(HandedClass):
         self.write("ann/work/04_fullest_bin.svg", "a picture of lab's")
         self.write(f"ann/chapters/{BIN}", "misplaced")
         self.write("ann/extra.cu")
-        (ann,) = self.found().students
+        (ann,) = self.found_students().students
         self.assertEqual(
             ann.problems, ["No file of these exercises, and not graded: ann/extra.cu."]
         )
