@@ -50,7 +50,3 @@ class FirstFault(unittest.TestCase):
         first = next(line for line in output.splitlines() if "seed" not in line)
         self.assertIn("Invalid __global__ write", first)
         self.assertLess(len(output.splitlines()), 25, output)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -49,7 +49,3 @@ class InterruptedSchedulesTest(unittest.TestCase):
                     timeout=30,
                 )
                 self.assertEqual((result.stdout, result.stderr), ("ended\n", ""))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -282,7 +282,3 @@ class OwnFilesTest(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(f"-fpch-preprocess -include {header}", result.stderr)
             self.assertTrue(pathlib.Path(header + ".gch").is_file())
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -196,7 +196,3 @@ class OwnSentencesTest(unittest.TestCase):
         ):
             with self.subTest(code):
                 self.assertEqual(self.ours.searched_for(code), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

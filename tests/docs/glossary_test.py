@@ -104,7 +104,3 @@ class Checks(unittest.TestCase):
             with self.subTest(text=text):
                 self.assertEqual(bool(found), bool(problem), found)
                 self.assertIn(problem or "", found or "")
-
-
-if __name__ == "__main__":
-    unittest.main()

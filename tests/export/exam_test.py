@@ -66,7 +66,3 @@ class ExamTest(unittest.TestCase):
                 self.assertEqual((run.returncode, run.stdout), (2, ""), words)
                 self.assertIn(says, run.stderr)
                 self.assertFalse(folder.exists())
-
-
-if __name__ == "__main__":
-    unittest.main()

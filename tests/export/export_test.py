@@ -378,7 +378,3 @@ class ExportTest(unittest.TestCase):
         for verb in (VERB, GRADE):
             for command, _ in verb.examples:
                 self.assertNotIn("04.1", command)
-
-
-if __name__ == "__main__":
-    unittest.main()

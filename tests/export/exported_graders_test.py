@@ -147,7 +147,3 @@ class ExportedGraders(unittest.TestCase):
             made = run(*lab, "check", "01.1", "--build", built, folder=copy)
             self.assertEqual(made.returncode, code, made.stdout + made.stderr)
             self.assertNotIn("./lab solution", made.stdout)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -129,7 +129,3 @@ class GraderStart(unittest.TestCase):
             self.assertIn(f"nothing was graded: {said}", done.stderr)
             self.assertNotIn("Traceback", done.stderr)
             self.assertEqual(list(self.job.iterdir()), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -51,7 +51,3 @@ class TeachingPage(unittest.TestCase):
             expected.append((facts["misconception"], f"{label} {file.stem}"))
         rows = re.findall(r"^\| (.*\.) \| (\d\d\.\d \w+) \|$", TEXT, re.MULTILINE)
         self.assertEqual(sorted(rows), sorted(expected))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -303,7 +303,3 @@ class Accessibility(BrowserTest):
                         for one in found
                     ]
                     self.assertEqual(told, [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -168,7 +168,3 @@ class Installation(unittest.TestCase):
             building.build_site(folder)
         self.assertEqual((folder / building.MARK).read_text(encoding="utf-8"), "old")
         self.assertEqual([one.name for one in folder.parent.iterdir()], ["site"])
-
-
-if __name__ == "__main__":
-    unittest.main()

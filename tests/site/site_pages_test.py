@@ -149,7 +149,3 @@ class SiteTest(unittest.TestCase):
             self.assertIn(words, text)
         lessons = len(all_chapters())
         self.assertLess(text.index(f"{lessons} lessons"), text.index("write_and_look"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -126,7 +126,3 @@ class Lessons(unittest.TestCase):
     def test_both_barriers_of_the_reduction_are_needed(self):
         for key in ("01", "10"):
             self.assertNotEqual(self.races("02", key), set(), key)
-
-
-if __name__ == "__main__":
-    unittest.main()

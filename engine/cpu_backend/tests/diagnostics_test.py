@@ -233,7 +233,3 @@ class WrittenTest(unittest.TestCase):
         )
         self.assertIn("null pointer", result.stderr)
         self.assertNotIn("LAB_DIAGNOSTICS", result.stderr)
-
-
-if __name__ == "__main__":
-    unittest.main()

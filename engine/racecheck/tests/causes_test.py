@@ -149,7 +149,3 @@ class CausesTest(unittest.TestCase):
                 remarks = {"barrier_is_enough", "barrier_is_not_enough", "same_value_is_no_excuse"}
                 advice = [each["code"] for each in findings_of(case)[0]["advice"]]
                 self.assertEqual(len(set(advice) - remarks), 1, advice)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -295,7 +295,3 @@ class Pictures(unittest.TestCase):
         self.assertIn("3 more races are not drawn.", self.texts(picture))
         headings = [text for text in self.texts(picture) if text.startswith("race (")]
         self.assertEqual(len(headings), MOST_DRAWN)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -235,7 +235,3 @@ class ForgedReports(unittest.TestCase):
                 result = merge("", *options)
                 self.assertEqual((result.returncode, result.stdout), (2, b""))
                 self.assertEqual(result.stderr.count(b"\n"), 1)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -103,7 +103,3 @@ class Overruns(unittest.TestCase):
             with self.subTest(seed=seed):
                 code, output, report = run("fits", seed)
                 self.assertEqual((code, report["findings"]), (0, []), output)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -101,7 +101,3 @@ class CaseFilesTest(unittest.TestCase):
             content = b"case 0\nlaunch 0\narray 0 8\n" + struct.pack("d", value) + b"done\n"
             (result,) = read_results(content)
             self.assertEqual(failure_of(0, case, result) is None, is_right, value)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -448,7 +448,3 @@ class ExerciseCommandsTest(unittest.TestCase):
         self.check("01.1", "--json", str(out))
         (verdict,) = json.loads(out.read_text(encoding="utf-8"))
         self.assertEqual((verdict["exercise"], verdict["parts"]["results"]), ("01.1", "failed"))
-
-
-if __name__ == "__main__":
-    unittest.main()

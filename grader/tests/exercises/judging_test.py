@@ -106,7 +106,3 @@ class CompiledMeanwhileTest(unittest.TestCase):
                 one.join()
         self.assertTrue(self.recipe.is_current())
         self.assertEqual(len(steps), len(self.recipe._steps()))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -234,7 +234,3 @@ def at_size(columns, lines):
         contextlib.redirect_stdout(io.StringIO()) as written,
     ):
         yield written
-
-
-if __name__ == "__main__":
-    unittest.main()

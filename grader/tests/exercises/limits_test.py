@@ -95,7 +95,3 @@ class GateTest(unittest.TestCase):
     def test_limits_with_points_cost_those_points_alone(self):
         found = self.judgement("04.2", FAILED)
         self.assertEqual([row["points"] for row in found.parts], [5, 5, 0])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -45,7 +45,3 @@ class MarkersTest(unittest.TestCase):
             with self.subTest(text), self.assertRaises(MarkerError) as refusal:
                 starter_of(text, "a.cu")
             self.assertIn(says, str(refusal.exception))
-
-
-if __name__ == "__main__":
-    unittest.main()

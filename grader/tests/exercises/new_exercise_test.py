@@ -80,7 +80,3 @@ class NewExerciseTest(unittest.TestCase):
         table.write_text(text.replace("'vector_add'", "'a_driver'"), encoding="utf-8")
         with self.assertRaisesRegex(CommandError, "the build has a target a_driver already"):
             make_exercise("04", "a", self.root)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -280,7 +280,3 @@ class OtherRightSolutionsTest(unittest.TestCase):
                     text = text.replace(ours, theirs)
                 verdict = verdict_on(build, exercise, text)
                 self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -166,7 +166,3 @@ def _numbers(cases):
     return [
         [getattr(argument, "content", argument) for argument in case.arguments] for case in cases
     ]
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -57,7 +57,3 @@ class StuckLaunchesTest(unittest.TestCase):
     def test_other_records(self):
         for content in (b"", DEADLOCK, b'{"kind":"running","block":[1,0,0],"thread":[0,0,0]}\n'):
             self.assertEqual(places(content), [])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -89,7 +89,3 @@ class WorkFolderTest(unittest.TestCase):
         ):
             self.work.begin(EXERCISE)
         self.assertEqual(self.file.read_bytes(), b"mine\n")
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -169,7 +169,3 @@ def not_inspected():
         for name in ("objections_to_names", "objections_to_source"):
             stack.enter_context(mock.patch(f"grader.judging.compiling.{name}", lambda *_, **__: []))
         yield
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -81,7 +81,3 @@ class FailureTest(unittest.TestCase):
                 self.assertRaisesRegex(SandboxFailed, "could be run in the sandbox: Creating new"),
             ):
                 judged("01.1", solution_text("01.1"))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -357,7 +357,3 @@ class Answers(unittest.TestCase):
             self.assertEqual((code, said), (1, ""))
             self.assertIn("nothing was graded: the disk is full", problems)
             self.assertEqual([path.name for path in self.folder.iterdir()], ["handin.tar"])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -371,7 +371,3 @@ class FormsTest(unittest.TestCase):
                 found = mock.Mock(findings=[finding], problem="", schedules=1, diagnostics=())
                 lines = race_lines(found, None, 1, 1)
                 self.assertIn("element 3 of dynamic shared memory", "\n".join(lines), file)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -103,7 +103,3 @@ class DeviceTest(unittest.TestCase):
             self.assertRaisesRegex(CommandError, "--backend cuda: There is no GPU"),
         ):
             judge(PlayedGpu(9), self.builds, cases_with_work("01.1"), file)
-
-
-if __name__ == "__main__":
-    unittest.main()

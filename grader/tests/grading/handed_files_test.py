@@ -4,7 +4,6 @@
 import errno
 import os
 import time
-import unittest
 import zipfile
 from unittest import mock
 
@@ -130,7 +129,3 @@ class HandedFilesTest(HandedClass):
             packed.writestr(zipfile.ZipInfo(f"bob/{SAXPY}", (2020, 1, 2, 3, 4, 6)), "a")
         handed = self.found_students("all.zip").students[0].files["01.1"]
         self.assertEqual(time.localtime(handed.time)[:6], (2020, 1, 2, 3, 4, 6))
-
-
-if __name__ == "__main__":
-    unittest.main()

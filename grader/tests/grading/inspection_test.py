@@ -146,7 +146,3 @@ class HonestTest(unittest.TestCase):
 
 def _rows(text):
     return "".join(f"{line.strip()}\n" for line in text.splitlines())
-
-
-if __name__ == "__main__":
-    unittest.main()

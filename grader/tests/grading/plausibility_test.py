@@ -49,7 +49,3 @@ class GlobalMemoryTest(unittest.TestCase):
         found = judged("04.2", text)
         points = {part["part"]: part["points"] for part in found.parts}
         self.assertEqual(points, {"results": 5, "races": 5, "limits": 0}, words_of(found))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -176,7 +176,3 @@ class Reports(unittest.TestCase):
         page = self.summary(student("a", part()), listed)
         self.assertIn("<p>2 students, 1 of them with a file that is graded. ", page)
         self.assertIn("<p>1 student, 1 of them", self.summary(student("a", part())))
-
-
-if __name__ == "__main__":
-    unittest.main()

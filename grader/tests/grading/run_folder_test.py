@@ -72,7 +72,3 @@ class CourseDigestTest(unittest.TestCase):
                 course_digest.cache_clear()  # a run reads them once
                 seen.append(course_digest(root))
         self.assertEqual([a != b for a, b in zip(seen, seen[1:])], [True, True, True, False])
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -84,7 +84,3 @@ class SameWordsTest(unittest.TestCase):
                 verdict = self.same_verdict("04.2", text)
                 self.assertFalse(verdict.compiles)
                 self.assertTrue(verdict.lines)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -33,7 +33,3 @@ class SandboxGpuTest(unittest.TestCase):
             with self.subTest(kind):
                 run = self.ended(kind, gpu=False)
                 self.assertEqual(run.code, NOTHING_COULD_RUN, run)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -462,7 +462,3 @@ def _command_lines():
             except OSError:
                 continue
     return found
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -243,7 +243,3 @@ class Batch(unittest.TestCase):
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn("and the run was begun with nothing like it and cpu", result.stderr)
             self.assertIsNone(run.judgement_of(unit))
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -125,7 +125,3 @@ class SlurmTest(unittest.TestCase):
         here, there = files_of(local), files_of(self.output)
         self.assertEqual(set(there), set(here))
         self.assertEqual([name for name in here if there[name] != here[name]], [])
-
-
-if __name__ == "__main__":
-    unittest.main()

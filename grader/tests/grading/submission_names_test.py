@@ -233,7 +233,3 @@ class People(unittest.TestCase):
         for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
             with self.assertRaisesRegex(CommandError, "--roster"):
                 self.roster(text)
-
-
-if __name__ == "__main__":
-    unittest.main()

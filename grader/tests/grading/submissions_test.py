@@ -285,7 +285,3 @@ class SubmissionsTest(HandedClass):
             table.write_text(text, encoding="utf-8")
             with self.assertRaisesRegex(CommandError, "--roster"):
                 read_roster(table)
-
-
-if __name__ == "__main__":
-    unittest.main()

@@ -54,7 +54,3 @@ class TimesAhead(unittest.TestCase):
         for path in (self.folder / "judged").iterdir():
             path.unlink()
         self.assertEqual(self.told(str(self.folder))[0], 2)
-
-
-if __name__ == "__main__":
-    unittest.main()

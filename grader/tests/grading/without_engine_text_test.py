@@ -164,7 +164,3 @@ class WithoutEngineTextTest(unittest.TestCase):
                     (again.status, again.points, words_of(again)),
                     (found.status, found.points, words_of(found)),
                 )
-
-
-if __name__ == "__main__":
-    unittest.main()
