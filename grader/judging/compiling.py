@@ -141,8 +141,9 @@ def readable_for_compilers(build, exercise):
     """What the compiler and the linker read: headers and libraries, and no one's solution."""
     folder = build.place.folder.resolve()
     found = [folder / exercise.driver]
-    for house in ("common", "engine", "grader/runner"):
+    for house in ("common", "engine"):
         found += [ROOT / house, folder / house]
+    found += [*sorted((ROOT / "grader/runner").glob("*.hpp")), folder / "grader/runner"]
     objects = folder / f"{exercise.driver}.p"  # of a thin archive
     if objects.is_dir():
         found.append(objects)

@@ -18,10 +18,11 @@ from grading_runs import (
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
-from grader.judging.compiling import compiled_alone
+from grader.judging.compiling import compiled_alone, readable_for_compilers
 from grader.judging.programs import OBSERVED, UTF16, objections_before_compiling
 from grader.judging.runner import NotCompiled
 from grader.judging.submission_judge import judge
+from grader.paths import ROOT
 from grader.sandbox.sandbox import Sandbox
 
 
@@ -72,6 +73,8 @@ class MessagesTest(unittest.TestCase):
                 file.write_bytes(content)
                 self.assertEqual(objections_before_compiling(file), [], content)
 
-
-if __name__ == "__main__":
-    unittest.main()
+    def test_of_the_grader_a_compiler_may_read_the_runners_headers_alone(self):
+        may_read = readable_for_compilers(BUILDS.cpu, chosen_exercise("01.1"))
+        of_grader = [path for path in may_read if path.is_relative_to(ROOT / "grader")]
+        self.assertIn(ROOT / "grader/runner/runner.hpp", of_grader)
+        self.assertEqual({path.suffix for path in of_grader}, {".hpp"})
