@@ -9,15 +9,23 @@ import sys
 from this_build import BUILD, ROOT
 
 
-def messages_of_refused(source, *options):
-    """What lab and the compiler say about a file that must not compile, with options of `lab run`."""
-    result = subprocess.run(
-        [sys.executable, ROOT / "lab", "run", "--build", str(BUILD), *options, source],
+def lab(*words, folder=None, checkout=ROOT, given="", **variables):
+    """How a run of lab in the folder ended, and what it printed; `variables` are of its environment."""
+    return subprocess.run(
+        [sys.executable, checkout / "lab", *words],
+        cwd=folder,
+        input=given,
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=500,
+        env={**os.environ, **variables},
     )
+
+
+def messages_of_refused(source, *options):
+    """What lab and the compiler say about a file that must not compile, with options of `lab run`."""
+    result = lab("run", "--build", str(BUILD), *options, source)
     assert result.returncode == 1, result
     assert f"lab: {source} did not compile; " in result.stderr, result
     return result.stderr

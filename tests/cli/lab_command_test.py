@@ -14,7 +14,7 @@ import unittest
 
 from engine.driver.errors import CommandError
 from engine.driver.project_version import project_version
-from lab_runs import interrupt, interrupt_alone, started
+from lab_runs import interrupt, interrupt_alone, lab, started
 from lab_tool.verbs import VERBS
 from svg_checks import problems_of, words_of
 from this_build import BUILD, ROOT
@@ -55,17 +55,6 @@ int main() {
   std::this_thread::sleep_for(std::chrono::minutes(5));
 }
 """
-
-
-def lab(*words, folder=None):
-    return subprocess.run(
-        [sys.executable, ROOT / "lab", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
 
 
 class Version(unittest.TestCase):

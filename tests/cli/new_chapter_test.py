@@ -6,7 +6,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -14,6 +13,7 @@ import draw_all
 from engine.driver.build_folder import lines_of
 from engine.driver.errors import CommandError
 from engine.driver.recipe import translate_step
+from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
 from lab_tool.authoring.generated_files import (
@@ -78,13 +78,7 @@ class CopyOfTheTree(unittest.TestCase):
                 self.states[path] = state_of(path)
 
     def lab(self, *words):
-        return subprocess.run(
-            [sys.executable, self.tree / "lab", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=self.tree,
-        )
+        return lab(*words, folder=self.tree, checkout=self.tree)
 
 
 class NewChapter(CopyOfTheTree):
@@ -175,9 +169,7 @@ class NewChapter(CopyOfTheTree):
         program = str(self.tree / "chapters" / NAME / "a_new_one.cu")
         include = ["--include", str(self.tree / "chapters")]
         words = ["run", program, *include, "--build", str(BUILD), "--", "--elements", "1000"]
-        result = subprocess.run(
-            [sys.executable, ROOT / "lab", *words], capture_output=True, text=True, check=False
-        )
+        result = lab(*words)
         if result.returncode == 77:
             self.skipTest(result.stderr)
         self.assertEqual(result.returncode, 0, result)

@@ -2,14 +2,12 @@
 """Runs other people's kind of programs by `lab run` and `lab racecheck`, or has them refused."""
 
 import json
-import os
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
 from engine.driver.build_folder import introspection, settings_of
+from lab_runs import lab
 from this_build import BUILD, ROOT
 
 PROGRAMS = ROOT / "engine/cpu_backend/tests/programs"
@@ -53,19 +51,6 @@ HEADERS_THAT_ARE_NOT_HERE = {
 }
 
 
-def lab(*words, folder, given="", **environment):
-    return subprocess.run(
-        [sys.executable, ROOT / "lab", *words, "--build", str(BUILD)],
-        cwd=folder,
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-        env={**os.environ, **environment},
-    )
-
-
 class OwnFilesTest(unittest.TestCase):
     def setUp(self):
         holder = tempfile.TemporaryDirectory()
@@ -77,7 +62,7 @@ class OwnFilesTest(unittest.TestCase):
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def lab(self, *words, **options):
-        result = lab(*words, folder=self.folder, **options)
+        result = lab(*words, "--build", str(BUILD), folder=self.folder, **options)
         if result.returncode == NO_DEVICE:
             self.skipTest("there is no device to run on")
         return result

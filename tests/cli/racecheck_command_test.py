@@ -3,14 +3,11 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import unittest
 
-from this_build import ROOT
+from lab_runs import lab
 
-LAB = ROOT / "lab"
 PROGRAM = os.environ["MISTAKES_PROGRAM"]
 
 
@@ -18,13 +15,7 @@ def racecheck(*words, case=None, environment=None):
     """Exit code, stdout, stderr of `lab racecheck` on a case of mistakes.cu."""
     program = ["--program", PROGRAM] if case else []
     options = ["--", case] if case else []
-    result = subprocess.run(
-        [sys.executable, str(LAB), "racecheck", *program, *words, *options],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **(environment or {})},
-        check=False,
-    )
+    result = lab("racecheck", *program, *words, *options, **(environment or {}))
     return result.returncode, result.stdout, result.stderr
 
 

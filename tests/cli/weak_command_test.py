@@ -5,11 +5,11 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from this_build import BUILD, ROOT
+from lab_runs import lab
+from this_build import BUILD
 
 HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
 
@@ -122,15 +122,8 @@ class WeakRun(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
 
     def run_lab(self, *words, **variables):
-        return subprocess.run(
-            [sys.executable, ROOT / "lab", "run", "--build", str(BUILD), *words],
-            cwd=self.folder.name,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=300,
-            env={**os.environ, **variables},
-        )
+        words = ("run", "--build", str(BUILD), *words)
+        return lab(*words, folder=self.folder.name, **variables)
 
     def file(self, text):
         pathlib.Path(self.folder.name, "own.cu").write_text(text, encoding="utf-8")

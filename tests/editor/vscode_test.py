@@ -5,10 +5,10 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 
 import pytest
 
+from lab_runs import lab
 from lab_tool.chapters import all_chapters
 from lab_tool.command_line import parsed
 from this_build import BUILD, ROOT
@@ -44,14 +44,7 @@ def matcher_of_racecheck():
 
 
 def test_the_problem_matcher_reads_a_real_report():
-    result = subprocess.run(
-        [sys.executable, ROOT / "lab", "racecheck", "--build", str(BUILD), NAIVE, "--", "1"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
+    result = lab("racecheck", "--build", str(BUILD), NAIVE, "--", "1", folder=ROOT)
     assert result.returncode == 1, result.stderr
     pattern = matcher_of_racecheck()
     problems = [

@@ -2,14 +2,12 @@
 """The exam sheet: the questions without the answers, and the answers with everything that is known."""
 
 import pathlib
-import subprocess
-import sys
 import tempfile
 import unittest
 
+from lab_runs import lab
 from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
 from lab_tool.predictions.predictions import LETTERS, all_predictions
-from this_build import ROOT
 
 
 class ExamTest(unittest.TestCase):
@@ -57,12 +55,7 @@ class ExamTest(unittest.TestCase):
                 (["--exam", "04", "--hints"], "--hints is for an export of exercises"),
                 (["--exam", "04", "--build", name], "--build is for an export of exercises"),
             ]:
-                run = subprocess.run(
-                    [sys.executable, ROOT / "lab", "export", folder, *words],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                run = lab("export", folder, *words)
                 self.assertEqual((run.returncode, run.stdout), (2, ""), words)
                 self.assertIn(says, run.stderr)
                 self.assertFalse(folder.exists())

@@ -20,6 +20,7 @@ from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
+from lab_runs import lab
 from lab_tool.export.writing import write_folder
 from lab_tool.verbs import export as export_verb
 from lab_tool.verbs.export import VERB
@@ -35,13 +36,7 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
 def export(folder, *words):
-    return subprocess.run(
-        [sys.executable, ROOT / "lab", "export", str(folder), *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
+    return lab("export", str(folder), *words)
 
 
 def contents(folder):

@@ -14,6 +14,7 @@ import unittest
 from unittest import mock
 
 from engine.driver.errors import CommandError
+from lab_runs import lab
 from lab_tool import command_line
 from lab_tool.chapters import Chapter
 from lab_tool.predictions import predictions
@@ -238,8 +239,7 @@ class Program(unittest.TestCase):
 
     def run_with(self, *words):
         source = chosen_prediction("01.1").source
-        command = [sys.executable, ROOT / "lab", "run", "--build", str(BUILD), source, "--", *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        return lab("run", "--build", str(BUILD), source, "--", *words)
 
     def test_its_argument(self):
         self.assertEqual(self.run_with("d").returncode, 0)

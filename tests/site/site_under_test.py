@@ -11,17 +11,16 @@ import http.server
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
 from engine.driver.processes import output_of
+from lab_runs import lab
 from lab_tool.paths import VENV
 from lab_tool.setup.virtual_environment import VENV_PYTHON
 from lab_tool.site.packages import ASK, REQUIREMENTS, pinned
-from this_build import ROOT
 
 PREFIX = "/a course/site/"  # of the server's paths, as on Pages; with a space on purpose
 
@@ -45,12 +44,7 @@ def built_site():
     work = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, work, ignore_errors=True)
     folder = pathlib.Path(work) / "site"
-    result = subprocess.run(
-        [sys.executable, ROOT / "lab", "site", "--output", folder],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    result = lab("site", "--output", folder)
     assert result.returncode == 0, result.stderr
     return folder
 

@@ -2,11 +2,8 @@
 """The student's commands: check, exercises, hint, reset and solution, with right and wrong input."""
 
 import json
-import os
 import pathlib
 import re
-import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -14,6 +11,7 @@ from grader.exercises.cases import Case
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.limits import lines_about
 from grader.exercises.work_folder import starter
+from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution
 from this_build import BUILD, ROOT
 
@@ -38,18 +36,6 @@ WRONG_FILES = {
 ENDLESS = "  volatile int forever = 1;\n  while (forever) {}\n"
 CRASH = "  *(volatile int*)nullptr = 1;\n"
 EXIT = "  std::exit(0);\n"
-
-
-def lab(*words, **environment):
-    return subprocess.run(
-        [sys.executable, ROOT / "lab", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-        stdin=subprocess.DEVNULL,
-        env={**os.environ, **environment},
-    )
 
 
 class ExerciseCommandsTest(unittest.TestCase):
