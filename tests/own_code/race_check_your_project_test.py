@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What docs/race-check-your-project.md promises: a project of somebody else's is checked for races, by
-Meson and without a build system."""
+Meson, without a build system, and by the commands of a compiler alone."""
 
 import os
 import pathlib
@@ -21,6 +21,12 @@ LINE_OF_THE_RACE = "include/sum.cuh:11"  # *sum = *sum + mine;
 @needs_cpu_backend
 @needs_racecheck
 class RaceCheckYourProject(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cache = tempfile.TemporaryDirectory()  # the engine is built in it once
+        cls.addClassCleanup(cache.cleanup)
+        cls.cache = cache.name
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -30,7 +36,7 @@ class RaceCheckYourProject(unittest.TestCase):
         self.environment = {
             **os.environ,
             "CXX": " ".join(SETTINGS["cxx"].split("\n")),
-            "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "XDG_CACHE_HOME": self.cache,
         }
 
     def run_in_project(self, *command):
@@ -67,3 +73,19 @@ class RaceCheckYourProject(unittest.TestCase):
         self.assertIn("race (managed memory) on allocation 1", printed)
         self.assertIn(LINE_OF_THE_RACE, printed)
         self.assertRegex(printed, r"Next: \S*cudacheck check sum.cu ")
+
+    def test_by_the_printed_commands_alone(self):
+        check = (sys.executable, ROOT / "engine/cudacheck", "check", "sum.cu", "--verbose")
+        words = ("--include", "include", "-DWITHOUT_ATOMIC")
+        code, printed = self.run_in_project(*check, *words)
+        self.assertEqual(code, 1, printed)
+        commands = [line[2:] for line in printed.splitlines() if line.startswith("$ ")]
+        *_, translate, compile, link, program = commands  # before these the engine is built
+        (self.project / program).unlink()
+        for command in (translate, compile, link):
+            code, printed = self.run_in_project("sh", "-c", command)
+            self.assertEqual((code, printed), (0, ""), command)
+        code, printed = self.run_in_project(self.project / program)
+        self.assertEqual(code, 1, printed)
+        self.assertIn("race (managed memory) on allocation 1", printed)
+        self.assertIn(LINE_OF_THE_RACE, printed)
