@@ -11,7 +11,7 @@ from engine.driver.output import Progress, is_verbose, remark_lines
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
 from lab_tool.paths import ROOT
-from lab_tool.setup.failed_installation import cause_of
+from lab_tool.site.failed_installation import cause_of
 from lab_tool.site.packages import python_with_packages
 
 MARK = "searchindex.js"  # in each site that Sphinx has built

@@ -12,9 +12,9 @@ from engine.driver.output import Progress, is_verbose, remark, remark_lines, say
 from engine.driver.paths import shown
 from engine.driver.processes import output_of, watch
 from lab_tool.paths import ROOT, VENV
-from lab_tool.setup.failed_installation import cause_of
 from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
+from lab_tool.site.failed_installation import cause_of
 
 REQUIREMENTS = ROOT / "docs/site/requirements.txt"
 OLDEST_PYTHON = (3, 11)  # of Sphinx 9.0

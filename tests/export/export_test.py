@@ -166,6 +166,19 @@ class ExportTest(unittest.TestCase):
             if path.endswith(".md"):
                 self.assertNotRegex(content, rb"<!-- (generated|end of generated)", path)
 
+    def test_no_module_is_there_that_nothing_uses(self):
+        python = {path: text for path, text in self.plain.items() if path.endswith(".py")}
+        imported = set(re.findall(rb"(?:from|import) ([\w.]+)", b"\n".join(python.values())))
+        members = rb"from ([\w.]+) import \(?([^()]*?)(?:\)|\n(?! ))"
+        for package, names in re.findall(members, b"\n".join(python.values())):
+            imported |= {package + b"." + name for name in re.findall(rb"\w+", names)}
+        of_lab = [path for path in python if path.startswith(("grader/", "lab_tool/"))]
+        self.assertGreater(len(of_lab), 50)
+        for path in of_lab:
+            module = path.removesuffix(".py").replace("/", ".").encode()
+            if not path.endswith("/__init__.py") and "/verbs/" not in path:
+                self.assertTrue(module in imported, path)
+
     def test_what_the_page_about_macos_builds_is_there(self):
         page = self.plain["docs/anywhere/macos.md"].decode()
         self.assertIn("docker build", page)

@@ -11,9 +11,8 @@ import unittest
 from unittest import mock
 
 from engine.driver.errors import CommandError
-from lab_tool.setup import failed_installation
 from lab_tool.setup.operating_system import makes_virtual_environments
-from lab_tool.site import building, packages, serving
+from lab_tool.site import building, failed_installation, packages, serving
 from this_build import ROOT
 
 # Lines of the kind that pip and venv print, and a few words of the sentence that each must lead to.
