@@ -8,6 +8,7 @@ process of a test adds lines to the file that LAB_TEST_INPUTS names: a kind and 
     folder    it was listed, so that a new file in it would be seen
     headers   a compiler looked for headers in it, and has told nobody which it found
     tree      the path of this folder was handed to another program, which may have read all in it
+    names     git has listed the files in this folder and below, so that a new one would be seen
 """
 
 import contextlib
@@ -21,6 +22,8 @@ import threading
 NOT_SOURCES = (".git", ".venv")
 # Who writes one of these tells which headers were read: a compiler, and the driver of a single file.
 LISTS_OF_INPUTS = (".d", "inputs.json")
+# What these commands of git tell, of commits and of whether a file has changed, decides no test.
+WITHOUT_CONTENT = ("check-attr", "log", "rev-parse", "status")
 OPTIONS_OF_INCLUDE = re.compile(r"-(?:I|isystem=?)(.*)", re.S)
 
 
@@ -62,6 +65,9 @@ class Recorder:
         words = [words] if isinstance(words, (str, bytes)) else words
         words = list(map(os.fsdecode, words))
         folder = os.fsdecode(folder or os.curdir)
+        if os.path.basename(words[0]) == "git":
+            self.asked_git(words, folder)
+            return
         is_python = is_python_program(os.path.join(folder, shutil.which(words[0]) or words[0]))
         names_headers = any(word in ("-MD", "-MMD") for word in words)
         is_include = False
@@ -81,6 +87,13 @@ class Recorder:
             else:
                 self.note("tree", path)
             is_include = False
+
+    def asked_git(self, words, folder):
+        if "-C" in words:
+            folder = os.path.join(folder, words[words.index("-C") + 1])
+        if not any(command in words for command in WITHOUT_CONTENT):
+            are_names = "ls-files" in words and "--eol" not in words
+            self.note("names" if are_names else "tree", folder)
 
     def note_listed(self, path):
         with open(path, encoding="utf-8", errors="replace") as file:

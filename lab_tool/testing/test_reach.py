@@ -35,6 +35,7 @@ class Record(NamedTuple):
     folders: set[str]
     headers: set[str]
     trees: set[str]
+    listings: set[str]  # folders of which it knows all names below them
 
     def has_read(self, path):
         return (
@@ -42,6 +43,9 @@ class Record(NamedTuple):
             or any(_is_in(path, folder) for folder in self.trees)
             or (_is_header(path) and any(_is_in(path, folder) for folder in self.headers))
         )
+
+    def knows_name(self, path):
+        return any(_is_in(path, folder) for folder in self.listings)
 
 
 class Reach:
@@ -95,6 +99,8 @@ class Reach:
         known = {name for name, sources in self.sources.items() if path in sources}
         records = {name: record for name, record in self.records.items() if record}
         known |= {name for name, record in records.items() if record.has_read(path)}
+        if has_come_or_gone:
+            known |= {name for name, record in records.items() if record.knows_name(path)}
         folder = path
         listing = set()
         while has_come_or_gone and folder and not listing:  # the nearest one that had been there
@@ -112,11 +118,11 @@ def read_record(folder, name, script):
         lines = file.read_text(encoding="utf-8").splitlines()
     except OSError:
         return None
-    found = {"file": set(), "folder": set(), "headers": set(), "tree": set()}
+    found = {kind: set() for kind in ("file", "folder", "headers", "tree", "names")}
     for line in lines:
         kind, path = line.split("\t", 1)
         found[kind].add(path)
-    return Record(found["file"], found["folder"], found["headers"], found["tree"])
+    return Record(*found.values())
 
 
 def _is_in(path, folder):

@@ -197,6 +197,13 @@ class Reaching(Tree):
         self.assertEqual(self.names(come_or_gone=[new]), {"exercise_saxpy"})
         self.assertEqual(self.reached("docs/new.md").because_of, "docs/new.md")
 
+    def test_a_new_file_the_tests_for_which_git_has_listed_its_name(self):
+        self.record("direct", names="chapters")
+        new = "chapters/01/exercises/saxpy/mutants/new.patch"
+        self.assertEqual(self.names(come_or_gone=[new]), {"exercise_saxpy", "direct"})
+        edited = "chapters/01/exercises/saxpy/saxpy.cu"
+        self.assertEqual(self.names(edited), {"exercise_saxpy"})
+
     def test_a_new_module_the_tests_that_import_it(self):
         self.write("lab_tool/new.py", "")
         self.write("lab_tool/indirect.py", "import lab_tool.new\n")
@@ -306,6 +313,10 @@ subprocess.run(["true", "given.txt"], check=True)
 subprocess.run(["true", "-Iinclude", "-isystem", "system", "-c", "x"], check=True)
 subprocess.run(["true", "-Iknown", "-MD", "-c", "x"], check=True)
 subprocess.run(["true", "whole"], check=True)
+subprocess.run(["git", "init", "--quiet"], cwd="known", check=True)
+subprocess.run(["git", "ls-files"], cwd="known", check=True)
+subprocess.run(["git", "-C", "known", "status", "--porcelain"], check=True)
+subprocess.run(["git", "-C", "known", "diff"], check=True)
 pathlib.Path("build/listed.d").read_text()
 pathlib.Path("written.txt").write_text("")
 pathlib.Path("/etc/passwd").read_text()
@@ -355,6 +366,8 @@ class Recording(unittest.TestCase):
             "headers\tinclude",
             "headers\tsystem",
             "tree\twhole",
+            "names\tknown",
+            "tree\tknown",
         }
         self.assertEqual(self.lines(), expected)
         self.assertEqual(self.lines(), expected)  # the module has become a .pyc
