@@ -3,7 +3,7 @@
 // sizes and numbers of launches, which takes a GPU seconds.
 //   LAB_FEW_LAUNCHES  fewer sizes and launches of a kind, and still the largest: on the CPU backend
 //   LAB_BRIEF_TESTS   neither many launches nor large sizes: under compute-sanitizer and the race
-//                     checker, where a launch takes a thousand times as long, and in a short run of all tests
+//                     checker, where a launch takes a thousand times as long, or if time is short
 // The mutants are rejected in the brief form: what it leaves out adds sizes, and not kinds of
 // mistakes.
 #pragma once
