@@ -51,9 +51,8 @@ class ProgramEvents:
             else:
                 self.first[one] = self.last[one] = self._add(one, one.reads, one.writes)
         locations = {one.location for one in program.operations if one.location is not None}
-        self.initial = [
-            self._add(InitialWrite(location), False, True) for location in sorted(locations)
-        ]
+        for location in sorted(locations):
+            self._add(InitialWrite(location), False, True)
         self.reads = [each for each in self.events if each.reads]
         self.writes = [each for each in self.events if each.writes]
         self._relate()
