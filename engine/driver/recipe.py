@@ -117,7 +117,7 @@ class Recipe:
             has_done(number + 1, len(steps))
         used = [*self.libraries]
         for depfile in self.depfiles:
-            used += _prerequisites(depfile)
+            used += prerequisites(depfile)
         if self.header:
             used.append(self.header + ".gch")
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
@@ -272,7 +272,9 @@ def _state(path):
         return None
 
 
-def _prerequisites(depfile):
+def prerequisites(depfile):
     """The files that a compiler's dependency file names."""
-    text = depfile.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1]
-    return [word.replace("\\ ", " ") for word in re.findall(r"(?:\\ |\S)+", text)]
+    text = os.fsdecode(depfile.read_bytes()).replace("\\\n", " ")
+    rule = re.split(r":\s", text, maxsplit=1)[1]
+    words = re.findall(r"(?:\\ |\S)+", rule)
+    return [re.sub(r"\\([ #])", r"\1", word).replace("$$", "$") for word in words]

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import os
 import re
 
 from device_code import Declaration, DeviceCode, after_template
 from errors import NotUnderstood, TranslationFailed
+from file_names import QUOTED, native, unquoted
 from source_text import SourceText
 from tokens import ATTRIBUTES, MARKER, WORD
 
 MACRO = b"__CUDA_ARCH__"
-FILE = re.compile(r'^#\s*\d+\s+"((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.M)
+FILE = re.compile(rf"^#\s*\d+\s+{QUOTED}([ 0-9]*)$", re.M)
 NAMED_SCOPE = re.compile(rf'(?<![{WORD}])namespace(?![{WORD}])|^\s*extern\s*"_*"\s*$')
 CLASS = re.compile(rf"(?<![{WORD}])(?:struct|class|union)(?![{WORD}])")
 ENUMERATION = re.compile(rf"(?<![{WORD}])enum(?![{WORD}])")
@@ -30,9 +30,8 @@ DECLARED_NAME = re.compile(rf"([{WORD}]+)\s*(?:\[[^\]]*\]\s*)*(?:=(?!=).*|\{{.*)
 def mentions_architecture(text: str) -> bool:
     """Whether a file of the user's that the preprocessed text was made from names the macro."""
     for name in {match[1] for match in FILE.finditer(text) if "3" not in match[2]}:
-        path = os.fsencode(re.sub(r"\\(.)", r"\1", name).encode("latin-1"))
         try:
-            with open(path, "rb") as file:
+            with open(native(unquoted(name)), "rb") as file:
                 if MACRO in file.read():
                     return True
         except OSError:

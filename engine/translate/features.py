@@ -9,6 +9,7 @@ import re
 
 from device_code import DeviceCode
 from errors import NotUnderstood
+from file_names import QUOTED, is_below, native, of_native, unquoted
 from refusals import Refusal
 from source_text import SourceText
 from tokens import WORD
@@ -143,26 +144,27 @@ def missing_header(message: bytes) -> Refusal | None:
     """The refusal of a header of CUDA's that the preprocessor has not found, as its message says."""
     for line in message.split(b"\n"):
         found = NOT_FOUND.match(COLOUR.sub(b"", line))
-        refused = found and refused_name(os.fsdecode(found[3]))
+        refused = found and refused_name(found[3].decode("latin-1"))
         if refused:
             file = found[1].decode("latin-1")
             return Refusal(file, int(found[2]), refused.code, refused.arguments)
     return None
 
 
-INCLUDED = re.compile(r'^# (\d+) "((?:[^"\\]|\\.)*)"([ 0-9]*)$', re.M)
+INCLUDED = re.compile(rf"^# (\d+) {QUOTED}([ 0-9]*)$", re.M)
 
 
 def refused_header(text: str, own_folder: str) -> NotUnderstood | None:
     """A header of a toolkit that happens to be installed: such headers are for another compiler."""
     for match in INCLUDED.finditer(text):
-        if " 1" not in match[3] or os.path.realpath(match[2]).startswith(own_folder):
+        file = unquoted(match[2])
+        if " 1" not in match[3] or is_below(file, own_folder):
             continue
-        name = toolkit_name(match[2])
+        name = toolkit_name(native(file))
         refused = name and refused_name(name, match.start())
         if refused:
             return refused
-        if name and "cuda" in os.path.realpath(match[2]).lower():
+        if name and "cuda" in os.path.realpath(native(file)).lower():
             return NotUnderstood(match.start(), "header_of_toolkit", name=name)
     return None
 
@@ -173,14 +175,14 @@ def is_toolkit(folder: str) -> bool:
 
 
 def toolkit_name(path: str) -> str | None:
-    """How a header is named within the toolkit's folder of headers; None if it is in none."""
+    """How the header with this native path is named in the toolkit's folder; None if it is in none."""
     folder, name = os.path.split(path)
     while not is_toolkit(folder):
         folder, last = os.path.split(folder)
         if not last:
             return None
         name = f"{last}/{name}"
-    return name
+    return of_native(name)
 
 
 def check_names(
@@ -189,7 +191,7 @@ def check_names(
     """Refuses names that stand for what is not there, unless the program declares them itself."""
     uses: dict[str, list[tuple[int, int, str]]] = {}
     for match in text.own_matches(USE):
-        if os.path.realpath(text.place(match.start())[0]).startswith(own_folder):
+        if is_below(text.place(match.start())[0], own_folder):
             continue
         kind = device_code.use(match.start(), match.end())
         uses.setdefault(match[0], []).append((match.start(), match.lastindex - 1, kind))

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from device_code import BUILT_IN_TYPES, Declaration, DeviceCode, after_template
+from file_names import is_below
 from source_text import SourceText
 from tokens import ATTRIBUTES, CLASS_KEYS, MARKER, TOKEN, WORD, Token, is_name, is_word
 
@@ -137,7 +138,7 @@ class HostFunctions:
         return ("host_function_called", {"name": call.name}) if self.alone[call.name] else None
 
     def is_ours(self, position: int) -> bool:
-        return os.path.realpath(self.text.place(position)[0]).startswith(self.own_folder)
+        return is_below(self.text.place(position)[0], self.own_folder)
 
     # ---- What calls
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from errors import NotUnderstood, WindowTooSmall
+from file_names import quoted, unquoted
 from refusals import Refusal
 from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, Token, masked
 
@@ -46,7 +47,7 @@ class SourceText:
         for match in OPAQUE.finditer(self.source):
             marker = LINE_MARKER.match(match[0])
             if marker:
-                file = re.sub(r"\\(.)", r"\1", marker[2])
+                file = unquoted(marker[2])
                 is_system = "3" in match[0][marker.end() :].split()
                 end = match.end() + 1
                 found.append(LineMarker(match.start(), end, int(marker[1]), file, is_system))
@@ -65,10 +66,9 @@ class SourceText:
         """What has to stand before the text from `position` on, wherever that is put: then the compiler
         speaks of it in its file, line and column, and warns of it as before."""
         file, line = self.place(position)
-        file = file.replace("\\", "\\\\").replace('"', '\\"')
         column = position - (self.source.rfind("\n", 0, position) + 1)
         flags = " 3" if self.marker_before(position).is_system else ""
-        return f'\n# {line} "{file}"{flags}\n{" " * column}'
+        return f"\n# {line} {quoted(file)}{flags}\n{' ' * column}"
 
     @functools.cached_property
     def own_parts(self) -> list[tuple[int, int]]:

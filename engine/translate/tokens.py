@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from file_names import QUOTED
+
 SHARED_MARKER = "__cpu_backend_shared__"
 
 # The text is read as Latin-1, one character for each byte; a byte of 128 and above is part of a
@@ -26,7 +28,7 @@ OPAQUE = re.compile(
     )""",
     re.VERBOSE,
 )
-LINE_MARKER = re.compile(r'#\s*(?:line\s+)?(\d+)\s+"((?:[^"\\]|\\.)*)"')
+LINE_MARKER = re.compile(rf"#\s*(?:line\s+)?(\d+)\s+{QUOTED}")
 
 TOKEN = re.compile(
     rf"""

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from device_code import DeviceCode
 from discarded_values import DiscardedValues
 from errors import NotUnderstood, TranslationFailed
 from features import check_names, missing_header, refused_header
+from file_names import in_rule, of_native
 from host_functions import HostFunctions
 from launches import Launches
 from polling import Polling
@@ -114,7 +116,7 @@ def preprocess(
     text = result.stdout.decode("latin-1")
     refused = refused_header(text, OWN_FOLDER)
     if refused:
-        unit = SourceText(text, os.fsencode(source).decode("latin-1"))
+        unit = SourceText(text, of_native(source))
         raise TranslationFailed([unit.refusal(refused)])
     missing = missing_header(result.stderr)
     if missing:
@@ -135,7 +137,7 @@ def preprocess_for_device(
         text = preprocess(compiler, source, [*arguments, macro], second, target)
         if text is not None and second:
             with open(second, "rb") as file:
-                prerequisites = file.read().split(b":", 1)[1].strip()
+                prerequisites = re.split(rb":\s", file.read(), maxsplit=1)[1].strip()
             with open(depfile, "rb+") as file:
                 rule = file.read().rstrip()
                 file.seek(0)
@@ -153,7 +155,7 @@ def add_own_files(depfile: str) -> None:
     with open(depfile, "rb+") as file:
         rule = file.read().rstrip()
         for name in own:
-            rule += b" \\\n  " + os.fsencode(os.path.join(folder, name)).replace(b" ", b"\\ ")
+            rule += b" \\\n  " + in_rule(os.path.join(folder, name))
         file.seek(0)
         file.write(rule + b"\n")
 
@@ -189,7 +191,7 @@ def translate_file(
         preprocessed = preprocess(compiler, source, arguments, new_depfile, output)
         if preprocessed is None:
             return 1
-        name = os.fsencode(source).decode("latin-1")
+        name = of_native(source)
         if mentions_architecture(preprocessed):
             for_device = preprocess_for_device(compiler, source, arguments, new_depfile, output)
             if for_device is None:

@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
+from engine.driver.recipe import prerequisites
 
 sys.path.insert(0, str(ENGINE / "translate"))
 
@@ -827,6 +828,44 @@ class CommandTest(unittest.TestCase):
                 self.assertIn("a.h", rule.split())
                 self.assertIn("a.cu", rule.split())
                 self.assertEqual(self.files(), {"a.cu", "a.h", "out.cpp", "out.d"})
+
+    def test_a_folder_whose_name_has_other_letters(self):
+        """The compilers write it each in their own way: the backend's headers must be known as such, and
+        every message and prerequisite must name the user's file as the system does."""
+        self.folder /= "K\u00fcche \u65b0 $x#"
+        engine = self.folder / "engine"
+        shutil.copytree(
+            ENGINE / "translate", engine / "translate", ignore=shutil.ignore_patterns("__py*")
+        )
+        shutil.copytree(BACKEND, engine / "cpu_backend")
+        include = [f"-I{engine}", "-include", "cuda_runtime.h"]
+        for name in ("include", "concurrent/include", "fibers/boost/include"):
+            include.append(f"-I{engine / 'cpu_backend' / name}")
+        header, file, output = (self.folder / name for name in ("a.h", "a.cu", "out.cpp"))
+        for compiler in COMPILERS:
+            with self.subTest(compiler):
+                command = [
+                    sys.executable, str(engine / "translate/translate.py"), "--compiler", compiler,
+                    "--output", str(output), "--depfile", "out.d", str(file), "--", "-std=c++20",
+                    "-D__CUDACC__=1", *include,
+                ]  # fmt: skip
+                self.write("a.h", "__global__ void k() {\n#ifdef __CUDA_ARCH__\n#endif\n}\n")
+                self.write("a.cu", f'#include "{header}"\nint main() {{ k<<<1, 1>>>(); }}\n')
+                result = self.run_in_folder(command)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                result = self.compile(compiler, "-Werror", "-fsyntax-only")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                named = prerequisites(self.folder / "out.d")
+                for path in (file, header, engine / "translate/translate.py"):
+                    self.assertIn(str(path), named)
+                self.assertTrue(all(pathlib.Path(path).exists() for path in named), named)
+
+                self.write("a.h", "__global__ void k() {\n  tex1D<float>(0, 0);\n}\n")
+                result = self.run_in_folder(command)
+                self.assertEqual(result.returncode, 1)
+                self.assertTrue(
+                    result.stderr.startswith(f"{header}:2: error: textures"), result.stderr
+                )
 
     def test_the_compilers_own_errors_are_shown(self):
         self.write("a.cu", '#include "missing.h"\n')
