@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs programs that may print much and may not end: so much is kept, so long is waited."""
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,7 @@ from engine.driver.errors import CommandError
 from engine.driver.output import is_terminal, remark, seconds_text
 
 AT_ONCE = 1 << 16  # bytes of output that are read
+SECONDS_FOR_OUTPUT = 5  # after a program's end
 SECONDS_OF_PATIENCE = 5  # after which a run that goes on is spoken of
 
 
@@ -35,7 +39,8 @@ class RunningPrograms:
             if self.is_over:
                 raise Ended
             try:
-                process = subprocess.Popen(command, **options)
+                # With a group of its own, which ends with it.
+                process = subprocess.Popen(command, start_new_session=True, **options)
             except OSError as error:
                 raise CommandError(
                     f"{command[0]} could not be started: {error.strerror}."
@@ -52,7 +57,7 @@ class RunningPrograms:
         with self.lock:
             self.is_over = True
             for process in self.running:
-                process.kill()
+                kill_all_of(process)
 
 
 class Ended(Exception):
@@ -62,7 +67,8 @@ class Ended(Exception):
 def run_bounded(command, environment, seconds, most_output, given=b"", programs=None):
     """Runs a program out of sight, with the input that was given, as one of `programs`.
 
-    Keeps the last `most_output` bytes of what it prints.
+    Keeps the last `most_output` bytes of what it prints. When it ends, or its time is over, all that it
+    has started ends with it.
     """
     programs = programs or RunningPrograms()
     with tempfile.TemporaryFile() as standard_input:
@@ -79,29 +85,49 @@ def run_bounded(command, environment, seconds, most_output, given=b"", programs=
 
     def kill():
         is_killed.set()
-        process.kill()
+        kill_all_of(process)
 
     timer = threading.Timer(seconds, kill)
     timer.daemon = True
     timer.start()
-    kept, total = b"", 0
-    with process:
-        try:
-            while True:
-                part = process.stdout.read1(AT_ONCE)
-                if not part:
-                    break
-                total += len(part)
-                kept = (kept + part)[-most_output:]
-            code = process.wait()
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            timer.cancel()
-            programs.forget(process)
-    text = kept.decode(errors="replace")
-    return BoundedRun(None if is_killed.is_set() else code, text, total - len(kept))
+    output = _EndOfOutput(process.stdout, most_output)
+    try:
+        # It stays a zombie, so that its number, which is the group's, is no other's.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    finally:
+        timer.cancel()
+        kill_all_of(process)
+        programs.forget(process)
+        code = process.wait()
+    text, left_out = output.text_and_left_out()
+    return BoundedRun(None if is_killed.is_set() else code, text, left_out)
+
+
+def kill_all_of(process):
+    """Ends a program that leads a group of processes, and the group."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+class _EndOfOutput:
+    """The last bytes of what a program prints, which a thread reads until nobody can print any more."""
+
+    def __init__(self, stream, most_bytes):
+        self.kept, self.total = b"", 0
+        self.thread = threading.Thread(target=self._read, args=(stream, most_bytes), daemon=True)
+        self.thread.start()
+
+    def _read(self, stream, most_bytes):
+        with stream:
+            while part := stream.read1(AT_ONCE):
+                self.total += len(part)
+                self.kept = (self.kept + part)[-most_bytes:]
+
+    def text_and_left_out(self):
+        # A process that has left the group may keep the stream open.
+        self.thread.join(SECONDS_FOR_OUTPUT)
+        kept, total = self.kept, self.total
+        return kept.decode(errors="replace"), total - len(kept)
 
 
 class RunningSeeds:

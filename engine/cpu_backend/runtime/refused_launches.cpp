@@ -2,6 +2,7 @@
 #include "cpu_backend/runtime/refused_launches.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +16,7 @@ namespace {
 
 struct refused {
   diagnostic first;
+  pid_t process;  // a child made by fork() leaves its parent's to the parent
   unsigned more = 0;
 };
 
@@ -33,6 +35,7 @@ std::atomic<bool> any = false;  // so that whoever asks in vain pays for no lock
 void report_all() {
   const std::lock_guard guard(all().lock);
   for (auto& [thread, launches] : all().of_thread) {
+    if (launches.process != getpid()) continue;
     if (launches.more != 0) launches.first.add("more", launches.more);
     report(launches.first);
   }
@@ -48,7 +51,7 @@ void note_refused_launch(cudaError_t error, const diagnostic& what) {
     static const bool registered = std::atexit(report_all) == 0;
     (void)registered;
   }
-  const auto [entry, is_new] = all().of_thread.try_emplace(pthread_self(), refused{what});
+  const auto [entry, is_new] = all().of_thread.try_emplace(pthread_self(), refused{what, getpid()});
   if (is_new) {
     entry->second.first.add("error", cudaGetErrorName(error));
   } else {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Every function of the runtime API is one of three kinds; each kind treats a dead context in its
-// own way and remembers the error that it returns.
+// own way and remembers the error that it returns. None works in a child that has no device.
 #pragma once
 
 #include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/runtime/forked_process.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"
 
 namespace cpu_backend {
@@ -11,12 +12,14 @@ namespace cpu_backend {
 // Asks nothing of the device: works in a dead context too.
 template <class Body>
 cudaError_t call_without_device(Body body) {
+  if (const cudaError_t error = refused_after_fork()) return record_error(error);
   return record_error(body());
 }
 
 // Uses the device without waiting for it.
 template <class Body>
 cudaError_t call_without_waiting(Body body) {
+  if (const cudaError_t error = refused_after_fork()) return record_error(error);
   if (const cudaError_t error = sticky_error()) return record_error(error);
   return record_error(body());
 }
@@ -24,6 +27,7 @@ cudaError_t call_without_waiting(Body body) {
 // Waits first, as `wait` does it, and so learns of a kernel that died.
 template <class Wait, class Body>
 cudaError_t call_that_waits_by(Wait wait, Body body) {
+  if (const cudaError_t error = refused_after_fork()) return record_error(error);
   wait();
   if (const cudaError_t error = surface_fault()) return record_error(error);
   return record_error(body());

@@ -14,6 +14,7 @@
 //   seed
 //                              of the order in which blocks and threads run
 //   LAB_WEAK_EXPLAIN=1         the report has the race that is the reason
+#include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -45,6 +46,11 @@ constexpr int exit_time_is_over = 124;  // as timeout(1) has it
 
 std::atomic<bool> reports = false;  // once is enough
 bool time_is_over = false;
+// fork() makes a process that has the findings of its parent, too, and the same file for its
+// report.
+bool is_child = false;
+bool has_child = false;
+std::uint64_t launches_of_parent = 0;
 
 std::uint64_t read_seed(const char* variable) {
   const char* const text = std::getenv(variable);
@@ -125,6 +131,18 @@ void print_weak_report(const checker& of, const weak_memory& weak) {
   std::fputs((text + '\n').c_str(), stderr);
 }
 
+void note_child() {
+  is_child = true;
+  launches_of_parent = checker::instance().launches();
+}
+
+// A program has one report: that of the process that has launched kernels.
+bool belongs_to_another_process(std::uint64_t launches) {
+  if (is_child) return launches == 0 || launches_of_parent != 0;
+  const char* const path = path_of_report();
+  return has_child && launches == 0 && path && access(path, F_OK) == 0;
+}
+
 void at_end(int status, void*) {
   if (reports.exchange(true)) {
     for (;;) pause();  // the other thread ends the process
@@ -135,6 +153,7 @@ void at_end(int status, void*) {
   std::fflush(stdout);
   if (ended_in_kernel) std::fputs("racecheck: the kernel ended the program by exit()\n", stderr);
   const checker& of = checker::instance();
+  if (belongs_to_another_process(of.launches())) return;
   const run_summary run{seed_of_process(), of.launches(), of.failed_launches(), ended_in_kernel,
                         time_is_over,      of.accesses(), of.forgotten_reads()};
   if (weak_memory::active) {
@@ -204,6 +223,8 @@ void begin_weak_form() {
   }
   if (draws_weak_values() || is_set("LAB_WEAK")) begin_weak_form();
   on_exit(at_end, nullptr);
+  pthread_atfork(
+      nullptr, [] { has_child = true; }, note_child);
   watch_time(end_now);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/report/time_watch.hpp"
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <time.h>
@@ -81,6 +82,8 @@ void watch_time(void (*report)(ended_by why)) {
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     sigaction(SIGTERM, &action, nullptr);
+    // A child made by fork() has no thread that watches.
+    pthread_atfork(nullptr, nullptr, [] { signal(SIGTERM, SIG_DFL); });
   }
   std::thread([report] {
     const ended_by why = wait_for_end();

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Programs that fork: a child may not use its parent's device, and nobody outlives the program."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from this_build import BUILD, ROOT
+
+SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
+HAS_RACECHECK = SINGLE_FILE.get("racecheck_libraries")
+
+BEGINNING = """\
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void write(int* p) { p[threadIdx.x] = 7; }
+void use_device(const char* who) {
+  int *p = nullptr, value = 0;
+  cudaMalloc(&p, 32 * sizeof(int));
+  write<<<1, 32>>>(p);
+  const cudaError_t error = cudaMemcpy(&value, p, sizeof(int), cudaMemcpyDefault);
+  std::printf("%s: %s %d\\n", who, cudaGetErrorName(error), value);
+}
+"""
+AFTER_USE = """\
+int main() {
+  use_device("parent");
+  std::fflush(stdout);
+  if (fork() == 0) {
+    use_device("child");
+    return 3;
+  }
+  int status = 0;
+  wait(&status);
+  std::printf("%d\\n", WEXITSTATUS(status));
+}
+"""
+BEFORE_USE = AFTER_USE.replace('  use_device("parent");\n', "")
+STUBBORN_CHILD = """\
+int main() {
+  use_device("parent");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGTERM, SIG_IGN);
+    for (;;) sleep(1);
+  }
+  std::ofstream("child") << child;
+  WAIT
+}
+"""
+REFUSED = (
+    "this process was made by fork() from one that had used the device, and so it has no device"
+)
+
+
+def is_over(process):
+    """Whether it ends within a few seconds; what nobody has asked for its exit code is over, too."""
+    for _ in range(50):
+        try:
+            state = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return True
+        if state.rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@unittest.skipUnless(SINGLE_FILE["backend"] == "cpu", "a GPU's driver has rules of its own")
+class ForkedProgram(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def lab(self, program, *words):
+        (self.folder / "own.cu").write_text(BEGINNING + program, encoding="utf-8")
+        return subprocess.run(
+            [sys.executable, ROOT / "lab", words[0], "own.cu", *words[1:], "--build", str(BUILD)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=200,
+            env={**os.environ, "LAB_TIMEOUT": "20"},
+        )
+
+    def test_a_child_has_no_device_if_its_parent_has_used_it(self):
+        result = self.lab(AFTER_USE, "run")
+        self.assertEqual(
+            result.stdout, "parent: cudaSuccess 7\nchild: cudaErrorInitializationError 0\n3\n"
+        )
+        self.assertEqual(result.stderr.count(REFUSED), 1, result.stderr)
+        self.assertNotIn("deadlock", result.stderr)
+
+    def test_a_child_has_a_device_of_its_own_if_its_parent_has_not_used_it(self):
+        result = self.lab(BEFORE_USE, "run")
+        self.assertEqual(result.stdout, "child: cudaSuccess 7\n3\n", result.stderr)
+        self.assertNotIn(REFUSED, result.stderr)
+
+    @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
+    def test_the_report_is_that_of_the_process_that_launches(self):
+        for program in (AFTER_USE, BEFORE_USE):
+            with self.subTest(program=program):
+                result = self.lab(program, "racecheck", "--seeds", "1")
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertIn("\n32 accesses checked in 1 schedule, 0 found\n", result.stdout)
+
+    @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
+    def test_nobody_outlives_the_program(self):
+        for name, wait, code in (("until its end", "", 0), ("until its time", "wait(nullptr);", 1)):
+            with self.subTest(name):
+                program = STUBBORN_CHILD.replace("WAIT", wait)
+                begin = time.monotonic()
+                result = self.lab(program, "racecheck", "--seeds", "1", "--timeout", "4")
+                self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+                # That it is built takes the larger part.
+                self.assertLess(time.monotonic() - begin, 150)
+                child = int((self.folder / "child").read_text(encoding="utf-8"))
+                self.assertTrue(is_over(child))
+
+
+if __name__ == "__main__":
+    unittest.main()
