@@ -12,7 +12,11 @@ def is_file(arguments):
 
 def refuse_with_chapter(arguments):
     """Options of one's own files, given with a chapter."""
-    for option, given in (("--include", arguments.include), ("-D", arguments.define)):
+    for option, given in (
+        ("--include", arguments.include),
+        ("-D", arguments.define),
+        ("--compiler-option", arguments.compiler_option),
+    ):
         if given:
             raise CommandError(
                 f"{option} goes with a .cu file of your own, not with a chapter.", WRONG_USE

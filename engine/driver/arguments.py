@@ -40,7 +40,7 @@ class SentenceParser(argparse.ArgumentParser):
 
 def is_source(word):
     """Whether the word names a file to compile."""
-    return not word.startswith("-") and word.endswith((".cu", ".cpp", ".cc", ".cxx"))
+    return not word.startswith("-") and word.endswith((".cu", ".cpp", ".cc", ".cxx", ".c"))
 
 
 def whole_number(least, most):
@@ -65,7 +65,7 @@ def add_verbose(parser):
 
 
 def add_include(parser):
-    """What goes with files of one's own: further files, folders of headers, macros."""
+    """What goes with files of one's own: further files, folders of headers, macros, options."""
     parser.set_defaults(more_files=[])
     parser.add_argument(
         "--include",
@@ -81,6 +81,13 @@ def add_include(parser):
         dest="define",
         metavar="NAME[=VALUE]",
         help="define a macro for FILE.cu; may be given more than once",
+    )
+    parser.add_argument(
+        "--compiler-option",
+        action="append",
+        default=[],
+        metavar="OPTION",
+        help="an option for the compiler and the linker, such as -fopenmp; may be given more than once",
     )
 
 
@@ -119,7 +126,7 @@ def parse(name, verb, words, program_options: Optional[list[str]], with_program=
         )
     parser = parser_of(name, verb)
     _refuse_empty(name, words)
-    arguments, rest = parser.parse_known_args(words)
+    arguments, rest = parser.parse_known_args(_with_joined_options(words))
     if hasattr(arguments, "more_files"):
         arguments.more_files = [word for word in rest if is_source(word)]
         rest = [word for word in rest if not is_source(word)]
@@ -127,6 +134,15 @@ def parse(name, verb, words, program_options: Optional[list[str]], with_program=
         _refuse(name, verb, parser, rest[0])
     arguments.program_options = program_options or []
     return arguments
+
+
+def _with_joined_options(words):
+    """--compiler-option=-fopenmp for two words, the second of which looks like an option of the verb's."""
+    words, joined = [*words], []
+    while words:
+        word = words.pop(0)
+        joined.append(f"{word}={words.pop(0)}" if word == "--compiler-option" and words else word)
+    return joined
 
 
 def _refuse_empty(name, words):

@@ -36,25 +36,27 @@ RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
 
 class DidNotCompile(CommandError):
     """The compiler has refused the user's files; `lines` is what it said, and `refusals` are the
-    Diagnostics of what the translator has refused before."""
+    Diagnostics of what the translator has refused before. If `is_explained`, the message says all."""
 
-    def __init__(self, message, lines, refusals=()):
+    def __init__(self, message, lines, refusals=(), is_explained=False):
         super().__init__(message)
-        self.lines, self.refusals = lines, refusals
+        self.lines, self.refusals, self.is_explained = lines, refusals, is_explained
 
 
 def build_file(place, arguments, form=ORDINARY):
     """Brings the program of the user's files up to date, and returns its path."""
     settings = settings_with_libraries(place, form)
     recipe = Recipe(
-        place, settings, sources_of(arguments), form, arguments.include, arguments.define
-    )
+        place, settings, sources_of(arguments), form, arguments.include, arguments.define,
+        compiler_options=arguments.compiler_option,
+    )  # fmt: skip
     if not recipe.is_current():
         try:
             with Progress(f"Building {recipe.program.name}") as progress:
                 printed = recipe.compile(progress.step)
         except DidNotCompile as problem:
-            remark_lines(problem.lines)
+            if not problem.is_explained:
+                remark_lines(problem.lines)
             raise
         remark_lines(printed)
     return recipe.program
@@ -67,19 +69,24 @@ class Recipe:
     """
 
     def __init__(
-        self, place, settings, sources, form, includes=(), defines=(), objects=(), files=None
-    ):
+        self, place, settings, sources, form, includes=(), defines=(), objects=(), files=None,
+        compiler_options=(),
+    ):  # fmt: skip
         self.sources = sources
         self.includes = includes
         self.defines = [f"-D{name}" for name in defines]
+        self.compiler_options = [*compiler_options]
         self.form = form
         self.settings = settings
         self.libraries = [*objects, *_libraries(self.settings, form)]
-        self.header = self._word("precompiled_header")
+        # It is taken only with the very options that it was made with.
+        self.header = "" if compiler_options else self._word("precompiled_header")
         self.library_arguments = link_arguments_of(place.folder)
 
         paths = [list(map(os.path.abspath, names)) for names in (self.sources, self.includes)]
-        text = json.dumps([paths, self.defines, form, self.libraries, self.settings])
+        text = json.dumps(
+            [paths, self.defines, form, self.libraries, self.settings, self.compiler_options]
+        )
         stem = pathlib.Path(self.sources[0]).stem
         name = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         self.work = (files or place.folder / "files") / name
@@ -132,7 +139,8 @@ class Recipe:
     def _failure(self, lines):
         which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
         if any(WITHOUT_MAIN.search(line) for line in lines):
-            return DidNotCompile(f"{which}: there is no main() to run.", lines)
+            message = f"{which}: there is no main() to run."
+            return DidNotCompile(message, lines, is_explained=True)
         refusals = records_of(self.diagnostics)
         return DidNotCompile(f"{which} did not compile; the messages are above.", lines, refusals)
 
@@ -148,53 +156,53 @@ class Recipe:
         for number, source in enumerate(self.sources):
             if self.settings["backend"] != "cpu":
                 steps.append(
-                    [*compiler, *arguments, *self._given(), "-MD", "-MF",
+                    [*compiler, *_of_language(source, arguments), *self._given(), "-MD", "-MF",
                      shown(self.depfiles[number]), "-c", source, "-o", objects[number]]
                 )  # fmt: skip
-            elif source.endswith(".cu"):
-                steps += self._steps_of_cuda(number, compiler, arguments, objects[number])
             else:
-                steps.append(self._step_of_cpp(number, compiler, arguments, objects[number]))
+                steps += self._steps_of_cpu(number, compiler, arguments, objects[number])
         # Linked apart, because what instruments the accesses must not be told to the linker.
-        linked = arguments if self.settings["backend"] != "cpu" else []
+        linked = (
+            [*arguments, *self._options()] if self.settings["backend"] != "cpu" else self._options()
+        )
         steps.append(link_step(self.settings, objects, shown(self.program), libraries, linked))
         return steps
 
-    def _steps_of_cuda(self, number, compiler, arguments, compiled):
+    def _steps_of_cpu(self, number, compiler, arguments, compiled):
+        source = self.sources[number]
         preprocess = self._words("preprocessor_arguments")
-        if self.header:  # the compiler takes it only with the arguments that it was made with
-            preprocess = ["-fpch-preprocess", "-include", self.header, *preprocess, *arguments]
-        translated = shown(self.work / f"{number}.cpp")
-        options = [*self.form.translate_options]
-        if len(self.sources) > 1 and not self._shares_device_code():
-            options.append("--own-device-code")
-        options += ["--depfile", shown(self.depfiles[number])]
+        options = ["--depfile", shown(self.depfiles[number])]
         options += ["--diagnostics", shown(self.diagnostics)]
+        if not source.endswith(".cu"):
+            options.append("--host")
+            preprocess, arguments = _of_host(source, preprocess, arguments)
+        else:
+            if self.header:
+                preprocess = ["-fpch-preprocess", "-include", self.header, *preprocess, *arguments]
+            options += self.form.translate_options
+            if len(self.sources) > 1 and not self._shares_device_code():
+                options.append("--own-device-code")
+        translated = shown(self.work / f"{number}.cpp")
         return [
             translate_step(
                 {**self.settings, "translate": shown(self.settings["translate"])},
-                self.sources[number],
+                source,
                 translated,
                 [*preprocess, *self._given()],
                 options,
             ),
-            [*compiler, *arguments, "-c", translated, "-o", compiled],
+            [*compiler, *arguments, *self._options(), "-c", translated, "-o", compiled],
         ]
 
-    def _step_of_cpp(self, number, compiler, arguments, compiled):
-        """A file without kernels is compiled as it is, by what a .cu has and a .cpp has not."""
-        preprocess, arguments = self._words("preprocessor_arguments"), list(arguments)
-        ours = ("-D__CUDA", "-D__NVCC")
-        preprocess = [word for word in preprocess if not word.startswith(ours)]
-        place = preprocess.index("-include")
-        del preprocess[place : place + 2]
-        place = arguments.index("-x")
-        del arguments[place : place + 2]
-        return [*compiler, *preprocess, *arguments, *self._given(), "-MD", "-MF",
-                shown(self.depfiles[number]), "-c", self.sources[number], "-o", compiled]  # fmt: skip
-
     def _given(self):
-        return [*(f"-I{folder}" for folder in self.includes), *self.defines]
+        return [*(f"-I{folder}" for folder in self.includes), *self.defines, *self._options()]
+
+    def _options(self):
+        """Those for the compiler, as it takes them; of nvcc's it is the compiler of the host code."""
+        if self.settings["backend"] == "cpu":
+            return self.compiler_options
+        escaped = (option.replace(",", "\\,") for option in self.compiler_options)
+        return [word for option in escaped for word in ("-Xcompiler", option)]
 
     def _shares_device_code(self):
         """Whether a file names device code of another one, which nvcc takes with -rdc=true."""
@@ -206,6 +214,22 @@ class Recipe:
 
     def _word(self, name):
         return self.settings.get(self.form.prefix + name, "")
+
+
+def _of_host(source, preprocess, arguments):
+    """The arguments for a file without kernels: without what a .cu has and C++ or C has not."""
+    preprocess = [word for word in preprocess if not word.startswith(("-D__CUDA", "-D__NVCC"))]
+    place = preprocess.index("-include")
+    del preprocess[place : place + 2]
+    if source.endswith(".c"):
+        arguments = ["cpp-output" if word == "c++-cpp-output" else word for word in arguments]
+    return _of_language(source, preprocess), _of_language(source, arguments)
+
+
+def _of_language(source, arguments):
+    """Less what is for C++ alone, if the source is C."""
+    of_cpp = ("-std=", "-Wno-volatile") if source.endswith(".c") else ()
+    return [word for word in arguments if not word.startswith(of_cpp)]
 
 
 def translate_step(settings, source, translated, preprocessor_arguments, options=()):

@@ -6,12 +6,22 @@ import re
 
 from engine.driver.errors import WRONG_USE, CommandError
 
+# Options of a compiler that say what it makes, and where.
+OF_LAB = r"-(?:[cESo]|M\w*|x.*|o.*|std=.*|-std=.*)\Z"
+
 
 def check_file(arguments):
     """Refuses what is not there, before anything is set up for it."""
     for source in sources_of(arguments):
         if not os.path.isfile(source):
             raise CommandError(f"there is no file {source}.", WRONG_USE)
+    for number, source in enumerate(sources_of(arguments)):
+        for other in sources_of(arguments)[:number]:
+            if os.path.samefile(source, other):
+                what = (
+                    "twice on the command line" if source == other else f"the same file as {other}"
+                )
+                raise CommandError(f"{source} is {what}: name it once.", WRONG_USE)
     for folder in arguments.include:
         if not os.path.isdir(folder):
             raise CommandError(f"--include {folder}: there is no such folder.", WRONG_USE)
@@ -20,6 +30,10 @@ def check_file(arguments):
             raise CommandError(
                 f"-D {definition}: a macro's name is expected, as in -DN=4.", WRONG_USE
             )
+    for option in arguments.compiler_option:
+        if not option.startswith("-") or re.match(OF_LAB, option):
+            why = "lab chooses that itself" if option.startswith("-") else "an option begins with -"
+            raise CommandError(f"--compiler-option {option}: {why}.", WRONG_USE)
 
 
 def sources_of(arguments):
@@ -29,7 +43,9 @@ def sources_of(arguments):
 def words_of(arguments):
     """The files and their options, as they are typed."""
     includes = [word for folder in arguments.include for word in ("--include", folder)]
-    return [*sources_of(arguments), *includes, *(f"-D{name}" for name in arguments.define)]
+    options = [word for each in arguments.compiler_option for word in ("--compiler-option", each)]
+    macros = [f"-D{name}" for name in arguments.define]
+    return [*sources_of(arguments), *includes, *macros, *options]
 
 
 def options_of_program(arguments):

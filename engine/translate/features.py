@@ -154,11 +154,18 @@ def missing_header(message: bytes) -> Refusal | None:
 INCLUDED = re.compile(rf"^# (\d+) {QUOTED}([ 0-9]*)$", re.M)
 
 
-def refused_header(text: str, own_folder: str) -> NotUnderstood | None:
-    """A header of a toolkit that happens to be installed: such headers are for another compiler."""
+def refused_header(text: str, own_folder: str, is_c: bool = False) -> NotUnderstood | None:
+    """A header of a toolkit that happens to be installed: such headers are for another compiler.
+
+    And in C one of the backend's, which are C++.
+    """
     for match in INCLUDED.finditer(text):
         file = unquoted(match[2])
-        if " 1" not in match[3] or is_below(file, own_folder):
+        if " 1" not in match[3]:
+            continue
+        if is_below(file, own_folder):
+            if is_c:
+                return NotUnderstood(match.start(), "header_in_c", name=os.path.basename(file))
             continue
         name = toolkit_name(native(file))
         refused = name and refused_name(name, match.start())

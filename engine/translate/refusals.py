@@ -51,6 +51,9 @@ SENTENCES = {
         "an extern __shared__ variable must be an array without a size, as in 'extern "
         "__shared__ float values[];'"
     ),
+    "header_in_c": (
+        "{name} is C++ on the CPU backend, and this file is C: give it a name that ends in .cpp"
+    ),
     "header_of_feature": "{feature} ({name}) is not supported by the CPU backend: " + ON_GPU,
     "header_of_samples": (
         "{name} belongs to NVIDIA's CUDA samples and not to CUDA: name the folder that has "

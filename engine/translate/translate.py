@@ -109,12 +109,13 @@ def preprocess(
     as prerequisites of target. Raises TranslationFailed for a header that is not meant for it.
     """
     dependencies = ["-MD", "-MF", depfile, "-MQ", target] if depfile else []
-    command = [*compiler, *arguments, *dependencies, "-E", "-x", "c++", source]
+    is_c = source.endswith(".c")
+    command = [*compiler, *arguments, *dependencies, "-E", "-x", "c" if is_c else "c++", source]
     # The messages are read, hence in English.
     environment = {**os.environ, "LC_ALL": "C.UTF-8"}
     result = subprocess.run(command, capture_output=True, env=environment, check=False)
     text = result.stdout.decode("latin-1")
-    refused = refused_header(text, OWN_FOLDER)
+    refused = refused_header(text, OWN_FOLDER, is_c)
     if refused:
         unit = SourceText(text, of_native(source))
         raise TranslationFailed([unit.refusal(refused)])
@@ -178,26 +179,29 @@ def translate_file(
     depfile: str | None,
     is_scheduled: bool,
     has_own_device_code: bool,
+    is_of_host: bool,
     diagnostics: str | None,
 ) -> int:
     """Writes output and depfile, both or neither. Returns the exit status.
 
-    What is refused goes to standard error, and as records into the file `diagnostics`.
+    With is_of_host nothing is rewritten, and nothing but headers is refused. What is refused goes to
+    standard error, and as records into the file `diagnostics`.
     """
     suffix = f".{os.getpid()}.temporary"
     new_depfile = depfile + suffix if depfile else None
     new_output = output + suffix
     try:
-        preprocessed = preprocess(compiler, source, arguments, new_depfile, output)
-        if preprocessed is None:
+        text = preprocess(compiler, source, arguments, new_depfile, output)
+        if text is None:
             return 1
-        name = of_native(source)
-        if mentions_architecture(preprocessed):
-            for_device = preprocess_for_device(compiler, source, arguments, new_depfile, output)
-            if for_device is None:
-                return 1
-            preprocessed = merged(preprocessed, for_device, name)
-        text = translate(preprocessed, name, is_scheduled, has_own_device_code)
+        if not is_of_host:
+            name = of_native(source)
+            if mentions_architecture(text):
+                for_device = preprocess_for_device(compiler, source, arguments, new_depfile, output)
+                if for_device is None:
+                    return 1
+                text = merged(text, for_device, name)
+            text = translate(text, name, is_scheduled, has_own_device_code)
         with open(new_output, "wb") as file:
             file.write(text.encode("latin-1"))
         if new_depfile:
@@ -231,7 +235,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
         usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] "
-        "[--own-device-code] [--diagnostics FILE] SOURCE -- [ARGUMENT ...]",
+        "[--own-device-code] [--host] [--diagnostics FILE] SOURCE -- [ARGUMENT ...]",
     )
     parser.add_argument(
         "--compiler",
@@ -249,6 +253,11 @@ def main() -> int:
         action="store_true",
         help="let other files of the program have __device__ names of their own",
     )
+    parser.add_argument(
+        "--host",
+        action="store_true",
+        help="for a file without kernels, C++ or C: it is preprocessed, and not rewritten",
+    )
     parser.add_argument("source", metavar="SOURCE", help="the CUDA C++ file")
     parser.add_argument(
         "--diagnostics",
@@ -263,6 +272,7 @@ def main() -> int:
         options.depfile,
         options.observed,
         options.own_device_code,
+        options.host,
         options.diagnostics,
     )
 

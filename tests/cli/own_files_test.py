@@ -126,6 +126,77 @@ class OwnFilesTest(unittest.TestCase):
         result = self.lab("run", *words)
         self.assertEqual(result.stdout, "114 0 4\n", result.stderr)
 
+    def test_sources_of_the_host(self):
+        """A .c file is C, and a .cpp file may have included <cmath> before the runtime's header."""
+        self.write(
+            "a.cu",
+            '#include <cstdio>\nextern "C" int twice(int);\nfloat middle(float, float);\n'
+            "__global__ void k(int* out) { *out = 21; }\n"
+            "int main() {\n  int* out;\n  cudaMallocManaged(&out, 4);\n  k<<<1, 1>>>(out);\n"
+            '  cudaDeviceSynchronize();\n  std::printf("%d %g\\n", twice(*out), middle(1, 2));\n}\n',
+        )
+        self.write("b.c", "int twice(int x) { int class = x; return 2 * class; }\n")
+        for first, second in (("cmath", "cuda_runtime.h"), ("cuda_runtime.h", "cmath")):
+            with self.subTest(first):
+                self.write(
+                    "c.cpp",
+                    f"#include <{first}>\n#include <{second}>\n"
+                    "float lerp(float a, float b, float t) { return a + t * (b - a); }\n"
+                    "float middle(float a, float b) {\n  int devices;\n"
+                    "  cudaGetDeviceCount(&devices);\n  return lerp(a, b, 0.5f) + std::abs(-1);\n}\n",
+                )
+                result = self.lab("run", "a.cu", "b.c", "c.cpp")
+                self.assertEqual(result.stdout, "42 2.5\n", result.stderr)
+
+    def test_a_header_that_a_source_of_the_host_can_not_have(self):
+        self.on_cpu()
+        self.write("a.cu", "int main() {}\n")
+        self.write("toolkit/cuda_runtime_api.h", "#error a toolkit's header\n")
+        self.write("toolkit/cublas_v2.h", "#include <cuda_runtime_api.h>\nint cublas;\n")
+        for name, header, says in (
+            ("b.cpp", "cublas_v2.h", "b.cpp:2: error: cuBLAS (cublas_v2.h) is not supported"),
+            ("b.c", "cuda_runtime.h", "b.c:2: error: cuda_runtime.h is C++ on the CPU backend"),
+        ):
+            with self.subTest(name):
+                self.write(name, f"\n#include <{header}>\n")
+                result = self.lab("run", "a.cu", name, CPATH=str(self.folder / "toolkit"))
+                self.assertEqual(result.returncode, 1)
+                self.assertIn(says, result.stderr)
+                self.assertEqual(result.stderr.count("error"), 1, result.stderr)
+
+    def test_options_for_the_compiler_and_the_linker(self):
+        self.write(
+            "a.cu",
+            "#include <cstdio>\n#include <dlfcn.h>\n__global__ void k(int* out) { *out = VALUE; }\n"
+            "int main() {\n  int* out;\n  cudaMallocManaged(&out, 4);\n  k<<<1, 1>>>(out);\n"
+            "  cudaDeviceSynchronize();\n"
+            '  std::printf("%d %d\\n", *out, dlsym(RTLD_DEFAULT, "main") != nullptr);\n}\n',
+        )
+        words = ("a.cu", "--compiler-option", "-DVALUE=7")
+        result = self.lab("run", *words)
+        self.assertEqual(result.stdout, "7 0\n", result.stderr)
+        words = (*words, "--compiler-option=-Wl,--export-dynamic")
+        result = self.lab("run", *words)
+        self.assertEqual(result.stdout, "7 1\n", result.stderr)
+        self.assertIn("--compiler-option -Wl,--export-dynamic\n", result.stderr)  # of what is next
+        self.write("openmp.cpp", "int main() {}\n")
+        flags = ["-fopenmp", "-pthread"]
+        compiler = settings_of(BUILD)["cxx"].split("\n")
+        if subprocess.run(
+            [*compiler, *flags, "openmp.cpp"], cwd=self.folder, check=False
+        ).returncode:
+            self.skipTest("the compiler has no OpenMP here")
+        self.write(
+            "a.cu",
+            "#include <cstdio>\n__global__ void k() {}\nint main() {\n  int count = 0;\n"
+            "#pragma omp parallel num_threads(3) reduction(+ : count)\n  ++count;\n"
+            '  std::printf("%d\\n", count);\n}\n',
+        )
+        words = [word for flag in flags for word in ("--compiler-option", flag)]
+        self.assertEqual(self.lab("run", "a.cu", *words).stdout, "3\n")
+        self.with_racecheck()
+        self.assertIn("nothing", self.lab("racecheck", "a.cu", "--seeds", "1", *words).stdout)
+
     def test_device_code_of_another_file(self):
         self.on_cpu()
         self.write(
@@ -199,6 +270,7 @@ class OwnFilesTest(unittest.TestCase):
         result = self.lab("run", "a.cu")
         self.assertEqual(result.returncode, 1)
         self.assertIn("lab: a.cu: there is no main() to run.", result.stderr)
+        self.assertNotIn("undefined", result.stderr)
 
     def test_a_brace_too_few_is_the_compilers_to_explain(self):
         self.on_cpu()
@@ -243,7 +315,13 @@ class OwnFilesTest(unittest.TestCase):
 
     def test_wrong_use(self):
         self.write("a.cu", "int main() {}\n")
+        (self.folder / "link.cu").symlink_to("a.cu")
         for words, says in (
+            (("run", "a.cu", "a.cu"), "a.cu is twice on the command line: name it once."),
+            (("run", "a.cu", "link.cu"), "link.cu is the same file as a.cu: name it once."),
+            (("run", "a.cu", "--compiler-option", "O2"), "O2: an option begins with -."),
+            (("run", "a.cu", "--compiler-option", "-c"), "-c: lab chooses that itself."),
+            (("run", "01", "--compiler-option=-O0"), "--compiler-option goes with a .cu file"),
             (("run", "a.cu", "b.cu"), "there is no file b.cu"),
             (("run", "01", "a.cu"), "a.cu: a file of your own does not go with a chapter"),
             (("run", "01", "-DN=1"), "-D goes with a .cu file of your own"),

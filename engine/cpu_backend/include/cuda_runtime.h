@@ -6,7 +6,15 @@
 #define __CUDA_RUNTIME_H__
 
 // nvcc compiles as C++17, in which programs have a lerp() of their own: without this, C++20's would
-// be another one in the global namespace.
+// be another one in the global namespace. A .cu file, in front of which this header stands, has no
+// std::lerp() either, as with nvcc. A .cpp file may have included <cmath> before, which declares
+// it.
+#ifndef __CUDACC__
+#include <cmath>
+namespace std {
+void __cpu_backend_std_lerp();  // for <math.h>, which makes it a global name
+}
+#endif
 #define lerp __cpu_backend_std_lerp
 #include <math.h>
 
