@@ -9,6 +9,9 @@ import threading
 from engine.driver.errors import CommandError
 from engine.driver.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
 
+# What a write to memory that is somebody else's may end in. In a kernel it has a report of its own.
+MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
+
 
 def signal_name(number):
     """SIGSEGV, or `signal 40` where the system has no name for it."""

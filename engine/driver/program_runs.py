@@ -2,6 +2,7 @@
 """Runs finished programs in the user's sight, as they are or with old values for their plain reads."""
 
 import os
+import shlex
 import signal
 
 from engine.driver.arguments import whole_number
@@ -9,10 +10,7 @@ from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.invocation import invocation
 from engine.driver.output import remark, say_next, say_problem
 from engine.driver.paths import shown
-from engine.driver.processes import run_program, signal_name
-
-# What a write to memory that is somebody else's may end in.
-MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
+from engine.driver.processes import MEMORY_SIGNALS, run_program, signal_name
 
 
 def run_finished_program(path, options):
@@ -26,7 +24,11 @@ def run_finished_program(path, options):
         remedy = ""
         if -code in MEMORY_SIGNALS:
             command = invocation().command(invocation().check)
-            remedy = f" If a kernel did that, {command} names the line."
+            debugger = ["gdb", "-batch", "-ex", "run", "-ex", "backtrace", "--args", path, *options]
+            remedy = (
+                f" That was in code of the host: a debugger names the line, as in {shlex.join(debugger)}; "
+                f"if a kernel has overwritten the host's memory before, {command} names that line."
+            )
         say_problem(f"{os.path.basename(path)} was ended by {signal_name(-code)}.{remedy}")
     return 128 - code
 

@@ -15,7 +15,7 @@ from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.launch_counts import lines_of_counts
 from engine.driver.output import RED, say, say_fitted
 from engine.driver.paths import shown
-from engine.driver.processes import signal_name
+from engine.driver.processes import MEMORY_SIGNALS, signal_name
 
 MOST_OUTPUT = 4000  # characters of a failed run
 SECONDS_TO_REPORT = 15  # that a program whose time is over gets to say what it has found
@@ -125,7 +125,9 @@ def problem_of(run, timeout):
     if run.code is None:
         return f"{stopped}, and did not say what it had found"
     if run.code < 0:
-        return f"the program was ended by {signal_name(-run.code)}"
+        where = ", in code of the host, where a debugger names the line"
+        is_fault = -run.code in MEMORY_SIGNALS
+        return f"the program was ended by {signal_name(-run.code)}{where if is_fault else ''}"
     if run.report is None:
         return f"the program ended with {run.code} and without a report"
     if run.report["ended_in_kernel"]:

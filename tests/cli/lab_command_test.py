@@ -381,6 +381,20 @@ class SingleFile(unittest.TestCase):
         self.assertEqual(result.returncode, 128 + signal.SIGKILL)
         self.assertIn("lab: own was ended by SIGKILL.\n", result.stderr)
 
+    def test_a_fault_of_the_host_is_a_debuggers_to_name(self):
+        self.write("own.cu", "#include <csignal>\nint main() { return std::raise(SIGSEGV); }\n")
+        result = self.run_file()
+        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
+        told = "own was ended by SIGSEGV. That was in code of the host: a debugger names the line, as in gdb "
+        self.assertIn(told, result.stderr)
+        result = lab(
+            "racecheck", "own.cu", "--seeds", "1", "--build", BUILD_FOLDER, folder=self.folder
+        )
+        if "can't tell what kernels do" in result.stderr:
+            self.skipTest("this build has no racecheck")
+        told = "seed 0: the program was ended by SIGSEGV, in code of the host, where a debugger names the line;"
+        self.assertIn(told, result.stdout)
+
     def interrupted(self, verb, after, interruption=interrupt):
         """What lab says to a Ctrl-C after the line that contains `after`, and its exit code."""
         self.write("own.cu", SLEEPER)

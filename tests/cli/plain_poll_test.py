@@ -63,16 +63,23 @@ VOLATILE = """\
     ++all;
   }
   looks[0] = all;"""
+BARRIER = """\
+  using one = cuda::NAME<cuda::thread_scope_block>;
+  __shared__ alignas(one) char bytes[sizeof(one)];
+  one& meeting = *new (bytes) one(3);
+  WAIT
+  looks[0] = flag[0];"""
 
+BY_RACECHECK = (["racecheck", "--seeds", "1"], ["run", "--weak"])
 WITHOUT_AN_ATOMIC = "polls without an atomic, so it need never see what another thread writes"
 
 
 @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
 class PlainPoll(unittest.TestCase):
-    def outputs(self, body, ways=(["racecheck", "--seeds", "1"], ["run", "--weak"])):
+    def outputs(self, body, ways=BY_RACECHECK, header="cuda_runtime.h", seconds=1):
         """What is printed, each of these ways, of a kernel with this body that does not end."""
         with tempfile.TemporaryDirectory() as folder:
-            text = PROGRAM.replace("BODY", body)
+            text = PROGRAM.replace("BODY", body).replace("cuda_runtime.h", header)
             pathlib.Path(folder, "own.cu").write_text(text, encoding="utf-8")
             for words in ways:
                 result = subprocess.run(
@@ -83,7 +90,7 @@ class PlainPoll(unittest.TestCase):
                     text=True,
                     check=False,
                     timeout=300,
-                    env={**os.environ, "LAB_TIMEOUT": "1"},
+                    env={**os.environ, "LAB_TIMEOUT": str(seconds)},
                 )
                 self.assertEqual(result.returncode, 1, result.stdout)
                 yield "\n".join(line.strip() for line in result.stdout.splitlines())
@@ -124,6 +131,24 @@ class PlainPoll(unittest.TestCase):
                 r"while \(\*flag == 0\) \{\n"
                 rf"the loop {WITHOUT_AN_ATOMIC}",
             )
+
+    def test_the_line_of_the_read_that_waits(self):
+        for output in self.outputs(VOLATILE.replace("++all;", ""), seconds=60):
+            self.assertRegex(output, r"\nthread \(0,0,0\) for a value in memory, own\.cu:5\n")
+
+    def test_a_barrier_that_expects_too_many_is_the_line_that_waits(self):
+        for name, wait in (
+            ("barrier", "meeting.arrive_and_wait();"),
+            ("barrier", "meeting.wait(meeting.arrive());"),
+            ("latch", "meeting.arrive_and_wait();"),
+        ):
+            text = BARRIER.replace("NAME", name).replace("WAIT", wait)
+            ways = [["run"], ["racecheck", "--seeds", "1"]]
+            for output in self.outputs(text, ways, f"cuda/{name}", 60):
+                with self.subTest(name, wait=wait):
+                    self.assertRegex(
+                        output, r"\nthread \(0,0,0\) for a value in memory, own\.cu:7\n"
+                    )
 
     def test_not_where_it_polls_by_atomics_or_volatile_reads(self):
         for body in (ATOMIC, ATOMIC_AND_COUNTS, VOLATILE):

@@ -4,9 +4,11 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cpu_backend/execution/block_execution.hpp"
+#include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
@@ -101,11 +103,13 @@ std::vector<diagnostic> block_execution::waiting_threads(const uint3& block) con
     const resident_thread* first = nullptr;
     unsigned threads = 0;
   };
-  std::map<std::tuple<wait_reason, std::string, unsigned>, group> groups;
+  const auto& on = static_cast<const multiprocessor&>(*this);
+  std::map<std::tuple<wait_reason, std::string, unsigned, const void*>, group> groups;
   for (const resident_thread& thread : fibers_.all()) {
     if (thread.reason == wait_reason::none) continue;
     const place& at = thread.waits_at;
-    group& of = groups[{thread.reason, at.file(), at.line()}];
+    const void* const from = at.line() == 0 ? on.looked_from(thread) : nullptr;
+    group& of = groups[{thread.reason, at.file(), at.line(), from}];
     if (of.threads++ == 0) of.first = &thread;
   }
   std::vector<diagnostic> found;
@@ -117,7 +121,14 @@ std::vector<diagnostic> block_execution::waiting_threads(const uint3& block) con
     each.add("awaits", reason == wait_reason::block_barrier ? "the_blocks_barrier"
                        : reason == wait_reason::warp        ? "other_lanes"
                                                             : "a_value_in_memory");
-    found.push_back(each.add("at", of.first->waits_at));
+    if (of.first->waits_at.line() != 0) {
+      each.add("at", of.first->waits_at);
+    } else if (const void* const from = std::get<const void*>(key)) {
+      call_stack calls;
+      calls.instructions[calls.count++] = from;
+      each.add("at", line_of(calls));
+    }
+    found.push_back(std::move(each));
   }
   return found;
 }

@@ -180,6 +180,12 @@ void multiprocessor::note_state(const void* frame) {
   noted_state_ = hash_of_thread(frame, stack.bottom + stack.bytes);
 }
 
+void multiprocessor::looks_from(const void* instruction) {
+  const unsigned fiber = current_->own.stack->index;
+  if (fiber >= looks_from_.size()) looks_from_.resize(fiber + 1);
+  looks_from_[fiber] = instruction;
+}
+
 // Whether all threads of the block that do not wait for each other wait for memory.
 bool multiprocessor::all_wait_for_memory() const {
   return all_have_started() &&

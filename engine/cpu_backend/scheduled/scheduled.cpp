@@ -19,13 +19,14 @@ void note_state(const void* frame) {
   if (multiprocessor* on = this_multiprocessor) on->note_state(frame);
 }
 
-void accessed(bool changed_memory) {
+void accessed(bool changed_memory, const void* from) {
   multiprocessor* on = this_multiprocessor;
   if (!on) return;
   const place unknown{};
   if (changed_memory) {
     on->progressed();
   } else {
+    on->looks_from(from);
     on->fruitless(unknown);
   }
   on->switch_point(unknown);

@@ -84,7 +84,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
                                site_of(from), false);
   }
   constexpr bool changed_memory = false;
-  cpu_backend::scheduled::accessed(changed_memory);
+  cpu_backend::scheduled::accessed(changed_memory, from);
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   if (!running_thread) return;

@@ -25,6 +25,8 @@ class multiprocessor : public block_execution {
   bool is_behind_shared_variables(std::uintptr_t address) const {
     return variables_guard_.holds(address);
   }
+  // All that is an access by which threads wait has a place here.
+  static const void* looked_from(const resident_thread&) { return nullptr; }
   bool waits_for_grid() const { return waits_for_grid_.load(std::memory_order_relaxed); }
   void waits_for_grid(bool waits) { waits_for_grid_.store(waits, std::memory_order_relaxed); }
   // Grows while no thread of the block can do anything unless another block changes memory.

@@ -35,6 +35,12 @@ class multiprocessor : public block_execution {
   const uint3& block_index() const { return block_index_; }
   std::vector<diagnostic> waiting_threads_of_block() const;
 
+  // The instruction after a thread's last look at memory of which no place of the source is known.
+  const void* looked_from(const resident_thread& thread) const {
+    const unsigned fiber = thread.own.stack->index;
+    return fiber < looks_from_.size() ? looks_from_[fiber] : nullptr;
+  }
+
   // Who observes has seen such an access before it was made.
   static constexpr bool is_behind_shared_variables(std::uintptr_t) { return false; }
 
@@ -47,6 +53,8 @@ class multiprocessor : public block_execution {
   // below it hold the leavings of other work.) The function must have saved all registers in its
   // frame.
   void note_state(const void* frame);
+  // The running thread looks at memory before this instruction, which is all that is known.
+  void looks_from(const void* instruction);
   // Others that wait may see it.
   void changed_memory() {
     changed_memory_ = true;
@@ -93,6 +101,7 @@ class multiprocessor : public block_execution {
   std::uint64_t held_back_ = 0;
   std::uint64_t noted_state_ = 0;
   memory_wait memory_wait_;
+  std::vector<const void*> looks_from_;  // of each fiber
   std::vector<std::uint16_t> start_order_;
   shared_variables shared_variables_;
 };

@@ -30,8 +30,8 @@ void run_ahead();
 // (__builtin_unwind_init).
 void note_state(const void* frame);
 // An access by which threads wait for each other, and whether it changed memory: here another
-// thread or block may go on.
-void accessed(bool changed_memory);
+// thread or block may go on. `from` is the instruction after it.
+void accessed(bool changed_memory, const void* from);
 // The thread has changed memory, so that it does not wait; nobody else goes on.
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
