@@ -22,7 +22,7 @@ from engine.driver.command_line import Command, run_command
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import CUDACHECK, invocation, set_invocation
 from engine.driver.paths import ENGINE, shown
-from engine.driver.processes import output_of, run_program
+from engine.driver.processes import on_path, output_of, run_program
 from engine.driver.program_runs import (
     add_weak_options,
     run_finished_program,
@@ -77,10 +77,11 @@ class _Tool(NamedTuple):
 
 
 def _tool(name, oldest):
-    path = shutil.which(name.lower())
-    version = _version_of(path) if path else ()
-    if path and version >= oldest:
-        return _Tool(path, version)
+    tools = [_Tool(path, _version_of(path)) for path in on_path(name.lower())]
+    chosen = next((tool for tool in tools if tool.version >= oldest), None)
+    if chosen:
+        return chosen
+    path, version = tools[0] if tools else ("", ())
     wanted = f"{name} {'.'.join(map(str, oldest))} or newer" if oldest else name
     here = f"{'.'.join(map(str, version))} is here" if path else "it is not here"
     raise CommandError(

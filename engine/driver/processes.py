@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Starting other programs: quietly, step by step, or in the user's sight."""
 
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,17 @@ def signal_name(number):
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+def on_path(*names):
+    """The paths of all programs of these names that PATH leads to, each program once, in its order."""
+    found = {}
+    for name in names:
+        folders = [None] if os.sep in name else os.get_exec_path()
+        for path in (shutil.which(name, path=folder) for folder in folders):
+            if path:
+                found.setdefault(os.path.realpath(path), path)
+    return [*found.values()]
 
 
 def output_of(command, text=""):

@@ -104,8 +104,13 @@ def require_free_space(folder):
 
 def _fits(settings):
     """Whether the folder was configured for this checkout and this compiler."""
-    compiler = cxx_command()
-    return (
-        settings["source_root"] == str(ROOT)
-        and lines_of(settings, "cxx")[-len(compiler) :] == compiler  # after ccache, if that is here
-    )
+    compiler = _found(cxx_command())
+    configured_with = _found(
+        lines_of(settings, "cxx")[-len(compiler) :]
+    )  # after ccache, if that is here
+    return settings["source_root"] == str(ROOT) and configured_with == compiler
+
+
+def _found(command):
+    """The command with the path that PATH has for its program today."""
+    return [shutil.which(word) or word for word in command[:1]] + command[1:]

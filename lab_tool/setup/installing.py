@@ -9,6 +9,7 @@ from engine.driver.processes import run_installation
 from lab_tool.paths import VENV
 from lab_tool.setup.apt import apt_commands, prefix_for_root, removal_of_backports
 from lab_tool.setup.operating_system import (
+    has_new_packages,
     installs_with_apt,
     is_other_linux,
     makes_virtual_environments,
@@ -85,6 +86,11 @@ def _commands(missing, here, wanted):
             message += "\nOr, if nobody here may, install it into this folder alone:\n  "
             message += " &&\n  ".join(for_this_folder)
         raise CommandError(message)
+    if has_new_packages(system):
+        raise CommandError(
+            f"missing: {wanted}. lab installs with apt-get, which is not on PATH: its folder is "
+            "/usr/bin as a rule; add it to PATH, then run lab again."
+        )
     raise CommandError(
         f"missing: {wanted}. lab installs by itself only on Debian 12 and newer and on Ubuntu "
         f"24.04 and newer, and this is {system['PRETTY_NAME']}: install them, then run lab again."

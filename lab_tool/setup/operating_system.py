@@ -20,13 +20,16 @@ def operating_system(file="/etc/os-release"):
     return {key: " ".join(shlex.split(value)) for key, value in pairs}
 
 
-def installs_with_apt(system):
+def has_new_packages(system):
     """Whether this is a Debian or Ubuntu whose packages are new enough."""
     oldest = {"debian": (12,), "ubuntu": (24, 4)}.get(system["ID"])
     version = numbers(system.get("VERSION_ID", ""))
-    return (
-        oldest is not None and (not version or version >= oldest) and bool(shutil.which("apt-get"))
-    )
+    return oldest is not None and (not version or version >= oldest)
+
+
+def installs_with_apt(system):
+    """Whether it is one, and its apt-get is on PATH."""
+    return has_new_packages(system) and bool(shutil.which("apt-get"))
 
 
 def is_other_linux(system):

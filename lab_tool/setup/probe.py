@@ -7,18 +7,22 @@ import re
 import shlex
 import shutil
 
-from engine.driver.processes import output_of
+from engine.driver.processes import on_path, output_of
 from lab_tool.paths import VENV
 from lab_tool.setup.requirements import Found, minimum_of, numbers
 from lab_tool.setup.wraps import found_wraps
 
-# One run of the preprocessor answers for the compiler and for all libraries.
-PROBE = """
+COMPILERS = ("c++", "g++", "clang++")  # in the order in which Meson looks for them
+
+FAMILY = """
 #ifdef __clang__
 lab_probe clang __clang_major__ __clang_minor__ __clang_patchlevel__
 #else
 lab_probe gcc __GNUC__ __GNUC_MINOR__ __GNUC_PATCHLEVEL__
 #endif
+"""
+# One run of the preprocessor answers for the compiler and for all libraries.
+PROBE = f"""{FAMILY}
 #if __has_include(<catch2/catch_version_macros.hpp>)
 #include <catch2/catch_version_macros.hpp>
 lab_probe Catch2 CATCH_VERSION_MAJOR CATCH_VERSION_MINOR CATCH_VERSION_PATCH
@@ -56,21 +60,41 @@ HEADERS = {
 
 def first_tool(names, minimum=()):
     """The first of these programs that is new enough, else the first there is, else None."""
-    candidates = []
-    for name in names:
-        path = shutil.which(name)
-        text = output_of([path, "--version"]) if path else None
-        if text:
-            candidates.append(Found(numbers(text.splitlines()[0])[:3], path))
-    new_enough = [candidate for candidate in candidates if candidate.version >= minimum]
-    return (new_enough or candidates or [None])[0]
+    too_old = []
+    for path in on_path(*names):
+        text = output_of([path, "--version"])
+        if not text:
+            continue
+        found = Found(numbers(text.splitlines()[0])[:3], path)
+        if found.version >= minimum:
+            # That .venv has a newer one than the system is as it should be.
+            is_shadowed = too_old and not path.startswith(str(VENV))
+            return found._replace(shadow=too_old[0].path if is_shadowed else "")
+        too_old.append(found)
+    return too_old[0] if too_old else None
 
 
 def cxx_command():
-    """The C++ compiler that Meson would take, as a list of words; empty if there is none."""
+    """The C++ compiler to build with, as a list of words; empty if there is none.
+
+    The one that Meson would take, but for one that is too old and hides another.
+    """
     if os.environ.get("CXX"):
         return shlex.split(os.environ["CXX"])
-    return next(([name] for name in ("c++", "g++", "clang++") if shutil.which(name)), [])
+    programs = on_path(*COMPILERS)
+    if not programs:
+        return []
+    path = next(filter(_is_new_enough, programs), programs[0])
+    name = os.path.basename(path)
+    return [name if shutil.which(name) == path else path]
+
+
+def _is_new_enough(compiler):
+    """Whether that C++ compiler is, whatever libraries there are."""
+    printed = output_of([compiler, "-E", "-P", "-x", "c++", "-"], FAMILY) or ""
+    _, _, answer = printed.partition("lab_probe ")
+    family, _, version = answer.partition(" ")
+    return numbers(version) >= minimum_of("C++ compiler", {"compiler family": family})
 
 
 def boost_context_library(cxx):
@@ -91,8 +115,8 @@ def look_around():
     """What is here: {name of requirement: Found}, and the 'compiler family', gcc or clang."""
     here = {
         "Meson": first_tool(["meson", str(VENV / "bin/meson")], minimum_of("Meson")),
-        "Ninja": first_tool(["ninja", "ninja-build", str(VENV / "bin/ninja")]),
-        "pkg-config": first_tool(["pkg-config", "pkgconf"]),
+        "Ninja": first_tool(["ninja", "ninja-build", str(VENV / "bin/ninja")], minimum_of("Ninja")),
+        "pkg-config": first_tool(["pkg-config", "pkgconf"], minimum_of("pkg-config")),
     }
     cxx = cxx_command()
     probe = output_of([*cxx, "-std=c++20", "-E", "-x", "c++", "-"], PROBE) if cxx else None
@@ -107,6 +131,13 @@ def look_around():
     return {name: what for name, what in here.items() if what}
 
 
+def _found_compiler(version, cxx):
+    first = "" if os.environ.get("CXX") else on_path(*COMPILERS)[0]
+    path = shutil.which(cxx[0])
+    is_shadowed = first and not os.path.samefile(first, path)
+    return Found(version, path, first if is_shadowed else "")
+
+
 def _compiler_and_libraries(probe, cxx):
     version = {}
     for words in re.sub(r"^#.*$", "", probe, flags=re.M).split("lab_probe")[1:]:
@@ -115,7 +146,7 @@ def _compiler_and_libraries(probe, cxx):
     family = "gcc" if "gcc" in version else "clang"
     here = {
         "compiler family": family,
-        "C++ compiler": Found(version[family], shutil.which(cxx[0])),
+        "C++ compiler": _found_compiler(version[family], cxx),
     }
     for library, header in HEADERS.items():
         if library in version:

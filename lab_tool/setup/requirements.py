@@ -26,6 +26,7 @@ class Found(NamedTuple):
 
     version: tuple[int, ...]
     path: str
+    shadow: str = ""  # a program that PATH leads to before this one, and that is too old
 
 
 REQUIREMENTS = [

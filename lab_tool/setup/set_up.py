@@ -5,22 +5,28 @@ import contextlib
 import importlib
 import json
 import os
+import shlex
 
 from engine.driver.errors import CommandError
+from engine.driver.output import remark
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup import installing, probe, requirements
 from lab_tool.setup.requirements import Found, described, missing_from, needed_by
 from lab_tool.setup.virtual_environment import VENV_PYTHON
 
+CALLERS_CXX = os.environ.get("CXX", "")
 STAMP = ROOT / ".lab" / "setup.json"
 
 
 def set_up(backend):
     """Installs what is missing for the backend; returns {name of requirement: Found}."""
-    tools = remembered_set_up(backend)
-    if tools:
-        return tools
+    tools = remembered_set_up(backend) or _found_or_installed(backend)
+    tell_meson_of(tools)
+    return tools
+
+
+def _found_or_installed(backend):
     here = probe.look_around()
     missing = missing_from(here, backend)
     if missing:
@@ -39,6 +45,11 @@ def set_up(backend):
                 )
             )
     tools = {item.name: here[item.name] for item in needed_by(backend)}
+    for name, tool in tools.items():
+        if tool.shadow:
+            remark(
+                f"{tool.shadow} comes first on PATH and is too old: {name} is taken from {tool.path}."
+            )
     paths = [probe.__file__, requirements.__file__, *(tool.path for tool in tools.values())]
     if any(path.startswith(str(VENV)) for path in paths):
         paths.append(VENV_PYTHON)  # without it nothing in .venv starts
@@ -62,7 +73,7 @@ def remembered_set_up(backend):
             return None
         if any(mark_of(path) != mark for path, mark in stamp["marks"].items()):
             return None
-        return {name: Found(tuple(found), path) for name, (found, path) in stamp["tools"].items()}
+        return {name: Found(tuple(found), *rest) for name, (found, *rest) in stamp["tools"].items()}
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -77,4 +88,14 @@ def mark_of(path):
 
 
 def surroundings():
-    return [os.environ.get(name, "") for name in ("PATH", "CXX", "BOOST_ROOT", "BOOST_LIBRARYDIR")]
+    names = ("PATH", "BOOST_ROOT", "BOOST_LIBRARYDIR")
+    return [CALLERS_CXX, *(os.environ.get(name, "") for name in names)]
+
+
+def tell_meson_of(tools):
+    """Meson looks for these by itself, on PATH, where an old one may hide what was found."""
+    for variable, name in (("CXX", "C++ compiler"), ("NINJA", "Ninja")):
+        if tools[name].shadow:
+            os.environ[variable] = (
+                shlex.quote(tools[name].path) if variable == "CXX" else tools[name].path
+            )

@@ -44,7 +44,10 @@ def act(arguments):
     missing_for_cuda = missing_from(here, "cuda")
     say("This machine")
     row("system", system["PRETTY_NAME"], f"{platform.machine()}, {os.cpu_count()} cores{memory()}")
-    row("Python", platform.python_version(), sys.executable)
+    first = shutil.which("python3")
+    is_shadowed = first and os.environ.get("LAB_OLD_PYTHON") == first
+    before = f"; {first} comes first on PATH and is too old" if is_shadowed else ""
+    row("Python", platform.python_version(), sys.executable + before)
     free = free_space(ROOT)
     if free is not None:
         enough = "" if free >= LEAST_FREE_SPACE else "too little for a first build"
@@ -95,7 +98,9 @@ def say_requirements(here, missing):
                 if item.name in missing
                 else ""
             )
-            row(item.name, version, old + here[item.name].path)
+            shadow = here[item.name].shadow
+            before = f"; {shadow} comes first on PATH and is too old" if shadow else ""
+            row(item.name, version, old + here[item.name].path + before)
         elif item in needed_by("cpu"):
             row(item.name, "not found", f"{dotted(item.minimum)} or newer is needed")
         else:

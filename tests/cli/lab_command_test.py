@@ -392,7 +392,7 @@ class SingleFile(unittest.TestCase):
         )
         if "can't tell what kernels do" in result.stderr:
             self.skipTest("this build has no racecheck")
-        told = "seed 0: the program was ended by SIGSEGV, in code of the host, where a debugger names the line;"
+        told = "the program was ended by SIGSEGV, in code of the host, where a debugger names the line;"
         self.assertIn(told, result.stdout)
 
     def interrupted(self, verb, after, interruption=interrupt):

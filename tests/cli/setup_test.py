@@ -6,6 +6,8 @@ import io
 import os
 import pathlib
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -17,7 +19,9 @@ from lab_tool.setup import (
     apt,
     installing,
     operating_system,
+    probe,
     requirements,
+    set_up,
     virtual_environment,
     wraps,
 )
@@ -158,6 +162,16 @@ class Installing(unittest.TestCase):
                 )
             )
             self.assertFalse(any(map(operating_system.installs_with_apt, (UBUNTU_22, FEDORA))))
+
+    def test_without_apt_get_on_path(self):
+        with (
+            mock.patch.object(shutil, "which", lambda name: None),
+            mock.patch.object(installing, "operating_system", lambda: DEBIAN_13),
+            self.assertRaises(CommandError) as raised,
+        ):
+            installing.install(["pkg-config"], {})
+        self.assertIn("lab installs with apt-get, which is not on PATH", str(raised.exception))
+        self.assertNotIn("Debian", str(raised.exception))
 
     def install(self, missing, system, user, sudo, here=()):
         """What install() runs, and the message it fails with."""
@@ -348,6 +362,82 @@ class Wraps(unittest.TestCase):
         for text in ("", "directory = 1", "[wrap-file]\nurl = x", "[wrap-file\n", "\0"):
             with self.subTest(text):
                 self.assertEqual(self.found_wraps(text)[0], {})
+
+
+class Shadows(unittest.TestCase):
+    """Programs that come first on PATH and are too old, with good ones after them."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.old, self.good = (pathlib.Path(holder.name, name) for name in ("old", "good"))
+        for folder, versions in (
+            (self.old, ("1.0.1", "1.5.0", 9)),
+            (self.good, ("1.7.0", "1.11.1", 13)),
+        ):
+            folder.mkdir()
+            meson, ninja, compiler = versions
+            self.write(folder / "meson", f"echo {meson}")
+            self.write(folder / "ninja", f"echo {ninja}")
+            self.write(folder / "c++", f"echo lab_probe gcc {compiler} 1 0")
+        environment = {"PATH": f"{self.old}:{self.good}:/nowhere", "CXX": "", "NINJA": ""}
+        patched = mock.patch.dict(os.environ, environment)
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def write(self, path, line):
+        path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        path.chmod(0o755)
+
+    def test_the_good_one_is_taken_and_the_old_one_is_named(self):
+        here = probe.look_around()
+        for name, file in (("Meson", "meson"), ("Ninja", "ninja"), ("C++ compiler", "c++")):
+            with self.subTest(name):
+                self.assertEqual(here[name].path, str(self.good / file))
+                self.assertEqual(here[name].shadow, str(self.old / file))
+        self.assertEqual(probe.cxx_command(), [str(self.good / "c++")])
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            doctor.say_requirements(here, [])
+        says = f"{self.good}/meson; {self.old}/meson comes first on PATH and is too old\n"
+        self.assertIn(says, printed.getvalue())
+        set_up.tell_meson_of(here)
+        self.assertEqual(os.environ["NINJA"], str(self.good / "ninja"))
+        self.assertEqual(os.environ["CXX"], str(self.good / "c++"))
+
+    def test_nothing_is_said_of_an_old_one_that_comes_later(self):
+        os.environ["PATH"] = f"{self.good}:{self.old}"
+        here = probe.look_around()
+        self.assertEqual({here[name].shadow for name in ("Meson", "Ninja", "C++ compiler")}, {""})
+        self.assertEqual(probe.cxx_command(), ["c++"])
+        set_up.tell_meson_of(here)
+        self.assertEqual((os.environ["NINJA"], os.environ["CXX"]), ("", ""))
+
+    def test_without_a_good_one_the_old_one_is_too_old(self):
+        os.environ["PATH"] = str(self.old)
+        here = probe.look_around()
+        self.assertEqual(
+            requirements.missing_from(here, "cpu")[:3], ["C++ compiler", "Meson", "Ninja"]
+        )
+
+    def test_an_old_python_hands_over(self):
+        self.write(
+            self.old / "python3",
+            f'[ "$1" = -c ] && exit 1\nexec {sys.executable} -c \'import runpy, sys\n'
+            "sys.version_info = (3, 6, 9)\nsys.argv = sys.argv[1:]\n"
+            'runpy.run_path(sys.argv[0], run_name="__main__")\' "$@"',
+        )
+        (self.good / "python3").symlink_to(sys.executable)
+        lab = [str(self.old / "python3"), str(ROOT / "lab"), "doctor"]
+        for path, says in (
+            (f"{self.old}:{self.good}:/usr/bin:/bin", f"{self.old}/python3 comes first on PATH"),
+            (str(self.old), "lab: this is Python 3.6, and 3.9 or newer is needed."),
+        ):
+            with self.subTest(path):
+                environment = {**os.environ, "PATH": path}
+                result = subprocess.run(
+                    lab, env=environment, capture_output=True, text=True, check=False
+                )
+                self.assertIn(says, result.stdout + result.stderr)
 
 
 class WhatIsMissing(unittest.TestCase):
