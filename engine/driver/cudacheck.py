@@ -44,7 +44,13 @@ CUDA files run on the CPU, with no GPU and no CUDA toolkit. What a verb takes: c
 
 def default_build_folder():
     """Of this copy of the engine, below the user's folder for what can be made anew."""
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    try:
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+    except RuntimeError:
+        raise CommandError(
+            "there is no home folder to build in: set HOME, or name a folder with --build.",
+            WRONG_USE,
+        ) from None
     compiler = os.environ.get("CXX", "")
     digest = hashlib.sha256(f"{ENGINE}\0{compiler}".encode()).hexdigest()[:12]
     return cache / "cudacheck" / digest

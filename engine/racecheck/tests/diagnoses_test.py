@@ -206,7 +206,7 @@ class Signals(unittest.TestCase):
                 _, findings, _ = run("lock_without_release", seed)
                 for item in findings:
                     self.assertEqual(item["diagnosis"], ["missing release"])
-                    at = re.search(r"the atomic at \S+:(\d+) publishes", item["text"])
+                    at = re.search(r"the atomic at .+:(\d+) publishes", item["text"])
                     self.assertEqual(int(at[1]), line_of("unlocked"))
 
     def test_a_volatile_access_does_not_make_a_missing_acquire_worse(self):

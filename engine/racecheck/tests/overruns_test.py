@@ -84,7 +84,7 @@ class Overruns(unittest.TestCase):
         self.assertIn("cudaErrorMisalignedAddress", output)
         self.assertTrue(
             re.search(
-                rf"Invalid __global__ read of size 8 bytes at \S*overruns\.cu:{line_of('double')}: "
+                rf"Invalid __global__ read of size 8 bytes at .*overruns\.cu:{line_of('double')}: "
                 r"misaligned address: 0x[0-9a-f]+ is no multiple of 8; it is byte 4 of an "
                 r"allocation of 256 bytes",
                 output,
