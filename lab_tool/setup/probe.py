@@ -12,6 +12,7 @@ from lab_tool.paths import VENV
 from lab_tool.setup.requirements import Found, minimum_of, numbers
 from lab_tool.setup.wraps import found_wraps
 
+SYSTEM_COMPILER = "/usr/bin/c++"
 COMPILERS = ("c++", "g++", "clang++")  # in the order in which Meson looks for them
 
 FAMILY = """
@@ -129,6 +130,20 @@ def look_around():
             if name not in here or here[name].version < minimum_of(name)
         )
     return {name: what for name, what in here.items() if what}
+
+
+def seen_by_the_system_alone(missing, here):
+    """Those of the missing libraries that the system's compiler finds, and the one that is taken does not.
+
+    An environment such as conda's brings a compiler that looks only into that environment.
+    """
+    compiler = here.get("C++ compiler")
+    if not compiler or not os.path.exists(SYSTEM_COMPILER):
+        return []
+    if os.path.samefile(compiler.path, SYSTEM_COMPILER):
+        return []
+    probe = output_of([SYSTEM_COMPILER, "-std=c++20", "-E", "-x", "c++", "-"], PROBE) or ""
+    return [name for name in missing if f"lab_probe {name} " in probe]
 
 
 def _found_compiler(version, cxx):

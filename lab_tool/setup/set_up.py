@@ -8,6 +8,7 @@ import os
 import shlex
 
 from engine.driver.errors import CommandError
+from engine.driver.names import listed
 from engine.driver.output import remark
 from engine.driver.paths import shown
 from lab_tool.paths import ROOT, VENV
@@ -30,6 +31,13 @@ def _found_or_installed(backend):
     here = probe.look_around()
     missing = missing_from(here, backend)
     if missing:
+        hidden = probe.seen_by_the_system_alone(missing, here)
+        if hidden:
+            raise CommandError(
+                f"the compiler {here['C++ compiler'].path} does not find {listed(hidden)}, which "
+                f"{probe.SYSTEM_COMPILER} does: leave the environment that it belongs to, such as conda's, "
+                f"or set CXX={probe.SYSTEM_COMPILER}."
+            )
         installing.install(missing, here)
         importlib.invalidate_caches()
         here = probe.look_around()

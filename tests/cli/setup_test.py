@@ -419,6 +419,22 @@ class Shadows(unittest.TestCase):
             requirements.missing_from(here, "cpu")[:3], ["C++ compiler", "Meson", "Ninja"]
         )
 
+    def test_a_compiler_that_looks_into_its_own_environment_alone(self):
+        os.environ["PATH"] = str(self.good)
+        system = self.old / "c++"
+        self.write(system, "echo lab_probe gcc 13 1 0; echo lab_probe Catch2 3 7 1")
+        with (
+            mock.patch.object(probe, "SYSTEM_COMPILER", str(system)),
+            mock.patch.object(set_up, "STAMP", self.old / "no stamp"),
+            self.assertRaises(CommandError) as raised,
+        ):
+            set_up.set_up("cpu")
+        self.assertIn(
+            f"the compiler {self.good}/c++ does not find Catch2, which {system} does: ",
+            str(raised.exception),
+        )
+        self.assertIn(f"set CXX={system}.", str(raised.exception))
+
     def test_an_old_python_hands_over(self):
         self.write(
             self.old / "python3",
