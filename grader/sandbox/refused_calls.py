@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The system calls that the filter of confined.py refuses, by their numbers, and the filter itself."""
+"""The system calls that a sandbox's filter refuses, by their numbers, and the filter itself."""
 
 import platform
 import struct
 
 # Each with its number on x86_64 and on aarch64; None where there is no such call.
-# Other processes, networks, mounts, users and rights; memory and queues that processes share by name.
+# Other processes, networks, mounts, users and rights; memory and queues that processes share by name; keys,
+# which outlive the process in the user's session; files in memory, which nobody sees that has no map of them.
 REFUSED = {
     "add_key": (248, 217), "bpf": (321, 280), "chroot": (161, 51), "connect": (42, 203),
     "delete_module": (176, 106),
@@ -13,6 +14,7 @@ REFUSED = {
     "fspick": (433, 433), "init_module": (175, 105), "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427), "io_uring_setup": (425, 425), "ioprio_set": (251, 30),
     "kcmp": (312, 272), "kexec_file_load": (320, 294), "kexec_load": (246, 104), "keyctl": (250, 219),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
     "migrate_pages": (256, 238), "mount": (165, 40), "move_mount": (429, 429), "move_pages": (279, 239),
     "mq_open": (240, 180), "mq_unlink": (241, 181), "msgctl": (71, 187), "msgget": (68, 186),
     "msgrcv": (70, 188), "msgsnd": (69, 189), "name_to_handle_at": (303, 264),
@@ -72,14 +74,20 @@ def _argument(place):
     return 16 + 8 * place  # the lower half, which is all that the calls below look at
 
 
+def filter_is_known():
+    """Whether this machine's calls have the numbers of one of the columns above."""
+    return platform.machine() in MACHINES
+
+
 def filter_program(itself, may_change_modes, gpu):
-    """The filter's instructions, as the kernel reads them, for the process with the number `itself`.
+    """The filter's instructions, as the kernel reads them, for the process with the number `itself`, which
+    may signal itself alone; None if it sees no other processes than its own.
 
     With `gpu` it lets CUDA's driver begin.
 
     Raises OSError on a machine whose calls have other numbers.
     """
-    if platform.machine() not in MACHINES:
+    if not filter_is_known():
         raise OSError(0, f"no filter of system calls is known for {platform.machine()}")
     column, machine = MACHINES[platform.machine()]
     program = [
@@ -105,9 +113,9 @@ def filter_program(itself, may_change_modes, gpu):
     changes = [OTHER_CHANGES] if may_change_modes else [CHANGES_OF_MODE, OTHER_CHANGES]
     for number in numbers(REFUSED, *changes):
         judge(number, (_GIVE, 0, 0, _REFUSED))
-    for number in numbers(OF_ITSELF):
+    for number in numbers(*([] if itself is None else [OF_ITSELF])):
         judge(number, (_LOAD, 0, 0, _argument(0)), (_EQUAL, 1, 0, itself), (_GIVE, 0, 0, _REFUSED))
-    for number in numbers(LIMITS_OF_A_PROCESS):
+    for number in numbers(*([] if itself is None else [LIMITS_OF_A_PROCESS])):
         judge(
             number,
             (_LOAD, 0, 0, _argument(0)),

@@ -19,6 +19,7 @@ from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined
 from grader.sandbox.landlock import SYSTEM, landlock_version, same_addresses
+from grader.sandbox.refused_calls import filter_is_known, filter_program
 from grader.sandbox.sandboxed_run import Access, Stopped, Watch
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
@@ -65,14 +66,17 @@ class Sandbox:
         if access.gpu:
             variables.update({name: os.environ[name] for name in OF_A_GPU if name in os.environ})
         reading, writing = os.pipe()  # for the sandbox, to say that the program has begun
+        filtering = _filter_to_read(access) if self.kind == BUBBLEWRAP else None
+        passed = (writing,) if filtering is None else (writing, filtering)
         try:
-            words = self._words(list(map(str, command)), access, limits, variables, writing)
-            process = self._started(words, variables, writing)
+            words = self._words(list(map(str, command)), access, limits, variables, *passed)
+            process = self._started(words, variables, passed)
         except BaseException:
             os.close(reading)
             raise
         finally:
-            os.close(writing)
+            for descriptor in passed:
+                os.close(descriptor)
         with open(reading, "rb", buffering=0) as told:
             os.set_blocking(reading, False)
             watch = Watch(process, access.work, limits, self.stopped, self.kind == BUBBLEWRAP)
@@ -80,7 +84,7 @@ class Sandbox:
             is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
         return run if is_told or run.limit else run._replace(has_begun=False)
 
-    def _started(self, words, variables, writing):
+    def _started(self, words, variables, passed):
         if self.stopped.is_set():
             raise Stopped
         try:
@@ -92,26 +96,41 @@ class Sandbox:
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    pass_fds=(writing,),
+                    pass_fds=passed,
                 )
         except OSError as error:
             raise CommandError(f"{words[0]} could not be started: {error.strerror}.") from error
 
-    def _words(self, command, access, limits, variables, told):
+    def _words(self, command, access, limits, variables, told, filtering=None):
         if self.kind == BUBBLEWRAP:
             # Bubblewrap tells the exit code only if there was a program to end with it.
-            words = [*bubblewrap_words(access, variables, told), *prlimit_words(limits)]
+            words = [*bubblewrap_words(access, variables, told, filtering), *prlimit_words(limits)]
             return [*words, *command]
         return confined.words(command, access, limits, told, is_restricted=self.kind == LANDLOCK)
 
 
-def bubblewrap_words(access, variables, told):
-    """The command that runs what follows it with a file system of its own, and tells the descriptor
-    `told` how that went."""
+def _filter_to_read(access):
+    """A descriptor from which the filter of system calls can be read. Namespaces alone leave open what is
+    no file and no process: keys, memory without a name, the kernel's newest calls."""
+    reading, writing = os.pipe()
+    try:
+        # A pipe holds far more than the filter has.
+        os.write(writing, filter_program(None, access.may_change_modes, access.gpu))
+    except BaseException:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+    return reading
+
+
+def bubblewrap_words(access, variables, told, filtering):
+    """The command that runs what follows it with a file system of its own and the filter that can be read
+    from the descriptor `filtering`, and tells the descriptor `told` how that went."""
     words = [
         "bwrap", "--unshare-user", "--unshare-all", "--disable-userns", "--die-with-parent",
         "--new-session", "--clearenv", "--proc", "/proc", "--dev", "/dev",
-        "--json-status-fd", str(told),
+        "--json-status-fd", str(told), "--seccomp", str(filtering),
         "--size", str(SMALL), "--tmpfs", "/dev/shm", "--size", str(SMALL), "--tmpfs", "/tmp",
     ]  # fmt: skip
     for name, value in variables.items():
@@ -172,6 +191,8 @@ def works(kind):
     if kind == BUBBLEWRAP and not (shutil.which("bwrap") and shutil.which("prlimit")):
         return False
     if kind == LANDLOCK and landlock_version() < 1:
+        return False
+    if not filter_is_known():
         return False
     run = _trial(kind)
     return run.code == 0 and run.has_begun

@@ -109,6 +109,23 @@ for name, action in tries.items():
         pass
 """
 
+# The calls' errors; 1 is EPERM.
+KEYS_AND_MEMORY = """
+import ctypes, os, platform
+add_key, request_key, keyctl = {"x86_64": (248, 249, 250)}.get(platform.machine(), (217, 218, 219))
+call = ctypes.CDLL(None, use_errno=True).syscall
+def error(*arguments):
+    return ctypes.get_errno() if call(*arguments) < 0 else 0
+SESSION = ctypes.c_long(-3)
+print("key:", error(add_key, b"user", b"left", b"x", ctypes.c_size_t(1), SESSION))
+print("request:", error(request_key, b"user", b"left", None, SESSION))
+print("link:", error(keyctl, 0, SESSION, 0))
+try:
+    os.memfd_create("memory")
+    print("memory: 0")
+except OSError as problem:
+    print("memory:", problem.errno)
+"""
 MANY_PROCESSES = "for i in $(seq 60); do sleep 30 & done; wait"
 
 
@@ -322,6 +339,13 @@ class SandboxTest(unittest.TestCase):
             self.assertNotEqual(run.code, 0)
             run, _ = self.run_in(kind, ["sh", "-c", f"kill -0 {os.getpid()}"])
             self.assertNotEqual(run.code, 0)
+
+    def test_keys_and_memory_without_a_name_are_closed(self):
+        """What is neither a file nor a process: a namespace alone leaves it open."""
+        python, readable = interpreter()
+        for kind in self.in_each():
+            run, _ = self.run_in(kind, [python, "-c", KEYS_AND_MEMORY], readable)
+            self.assertEqual(run.output, "key: 1\nrequest: 1\nlink: 1\nmemory: 1\n")
 
     def test_what_else_belongs_to_the_same_user_is_closed(self):
         """Also without Landlock, of which early versions leave much of this open."""
