@@ -163,4 +163,25 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   return __real_memset(to, value, bytes);
 }
 
+// Mathematics that stores a part of its result through a pointer.
+#define RACECHECK_STORES_A_PART(name, number, parameters, part, arguments) \
+  number __real_##name parameters;                                         \
+  number __wrap_##name parameters {                                        \
+    on_write(part, sizeof *part, HERE);                                    \
+    return __real_##name arguments;                                        \
+  }
+#define RACECHECK_MATHEMATICS(suffix, number)                                                  \
+  RACECHECK_STORES_A_PART(modf##suffix, number, (number x, number * whole), whole, (x, whole)) \
+  RACECHECK_STORES_A_PART(frexp##suffix, number, (number x, int* power), power, (x, power))    \
+  RACECHECK_STORES_A_PART(remquo##suffix, number, (number x, number y, int* bits), bits,       \
+                          (x, y, bits))                                                        \
+  void __real_sincos##suffix(number x, number* sine, number* cosine);                          \
+  void __wrap_sincos##suffix(number x, number* sine, number* cosine) {                         \
+    on_write(sine, sizeof *sine, HERE);                                                        \
+    on_write(cosine, sizeof *cosine, HERE);                                                    \
+    __real_sincos##suffix(x, sine, cosine);                                                    \
+  }
+RACECHECK_MATHEMATICS(, double)
+RACECHECK_MATHEMATICS(f, float)
+
 }  // extern "C"

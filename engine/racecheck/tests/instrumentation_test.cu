@@ -64,6 +64,27 @@ __global__ void move(std::byte* memory, std::size_t offset) {
 __global__ void fill(std::byte* memory, std::size_t offset) {
   std::memset(memory + offset, 1, 100);
 }
+// Functions of the mathematical library that no compiler has instrumented.
+template <class T>
+__global__ void store_whole_part(std::byte* memory, std::size_t offset) {
+  modf(static_cast<T>(blockIdx.x) + T{1.5}, reinterpret_cast<T*>(memory + offset));
+}
+template <class T>
+__global__ void store_power(std::byte* memory, std::size_t offset) {
+  frexp(static_cast<T>(blockIdx.x) + T{1.5}, reinterpret_cast<int*>(memory + offset));
+}
+template <class T>
+__global__ void store_quotient(std::byte* memory, std::size_t offset) {
+  remquo(static_cast<T>(blockIdx.x) + T{1.5}, T{1}, reinterpret_cast<int*>(memory + offset));
+}
+__global__ void store_sine(std::byte* memory, std::size_t offset) {
+  float cosine = 0;
+  sincosf(static_cast<float>(blockIdx.x), reinterpret_cast<float*>(memory + offset), &cosine);
+}
+__global__ void store_cosine(std::byte* memory, std::size_t offset) {
+  double sine = 0;
+  sincos(blockIdx.x, &sine, reinterpret_cast<double*>(memory + offset));
+}
 // Called in two places and too long for -O1 to inline by itself.
 __device__ float2 result_of(unsigned rounds) {
   float2 result = make_float2(1, 2);
@@ -131,7 +152,9 @@ TEST_CASE("writes of every form are seen") {
       store<std::uint8_t>, store<std::uint16_t>, store<std::uint32_t>, store<std::uint64_t>,
       store<float>, store<double>, store<structure>, store<int2>, store<float4>, store<double2>,
       store<uchar4>, store_volatile, store_unaligned, store_bit_field, copy, copy_constant_size,
-      move, fill, store_result, store_another_result, plain_beside_atomic);
+      move, fill, store_result, store_another_result, plain_beside_atomic, store_whole_part<float>,
+      store_whole_part<double>, store_power<float>, store_power<double>, store_quotient<float>,
+      store_quotient<double>, store_sine, store_cosine);
   CHECK(findings_of(kernel, 2) > 0);
   CHECK(findings_of(kernel, 1) == 0);
 }
