@@ -136,6 +136,10 @@ class Recipe:
         """Where the translator records what it refuses."""
         return self.work / "diagnostics"
 
+    def preprocessed(self, number=0):
+        """Where the text that a .cu was preprocessed to is kept: a grade looks at it."""
+        return self.work / f"{number}.preprocessed"
+
     def _failure(self, lines):
         which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
         if any(WITHOUT_MAIN.search(line) for line in lines):
@@ -173,6 +177,7 @@ class Recipe:
         preprocess = self._words("preprocessor_arguments")
         options = ["--depfile", shown(self.depfiles[number])]
         options += ["--diagnostics", shown(self.diagnostics)]
+        options += ["--keep-preprocessed", shown(self.preprocessed(number))]
         if not source.endswith(".cu"):
             options.append("--host")
             preprocess, arguments = _of_host(source, preprocess, arguments)

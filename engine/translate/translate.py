@@ -181,11 +181,13 @@ def translate_file(
     has_own_device_code: bool,
     is_of_host: bool,
     diagnostics: str | None,
+    kept: str | None = None,
 ) -> int:
     """Writes output and depfile, both or neither. Returns the exit status.
 
     With is_of_host nothing is rewritten, and nothing but headers is refused. What is refused goes to
-    standard error, and as records into the file `diagnostics`.
+    standard error, and as records into the file `diagnostics`. All that is translated is written into
+    the file `kept` before, as the preprocessor has made it.
     """
     suffix = f".{os.getpid()}.temporary"
     new_depfile = depfile + suffix if depfile else None
@@ -194,13 +196,19 @@ def translate_file(
         text = preprocess(compiler, source, arguments, new_depfile, output)
         if text is None:
             return 1
+        both = [text]
         if not is_of_host:
             name = of_native(source)
             if mentions_architecture(text):
                 for_device = preprocess_for_device(compiler, source, arguments, new_depfile, output)
                 if for_device is None:
                     return 1
+                both.append(for_device)
                 text = merged(text, for_device, name)
+        if kept:
+            with open(kept, "wb") as file:
+                file.write("".join(both).encode("latin-1"))
+        if not is_of_host:
             text = translate(text, name, is_scheduled, has_own_device_code)
         with open(new_output, "wb") as file:
             file.write(text.encode("latin-1"))
@@ -235,7 +243,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
         usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] "
-        "[--own-device-code] [--host] [--diagnostics FILE] SOURCE -- [ARGUMENT ...]",
+        "[--own-device-code] [--host] [--diagnostics FILE] [--keep-preprocessed FILE] "
+        "SOURCE -- [ARGUMENT ...]",
     )
     parser.add_argument(
         "--compiler",
@@ -263,6 +272,11 @@ def main() -> int:
         "--diagnostics",
         help="the file to which refusals are added as records, a JSON object a line",
     )
+    parser.add_argument(
+        "--keep-preprocessed",
+        metavar="FILE",
+        help="where to write what is translated, as the preprocessor has made it",
+    )
     options = parser.parse_args(own)
     return translate_file(
         options.compiler,
@@ -274,6 +288,7 @@ def main() -> int:
         options.own_device_code,
         options.host,
         options.diagnostics,
+        options.keep_preprocessed,
     )
 
 

@@ -11,8 +11,15 @@ from engine.driver.build_folder import lines_of
 from engine.driver.compiler_messages import readable
 from engine.driver.diagnostics import records_of
 from engine.driver.recipe import Recipe
+from engine.driver.untrusted_files import content_of
 from grader.exercises.catalogue import chapter_headers
-from grader.exercises.inspection import objections_to_names, objections_to_source
+from grader.inspection.object_symbols import (
+    libraries_of,
+    names_to_keep,
+    objections_to_symbols,
+    symbols_of,
+)
+from grader.inspection.source_tokens import objections_to_source
 from grader.judging.programs import explained_lines
 from grader.judging.runner import (
     FILES,
@@ -46,30 +53,37 @@ class Program(NamedTuple):
 def compiled_alone(sandbox, build, exercise, source, folder, form):
     """The submission's Program, made in the empty folder `folder`. Raises NotCompiled."""
     recipe = _Recipe(build, exercise, source, folder, form)
-    text = source.read_text(encoding="utf-8", errors="replace")
-    lines = objections_to_source(text)
-    if lines:
-        raise NotCompiled(lines)
     readable = (source, *readable_for_compilers(build, exercise))
     access = Access(folder, readable, may_change_modes=True)
-    *steps, link = recipe.steps()
-    printed = []
+    preprocess, *steps, link = recipe.steps()
+    _run_step(sandbox, preprocess, access, recipe)
+    text = content_of(recipe.preprocessed(), LIMITS.files)
+    lines = objections_to_source(source, text, folder)
+    if lines:
+        raise NotCompiled(lines)
     for step in steps:
-        printed += _compiler_lines(sandbox, step, access, recipe)
+        _run_step(sandbox, step, access, recipe)
     names = sandbox.run(["nm", "-P", str(recipe.work / "0.o")], access, limits=LIMITS)
     if names.limit == OUTPUT:
         most = LIMITS.figure(OUTPUT)
         raise NotCompiled([f"It has more names than can be looked at: nm prints more than {most}."])
     if names.code != 0:
         raise NotCompiled(["What it was compiled to is no object file."])
-    lines = objections_to_names(names.output, is_by_nvcc=build.settings["backend"] == "cuda")
+    symbols, libraries = symbols_of(names.output), libraries_of(recipe)
+    is_by_nvcc = build.settings["backend"] == "cuda"
+    lines = objections_to_symbols(symbols, libraries, is_by_nvcc)
     if lines:
         raise NotCompiled(lines)
-    _compiler_lines(sandbox, link, access, recipe)
+    if not is_by_nvcc:
+        recipe.kept_names.write_text("\n".join(names_to_keep(symbols, libraries)), encoding="utf-8")
+        for step in recipe.sealing_steps():
+            _run_step(sandbox, step, access, recipe)
+    _run_step(sandbox, link, access, recipe)
     return Program(recipe.program, (recipe.program, source))
 
 
-def _compiler_lines(sandbox, step, access, recipe):
+def _run_step(sandbox, step, access, recipe):
+    """Raises NotCompiled."""
     source = pathlib.Path(recipe.sources[0])
     run = sandbox.run(step, access, limits=LIMITS)
     if not run.has_begun:
@@ -82,7 +96,6 @@ def _compiler_lines(sandbox, step, access, recipe):
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]
         refusals = records_of(recipe.diagnostics)
         raise NotCompiled(explained_lines(source, shown, refusals))
-    return lines
 
 
 def _without_folders(text, work, source):
@@ -100,13 +113,17 @@ class _Recipe(Recipe):
         self.work = folder.resolve()
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]
+        self.kept_names = self.work / "names"
 
     def steps(self):
+        """First what makes the preprocessed text, last the link."""
         python, _ = interpreter()
         steps = [
             [_whole(word, self.work) for word in step if word != "-fdiagnostics-color=always"]
             for step in self._steps()
         ]
+        if self.settings["backend"] != "cpu":
+            steps.insert(0, self._preprocess_step())
         for step in steps:
             if any(word.endswith("translate.py") for word in step):
                 step[0] = python
@@ -115,6 +132,23 @@ class _Recipe(Recipe):
         if self.settings["backend"] == "cpu":
             steps[-1] = self._with_ours_first(steps[-1])
         return steps
+
+    def _preprocess_step(self):
+        """nvcc translates by itself. It is asked for the host's code: a GPU's writes no report."""
+        words = [*lines_of(self.settings, "compiler"), *self._words("compile_arguments")]
+        return [*words, "-E", *self.sources, "-o", str(self.preprocessed())]
+
+    def sealing_steps(self):
+        """The commands after which the object file gives others nothing but `kept_names`.
+
+        Else a definition of its own could take the place of the library's or the checker's.
+        """
+        compiled, merged = str(self.work / "0.o"), str(self.work / "merged.o")
+        names = f"--keep-global-symbols={self.kept_names}"
+        return [
+            ["ld", "-r", "--force-group-allocation", compiled, "-o", merged],
+            ["objcopy", names, merged, compiled],
+        ]
 
     def _with_ours_first(self, link):
         """Of two definitions of a template's function the linker takes the first, which must be ours."""

@@ -11,10 +11,13 @@ from engine.driver.bounded_runs import RunningPrograms, run_bounded
 from engine.driver.processes import output_of
 from engine.driver.racecheck_runs import SECONDS_TO_REPORT
 from engine.driver.recipe import DidNotCompile
-from grader.exercises.inspection import objections_to_names, objections_to_source
+from engine.driver.untrusted_files import content_of
+from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
+from grader.inspection.source_tokens import objections_to_source
 from grader.judging.programs import OBSERVED, ORDINARY, compiled
 from grader.judging.runner import TIME, NotCompiled, Run, Runner
 
+OF_PREPROCESSED = 64 << 20  # bytes
 MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it is kept
 
 
@@ -62,12 +65,13 @@ class HomeRunner(Runner):
 
     def refusals(self):
         """For what a grade would refuse the file, as far as it was compiled for that."""
-        text = self.source.read_text(encoding="utf-8", errors="replace")
-        objections = objections_to_source(text)
-        if objections or OBSERVED.prefix not in self.compiling:
-            return objections
-        return objections_to_names(
-            output_of(["nm", "-P", str(self.compiled(OBSERVED).object_file)]) or ""
+        if OBSERVED.prefix not in self.compiling:
+            return []
+        recipe = self.compiled(OBSERVED).recipe
+        text = content_of(recipe.preprocessed(), OF_PREPROCESSED)
+        names = output_of(["nm", "-P", str(recipe.work / "0.o")]) or ""
+        return objections_to_source(self.source, text) or objections_to_symbols(
+            symbols_of(names), libraries_of(recipe)
         )
 
     def new_folder(self):

@@ -63,7 +63,7 @@ class ExerciseBuilds(NamedTuple):
 class Compiled(NamedTuple):
     path: pathlib.Path
     warnings: list[str]  # of the student's code; none if it was compiled before
-    object_file: pathlib.Path  # of the student's code alone
+    recipe: Recipe
 
 
 def compiled(build, exercise, source, form):
@@ -84,7 +84,7 @@ def compiled(build, exercise, source, form):
             raise DidNotCompile(
                 str(problem), explained_lines(source, problem.lines, problem.refusals)
             ) from None
-    return Compiled(recipe.program, warnings[:MOST_LINES], recipe.work / "0.o")
+    return Compiled(recipe.program, warnings[:MOST_LINES], recipe)
 
 
 def explained_lines(source, lines, refusals):

@@ -166,6 +166,6 @@ def lower_limits(name):
 def not_inspected():
     """As long as it lasts, nobody looks at the names in a submission."""
     with contextlib.ExitStack() as stack:
-        for name in ("objections_to_names", "objections_to_source"):
+        for name in ("objections_to_symbols", "objections_to_source"):
             stack.enter_context(mock.patch(f"grader.judging.compiling.{name}", lambda *_, **__: []))
         yield

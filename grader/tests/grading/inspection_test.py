@@ -9,10 +9,18 @@ import unittest
 
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, written
 
+from engine.driver.build_folder import lines_of
 from grader.exercises.catalogue import all_exercises, chosen_exercise
-from grader.exercises.inspection import objections_to_names, objections_to_source
+from grader.inspection.object_symbols import (
+    Libraries,
+    libraries_of,
+    names_to_keep,
+    objections_to_symbols,
+    symbols_of,
+)
+from grader.inspection.source_tokens import objections_to_source
 from grader.judging.compiling import compiled_alone
-from grader.judging.programs import OBSERVED
+from grader.judging.programs import OBSERVED, Recipe
 from grader.judging.runner import NotCompiled
 from grader.sandbox.sandbox import Sandbox
 from lab_tool.authoring.trials import trials_of
@@ -51,6 +59,17 @@ class NamesTest(unittest.TestCase):
             memcpy U"""
         self.assertEqual(objections_to_names(_rows(names)), [])
 
+    def test_of_the_backend_only_what_translated_code_calls_is_allowed(self):
+        for name in (
+            "_ZN11cpu_backend8observer13thread_pausesEv",
+            "_ZN11cpu_backend8observer11thread_runsEj",
+            "_ZN11cpu_backend9scheduled9run_aheadEv",
+            "_ZN11cpu_backend15block_execution14abandon_blockEv",
+            "_ZTVN11cpu_backend6workerE",
+            "_ZN11cpu_backend6launch8observerEv",
+        ):
+            self.assertEqual(len(objections_to_names(f"{name} U\n")), 1, name)
+
     @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not here")
     def test_what_nvcc_adds_to_a_kernel_is_allowed_to_it_alone(self):
         for number in ("01.1", "03.2", "05.3"):
@@ -77,48 +96,91 @@ class NamesTest(unittest.TestCase):
         ):  # fmt: skip
             self.assertEqual(len(objections_to_names(f"{name} U\n")), 1, name)
 
+    @unittest.skipUnless(CAN_GRADE, "the race checker is not built")
     def test_what_would_take_the_place_of_ours_is_refused(self):
         for row in (
-            "cudaEventRecord T", "exit T", "malloc T", "_Znwm T", "_ZdlPv W", "main T", "memcpy W",
-            "_ZN9racecheck7checker6accessEv W", "_ZNSt6vectorIN9racecheck7findingEE9push_backEv W",
-            "_ZN11cpu_backend6launchEv T", "_ZNSs6appendEPKc T", "cudaMalloc D", "__tsan_init T",
-            "_ZN9racecheck4playE u", "environ A",
+            "cudaEventRecord T", "exit T", "malloc T", "_Znwm T", "main T",
+            "_ZNSs6appendEPKc T", "cudaMalloc D", "__tsan_init T", "environ B", "_ZNSolsEi T", "frexp i",
         ):  # fmt: skip
-            self.assertEqual(len(objections_to_names(f"{row} 0 8\n")), 1, row)
+            symbols = symbols_of(f"{row} 0 8\n")
+            self.assertEqual(len(objections_to_symbols(symbols, _libraries())), 1, row)
+
+    @unittest.skipUnless(CAN_GRADE, "the race checker is not built")
+    def test_what_is_compiled_into_each_object_takes_no_place(self):
+        """A template may be specialised, and inline functions are everybody's: of those that the libraries
+        have too the linker takes theirs, which are first, and all others stay within the object file."""
+        libraries = _libraries()
+        shared = next(name for name in sorted(libraries.ours) if "7checked10cuda_error" in name)
+        rows = ["_Z5saxpyfPKfPfm T", f"{shared} W", "_ZdlPv W", "memcpy W", "_ZNSs6appendEPKc W"]
+        rows += ["_ZNSt6vectorIiSaIiEE9push_backEv W", "_Z4mainv T", "memcpy U"]
+        symbols = symbols_of("".join(f"{row} 0 8\n" for row in rows))
+        self.assertEqual(set(names_to_keep(symbols, libraries)), {"_Z5saxpyfPKfPfm", shared})
 
     def test_the_students_own_names_are_allowed(self):
         rows = "_Z5saxpyfPKfPfm T 0 8\ncount B 0 8\n_ZNSt6vectorIiSaIiEE9push_backEv W 0 8\n_ZL4helpv t 0 8\n"
         self.assertEqual(objections_to_names(rows), [])
 
 
+@unittest.skipUnless(CAN_GRADE, "the CPU backend alone preprocesses by itself")
 class SourceTest(unittest.TestCase):
     def test_ways_around_names_are_refused(self):
         for text in (
             'asm("syscall");', "__asm__ volatile(\"\");", "[[gnu::section(\".text\")]] int x;",
             "__attribute__((constructor)) void f() {}", "namespace cpu_backend { void f(); }",
-            "#define J(a, b) a##b", "%:define J(a, b) a%:%:b", 'const char* s = R"(/*)"; asm("");',
-            "racecheck::checker::instance();", "as\\\nm(\"\");", "__builtin_ia32_movnti(p, 1);",
+            "#define J(a, b) a##b\nJ(as, m)(\"\");", 'const char* s = R"(/*)"; asm("");',
+            "%:define J(a, b) a%:%:b\nJ(cpu_, backend)::f();", "__builtin_ia32_movnti(p, 1);",
+            "racecheck::checker::instance();", "as\\\nm(\"\");", "as\\ \f\nm(\"\");",
             "#include <racecheck/races/checker.hpp>", "#include <immintrin.h>",
-            '#include "../exercises/a.cu"', "#  include\t</proc/self/environ>", "_mm_stream_si32(p, 1);",
-            "/* a */ asm /* b */ (\"\");",
+            "#  include\t</proc/self/environ>", "_mm_stream_si32(p, 1);", "/* a */ asm /* b */ (\"\");",
+            "#if __has_include(<a/*b>)\n#endif\nasm(\"\");  // */", "__CONCAT(__as, m__)(\"\");",
+            'extern "C" int f();', "extern\n\"C++\" { int f(); }", '[[using gnu: naked]] void f();',
+            "__builtin___memcpy_chk(p, q, 4, n);", '_Pragma("redefine_extname f g")',
+            "#pragma GCC optimize(\"O0\")", '#ident "text"', "[[clang::no_sanitize(\"thread\")]] int f();",
+            "__attribute((__no_sanitize_thread__)) int f();", "<:<:gnu::naked:>:> void f();",
         ):  # fmt: skip
-            self.assertTrue(objections_to_source(text), text)
+            self.assertTrue(_objections("#include <sys/cdefs.h>\n" + text), text)
+
+    def test_the_word_for_a_line_is_the_compilers_alone(self):
+        """Else what follows would not count as the student's."""
+        for text in (
+            '#line 1 "/usr/include/math.h"\nasm("");', '# 1 "/usr/include/math.h" 1 3\nasm("");',
+            '%:line 1 "/usr/include/math.h"\n', '/* a\n*/ # /* b\n*/ line 1 "/usr/include/math.h"\n',
+            '#li\\\nne 1 "/usr/include/math.h"\n', "\v#\f1 \"a.h\"\n",
+            '#if __has_include(<a/*b>)\n#endif\n#line 1 "/usr/include/math.h" // */',
+        ):  # fmt: skip
+            self.assertTrue(_objections(text), text)
+
+    def test_a_file_that_includes_itself_is_read_twice(self):
+        for name in ("__FILE__", '"01_saxpy.cu"', '"./01_saxpy.cu"'):
+            text = f'#ifdef AGAIN\nasm("");\n#else\n#define AGAIN\n#include {name}\n#endif\n'
+            self.assertTrue(_objections(text), name)
+
+    def test_headers_are_not_changed_by_macros(self):
+        for text in (
+            "#define observe_atomic(...)\n#include <cuda/atomic>", "#define if while",
+            "#define __builtin_memmove mine", "#def\\\nine\tbegin_atomic", "%:define _Tp int",
+        ):  # fmt: skip
+            self.assertTrue(_objections(text), text)
 
     def test_words_in_comments_and_texts_are_not(self):
         for text in (
-            "// racecheck says so; asm", "/* cpu_backend\n asm */", 'puts("asm racecheck");',
+            "// racecheck says so; asm", "/* cpu_backend\n asm */", 'const char* s = "asm racecheck";',
             "int section = 1, alias = 2, assembly = 3;", "int n = 1'000'000; char c = '\\'';",
             "#include <cuda/atomic>\n#include <cooperative_groups.h>\n#include <cstdio>",
             "extern __shared__ int cache[];", "__launch_bounds__(256)", "[[maybe_unused]] int x;",
+            "#define N 256\n#define WARP_SIZE 32\n#define CHECK(call) do { call; } while (0)",
+            "#define J(a, b) a##b\nint J(some, thing);", "// #1: the first", "int a[3]; int b = a[a[0]];",
+            "#include <cassert>\n#include <cmath>\nvoid f(float x) { assert(x < INFINITY || x == NAN); }",
+            "struct __align__(16) pair { int a[4]; };", "#pragma unroll 4\n", "extern int x;",
+            "/* the two forms:\n * #1 and\n * #2 */", "#include <climits>\nint most = INT_MAX;",
         ):  # fmt: skip
-            self.assertEqual(objections_to_source(text), [], text)
+            self.assertEqual(_objections(text), [], text)
 
     def test_no_text_of_the_course_is_refused(self):
         for exercise in all_exercises():
             for trial in trials_of(exercise):
-                self.assertEqual(
-                    objections_to_source(trial.text), [], f"{exercise.title} {trial.name}"
-                )
+                if trial.name in ("starter", "solution"):
+                    self.assertEqual(_objections(trial.text), [], f"{exercise.title} {trial.name}")
 
 
 @unittest.skipUnless(CAN_GRADE and real_sandboxes(), "compiling takes a sandbox")
@@ -142,6 +204,35 @@ class HonestTest(unittest.TestCase):
                     )
                 except NotCompiled as problem:
                     self.fail("\n".join(problem.lines))
+
+
+def objections_to_names(text, is_by_nvcc=False):
+    nothing = Libraries(frozenset(), frozenset(), frozenset())
+    return objections_to_symbols(symbols_of(text), nothing, is_by_nvcc)
+
+
+def _libraries():
+    build, exercise = BUILDS.cpu, chosen_exercise("01.1")
+    driver = str(build.place.folder / exercise.driver)
+    return libraries_of(
+        Recipe(build.place, build.settings, ["none.cu"], OBSERVED, objects=[driver])
+    )
+
+
+def _objections(text):
+    """To a text, as this build's compiler preprocesses it in the form for the race checker."""
+    with written("01.1", text) as file:
+        form, settings = OBSERVED.prefix, BUILDS.cpu.settings
+        words = [*lines_of(settings, "compiler")]
+        words += [
+            *lines_of(settings, f"{form}preprocessor_arguments"),
+            "-E",
+            "-x",
+            "c++",
+            file.name,
+        ]
+        run = subprocess.run(words, cwd=file.parent, capture_output=True, check=False)
+        return objections_to_source(file, run.stdout, file.parent)
 
 
 def _rows(text):

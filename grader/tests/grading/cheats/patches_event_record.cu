@@ -3,7 +3,6 @@
 // Exercise: 01.1
 // Verdict: CE 0
 // Says: It defines cudaEventRecord
-extern "C" cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t);
 #include <cstddef>
 
 __global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n) {
