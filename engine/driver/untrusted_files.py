@@ -6,6 +6,8 @@ import json
 import os
 import stat
 
+MOST = (1 << 64) - 1  # of a number
+
 
 def opened_file(path):
     """The file, opened for reading; None if it is no regular file. Waits for nothing, and follows no
@@ -29,9 +31,28 @@ def content_of(path, most):
 
 
 def json_of(path, most):
-    """What the JSON file says; None if it is none, or larger than that."""
+    """What the JSON file says; None if it is none, larger than that, or nothing that our programs write:
+    numbers that are not whole or beyond 64 bits, letters that no file can hold."""
     content = content_of(path, most + 1)
+    if len(content) > most:
+        return None
     try:
-        return json.loads(content) if len(content) <= most else None
+        made = json.loads(
+            content.decode(), parse_int=_whole_number, parse_float=_refused, parse_constant=_refused
+        )
+        if b"\\u" in content:  # half of a pair is no letter
+            json.dumps(made, ensure_ascii=False).encode()
+        return made
     except (ValueError, RecursionError):
         return None
+
+
+def _whole_number(text):
+    number = int(text)
+    if not -MOST <= number <= MOST:
+        raise ValueError(text)
+    return number
+
+
+def _refused(text):
+    raise ValueError(text)

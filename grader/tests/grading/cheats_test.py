@@ -84,6 +84,17 @@ class CheatsTest(unittest.TestCase):
         points = {part["part"]: part["points"] for part in found.parts}
         self.assertEqual(points["races"], 2, words_of(found))
 
+    def test_a_report_that_no_checker_writes_stops_nobody(self):
+        """The class is judged on: what such a text would break is broken for its author alone."""
+        text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
+        for forged in ('\\"findings\\": [\\"\\\\ud800\\"]', '\\"findings\\": [1e999]'):
+            changed = text.replace('\\"findings\\": []', forged)
+            self.assertNotEqual(changed, text)
+            with self.subTest(forged), not_inspected():
+                found = judged("01.1", changed)
+                self.assertEqual(found.points, 0, words_of(found))
+                self.assertIn("no kernel of yours was seen to run", words_of(found))
+
     def test_no_number_of_names_hides_one(self):
         text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
         several = "".join(f"int z{'z' * 50}_{number};\n" for number in range(400))

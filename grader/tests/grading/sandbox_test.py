@@ -473,6 +473,18 @@ class UntrustedFilesTest(unittest.TestCase):
             for text in ("{", "[" * 100000, "\x00", json.dumps({"a": "b" * 2000})):
                 file.write_text(text, encoding="utf-8")
                 self.assertIsNone(json_of(file, 1000), text[:10])
+
+    def test_json_that_no_program_of_ours_writes_is_nothing(self):
+        with tempfile.TemporaryDirectory() as name:
+            file = pathlib.Path(name, "report")
+            for content in (
+                b'"\\ud800"', b'{"\\uDFFF": 1}', b'"\xed\xa0\x80"', b'"\xff"', b"1e999", b"-1e999", b"0.5",
+                b"NaN", b"Infinity", b"18446744073709551616", b"-18446744073709551616", b"1" * 900,
+            ):  # fmt: skip
+                file.write_bytes(content)
+                self.assertIsNone(json_of(file, 1000), content)
+            file.write_bytes(b'{"n": 18446744073709551615, "text": "\\ud83d\\ude00 \\u00fc"}')
+            self.assertEqual(json_of(file, 1000), {"n": (1 << 64) - 1, "text": "\U0001f600 \u00fc"})
             file.write_text('{"a": 1}', encoding="utf-8")
             self.assertEqual(json_of(file, 1000), {"a": 1})
 
