@@ -18,6 +18,7 @@ from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
 from grader.exercises.limits import counted_case, depends_on_schedule, lines_about
+from grader.judging.plausibility import objections_to_unseen_stores
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
@@ -393,7 +394,8 @@ class Judge:
         )
         if found.is_free:
             runs = [run for run, _ in self.schedules]
-            return self.objections_to_schedules(runs) or self._stream_lines()
+            unseen = objections_to_unseen_stores([run.report for run in runs])
+            return unseen or self.objections_to_schedules(runs) or self._stream_lines()
         # All that are right: the larger ones have more reads that can get an old value.
         right = [case for number, case in enumerate(self.cases) if number not in self.wrong]
         shown = None
@@ -440,12 +442,13 @@ class Judge:
         seeds = [0, *(INTERRUPTED if depends_on_schedule(self.exercise) else ())]
 
         def counts(seed):
-            report = self.run_cases(program, [once], self.counting(seed), OF_A_SCHEDULE).report
-            return report["launch_counts"]
+            return self.run_cases(program, [once], self.counting(seed), OF_A_SCHEDULE).report
 
         try:
-            schedules = self.runner.run_until(lambda each: False, counts, seeds)
-            return lines_about(self.exercise, schedules, case)
+            reports = self.runner.run_until(lambda each: False, counts, seeds)
+            schedules = [report["launch_counts"] for report in reports]
+            unseen = objections_to_unseen_stores(reports)
+            return unseen or lines_about(self.exercise, schedules, case)
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]
 

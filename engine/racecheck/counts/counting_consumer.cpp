@@ -7,11 +7,12 @@ namespace racecheck {
 
 void counting_consumer::launch_begins(const cpu_backend::observer::launch& now) {
   counter_.launch_begins(now);
+  stored_.launch_begins(memory());
   next_.launch_begins(now);
 }
 
 void counting_consumer::launch_ends(bool failed) {
-  counter_.launch_ends(failed);
+  counter_.launch_ends(failed, stored_.unseen());
   next_.launch_ends(failed);
 }
 
@@ -70,13 +71,19 @@ void counting_consumer::fenced(thread_state& by, scope within, bool sequentially
 void counting_consumer::atomic_done(thread_state& by,
                                     const cpu_backend::observer::atomic_operation& done,
                                     place_number place) {
-  if (region* in = memory().find(done.address)) counter_.atomic_done(by.name.rank, *in);
+  if (region* in = memory().find(done.address)) {
+    counter_.atomic_done(by.name.rank, *in);
+    if (done.kind != cpu_backend::observer::access::load) {
+      stored_.stored(*in, done.address, done.bytes);
+    }
+  }
   next_.atomic_done(by, done, place);
 }
 
 bool counting_consumer::check(std::span<const logged_access> logged) {
   for (const logged_access& each : logged) {
     counter_.accessed(each.thread->name.rank, *each.in, each.bytes, each.writes);
+    if (each.writes) stored_.stored(*each.in, each.address, each.bytes);
   }
   return next_.check(logged);
 }
@@ -86,6 +93,7 @@ bool counting_consumer::volatile_access(thread_state& by, const std::byte* addre
   if (region* in = memory().find(address)) {
     const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
     counter_.accessed(by.name.rank, *in, std::min(bytes, left), writes);
+    if (writes) stored_.stored(*in, address, std::min(bytes, left));
   }
   return next_.volatile_access(by, address, bytes, site, writes);
 }

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "racecheck/counts/launch_counter.hpp"
+#include "racecheck/counts/stored_bytes.hpp"
 #include "racecheck/events/event_consumer.hpp"
 
 namespace racecheck {
@@ -52,6 +53,7 @@ class counting_consumer final : public event_consumer {
  private:
   event_consumer& next_;
   launch_counter counter_;
+  stored_bytes stored_;
 };
 
 }  // namespace racecheck

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -20,7 +21,7 @@ class launch_counter {
   static constexpr std::size_t most_launches = 1000;
 
   void launch_begins(const cpu_backend::observer::launch& now);
-  void launch_ends(bool failed);
+  void launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored);
   void block_begins(const cpu_backend::observer::block& begun);
 
   // ---- The block that runs: the others only between block_runs() and block_pauses().

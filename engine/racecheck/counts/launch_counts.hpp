@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "cpu_backend/observer.hpp"
 
@@ -59,6 +60,8 @@ struct launch_counts {
   group_counts total;
   group_counts most_per_block;
   event_counts most_per_thread;
+  // Of global memory, changed by the launch and by no store that was seen; see stored_bytes.hpp.
+  std::optional<std::uint64_t> unseen_bytes_stored;
 };
 
 }  // namespace racecheck

@@ -134,6 +134,17 @@ __global__ void local_array(const int* in, int* out) {
   out[i] = mine[at];
 }
 
+// Which the compiler tells nobody of. Of each second element; of the others it does.
+__device__ __attribute__((no_sanitize("thread"), noinline)) void put(int* to) { *to = 7; }
+__global__ void hide_stores(int* data) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i % 2 == 0) {
+    put(&data[i]);
+  } else {
+    data[i] = 7;
+  }
+}
+
 __device__ int variable[blocks * threads];
 __constant__ int factor;
 __global__ void use_variables() {
@@ -220,6 +231,7 @@ const struct {
     {"atomic_ref", [] { use_atomic_ref<<<blocks, threads>>>(zeros<int>(many)); }},
     {"fences", [] { use_fences<<<blocks, threads>>>(zeros<int>(many)); }},
     {"unequal", [] { from_one_to_another<int>(unequal); }},
+    {"hidden_stores", [] { hide_stores<<<blocks, threads>>>(zeros<int>(many)); }},
     {"local_array", [] { from_one_to_another<int>(local_array); }},
     {"variables",
      [] {

@@ -195,6 +195,7 @@ class Counts(unittest.TestCase):
         self.assertEqual(len(report["launch_counts"]), 1)
         launch = report["launch_counts"][0]
         self.assertTrue(launch["completed"])
+        self.assertEqual(launch["unseen_bytes_stored"], 0)
         return launch
 
     def test_each_kernel_is_counted_exactly_in_every_schedule(self):
@@ -204,6 +205,12 @@ class Counts(unittest.TestCase):
                     launch = self.counts_of(case, seed)
                     self.assertEqual(launch["kernel"], kernel)
                     self.assertEqual(numbers_of(launch), expected)
+
+    def test_stores_that_nobody_tells_of_are_seen_in_memory(self):
+        for variables in ({}, {"LAB_WEAK": "1"}):
+            [launch] = run("hidden_stores", **variables)[2]["launch_counts"]
+            self.assertEqual(launch["unseen_bytes_stored"], MANY // 2)
+            self.assertEqual(launch["global_stores"]["total"], MANY // 2)
 
     def test_old_values_change_no_number(self):
         for case, (_, expected) in COUNTED.items():

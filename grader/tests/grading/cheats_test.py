@@ -84,6 +84,15 @@ class CheatsTest(unittest.TestCase):
         points = {part["part"]: part["points"] for part in found.parts}
         self.assertEqual(points["races"], 2, words_of(found))
 
+    def test_without_the_inspection_hidden_stores_show_in_memory(self):
+        """The race checker hears of none of them, and still they give no points."""
+        for name in ("hides_stores_from_the_compiler", "copies_by_a_checked_function"):
+            with self.subTest(name), not_inspected():
+                found = judged("01.1", (FOLDER / f"{name}.cu").read_text(encoding="utf-8"))
+                points = {part["part"]: part["points"] for part in found.parts}
+                self.assertEqual((points["races"], points["limits"]), (0, 0), words_of(found))
+                self.assertIn("in a way that the race checker does not see", words_of(found))
+
     def test_a_report_that_no_checker_writes_stops_nobody(self):
         """The class is judged on: what such a text would break is broken for its author alone."""
         text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
