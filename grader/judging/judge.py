@@ -447,7 +447,9 @@ class Judge:
         try:
             reports = self.runner.run_until(lambda each: False, counts, seeds)
             schedules = [report["launch_counts"] for report in reports]
-            objections = objections_to_unseen_stores(reports) or self._race_when_counted(reports, case)
+            objections = objections_to_unseen_stores(reports) or self._race_when_counted(
+                reports, case
+            )
             return objections or lines_about(self.exercise, schedules, case)
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]

@@ -20,7 +20,7 @@ from grader.paths import ROOT
 from grader.sandbox import confined
 from grader.sandbox.landlock import SYSTEM, landlock_version, same_addresses
 from grader.sandbox.refused_calls import filter_is_known, filter_program
-from grader.sandbox.sandboxed_run import Access, Stopped, Watch
+from grader.sandbox.sandboxed_run import Access, SandboxFailed, Stopped, Watch
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 KINDS = (BUBBLEWRAP, LANDLOCK, NONE)
@@ -30,6 +30,7 @@ OF_A_GPU = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 MOST_TOLD = 1 << 16  # bytes
 SMALL = 16 << 20  # bytes of /tmp and /dev/shm
+LEAST_FREE = 1 << 20  # bytes of the disk
 
 
 class Sandbox:
@@ -54,7 +55,8 @@ class Sandbox:
             yield folder
 
     def run(self, command, access, environment=None, limits=None):
-        """Runs the command to its end, or to that of its time. Raises Stopped."""
+        """Runs the command to its end, or to that of its time. Raises Stopped, and SandboxFailed if there is
+        no room any more for what it writes: then how it ended says nothing."""
         limits = limits or Limits()
         variables = {
             "PATH": PATH,
@@ -82,6 +84,8 @@ class Sandbox:
             watch = Watch(process, access.work, limits, self.stopped, self.kind == BUBBLEWRAP)
             run = watch.result()
             is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
+        if free_bytes(access.work) < LEAST_FREE:
+            raise SandboxFailed(f"the disk is full: no room is left in {access.work}")
         return run if is_told or run.limit else run._replace(has_begun=False)
 
     def _started(self, words, variables, passed):
@@ -173,6 +177,12 @@ def prlimit_words(limits):
 def nvidia_nodes():
     nodes = sorted(str(path) for path in pathlib.Path("/dev").glob("nvidia*"))
     return [node for node in nodes if not os.path.isdir(node)]
+
+
+def free_bytes(folder):
+    """How much can still be written there."""
+    state = os.statvfs(folder)
+    return state.f_bavail * state.f_frsize
 
 
 def place_open_to_all(path):

@@ -53,7 +53,7 @@ class Stopped(Exception):
 
 
 class SandboxFailed(Exception):
-    """The sandbox could not start a program; nothing is known of the program itself."""
+    """The sandbox could not start a program, or had no room for it: nothing is known of it."""
 
 
 class Watch:

@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pathlib
+import types
 import unittest
 from unittest import mock
 
@@ -22,10 +23,11 @@ from grading_runs import (
 from engine.driver.build_folder import BuildFolder
 from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
+from grader.judging.judgements import INTERNAL
 from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import Sandbox
 from grader.sandbox.sandboxed_run import SandboxedRun
-from grader.submissions.grading_run import Tools, at_once, measured_cases
+from grader.submissions.grading_run import Tools, at_once, judge_unit, measured_cases
 from lab_tool.builds import exercise_builds
 
 NO_DEVICE = SandboxedRun(77, None, None, "")
@@ -55,6 +57,25 @@ class JobsTest(unittest.TestCase):
             self.assertEqual(said.getvalue(), "")
             self.assertEqual(at_once(1024), 8)
         self.assertIn("--jobs 1024: 8 are judged at once, 4 per processor.", said.getvalue())
+
+
+@unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
+class FullDiskTest(unittest.TestCase):
+    def test_what_a_full_disk_has_broken_is_judged_again(self):
+        """A compiler that can't write its output fails as it does over a mistake of the student's."""
+        cases, kept = cases_with_work("01.1"), []
+        with (
+            written("01.1", solution_text("01.1")) as file,
+            contextlib.redirect_stderr(io.StringIO()),
+        ):
+            run = types.SimpleNamespace(source_of=lambda _: file, keep=lambda *of: kept.append(of))
+            unit = types.SimpleNamespace(exercise=chosen_exercise("01.1"))
+            tools = Tools(Sandbox(real_sandboxes()[0]), BUILDS)
+            with mock.patch("grader.sandbox.sandbox.free_bytes", lambda _: 4096):
+                found = judge_unit(tools, run, cases, unit)
+            self.assertEqual((found.status, kept), (INTERNAL, []))
+            self.assertEqual(judge_unit(tools, run, cases, unit).status, "OK")
+            self.assertEqual(len(kept), 1)
 
 
 class BuildFolderTest(unittest.TestCase):
