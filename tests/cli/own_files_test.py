@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 
