@@ -12,6 +12,7 @@ from engine.driver.output import say
 from lab_tool.builds.backends import choose_backend, nvcc_version, visible_gpus
 from lab_tool.builds.build_folders import LEAST_FREE_SPACE, free_space
 from lab_tool.paths import ROOT
+from lab_tool.setup.newer_python import OLD
 from lab_tool.setup.operating_system import operating_system
 from lab_tool.setup.probe import look_around
 from lab_tool.setup.requirements import (
@@ -45,7 +46,7 @@ def act(arguments):
     say("This machine")
     row("system", system["PRETTY_NAME"], f"{platform.machine()}, {os.cpu_count()} cores{memory()}")
     first = shutil.which("python3")
-    is_shadowed = first and os.environ.get("LAB_OLD_PYTHON") == first
+    is_shadowed = first and os.environ.get(OLD) == first
     before = f"; {first} comes first on PATH and is too old" if is_shadowed else ""
     row("Python", platform.python_version(), sys.executable + before)
     free = free_space(ROOT)

@@ -2,6 +2,7 @@
 """The shape of what is in Python: no import cycle, no package needed, verbs that describe themselves."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -90,7 +91,12 @@ class Launcher(unittest.TestCase):
     def test_an_old_python_is_refused_in_one_sentence(self):
         program = text_of(ROOT / "lab").replace("import sys\n", "import sys\n" + OLD, 1)
         result = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+            env={**os.environ, "PATH": "/nowhere"},  # else a newer one that is there is taken
         )
         sentence = "lab: this is Python 3.8, and 3.9 or newer is needed.\n"
         self.assertEqual((result.returncode, result.stdout), (1, ""))
