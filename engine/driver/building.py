@@ -8,13 +8,27 @@ import re
 import time
 
 from engine.driver.build_folder import word_for
-from engine.driver.errors import CommandError
+from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import invocation
-from engine.driver.output import Progress, is_verbose, remark, remark_lines
+from engine.driver.output import Progress, is_verbose, printable, remark, remark_lines
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
 
+# (A colon separates the folders of PATH and PYTHONPATH.)
+NOT_IN_PATHS = re.compile(r"""[\n\t"'\\&;*|:]""")
 SILENT_SECONDS = 5  # a build with nothing to do ends sooner
+
+
+def require_usable_path(folder):
+    """Refuses a folder whose path Meson or Ninja can't take, where all is built anew at each run at best."""
+    found = NOT_IN_PATHS.search(str(folder))
+    if found:
+        what = {"\n": "a line feed", "\t": "a tab"}.get(found[0], found[0])
+        raise CommandError(
+            f"the path {printable(str(folder))} has a character that Meson and Ninja can't take: {what}; "
+            "move the folder to a path without it.",
+            WRONG_USE,
+        )
 
 
 def build(place, targets, what, seconds=None):

@@ -16,7 +16,7 @@ from engine.driver.arguments import (
     add_verbose,
 )
 from engine.driver.build_folder import BuildFolder, settings_of
-from engine.driver.building import alone_in, configure
+from engine.driver.building import alone_in, configure, require_usable_path
 from engine.driver.checking import add_check_options, check
 from engine.driver.command_line import Command, run_command
 from engine.driver.errors import WRONG_USE, CommandError
@@ -60,6 +60,8 @@ def configured(arguments):
     """The BuildFolder that --build names, or the default one, ready to be built in. Raises CommandError."""
     tools = {name: _tool(name, oldest) for name, oldest in (("Meson", OLDEST_MESON), ("Ninja", ()))}
     place = pathlib.Path(arguments.build) if arguments.build else default_build_folder()
+    for path in (ENGINE, place.absolute()):
+        require_usable_path(path)
     sources, folder = place / "source", place / "build"
     try:
         sources.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import pathlib
 import shutil
 
 from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
-from engine.driver.building import configure
+from engine.driver.building import configure, require_usable_path
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import remark
 from engine.driver.paths import shown
@@ -26,6 +26,7 @@ def put_own_tools_on_path():
 
 def configured(arguments):
     """The BuildFolder that the options --build and --backend ask for, ready to be built in."""
+    require_usable_path(ROOT)
     if arguments.build:
         folder = pathlib.Path(arguments.build)
         settings = settings_of(folder)
