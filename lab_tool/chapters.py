@@ -46,6 +46,11 @@ def chosen_chapters(wanted):
     names = {name: chapter for chapter in chapters for name in chapter.names}
     if wanted.rstrip("/") in names:
         return [names[wanted.rstrip("/")]]
+    if os.path.isdir(wanted):
+        raise CommandError(
+            f"{wanted} is a folder, and no chapter: lab takes a chapter, or files whose names end in .cu.",
+            WRONG_USE,
+        )
     if os.path.exists(wanted) or re.search(r"\.\w+$", wanted):
         raise CommandError(
             f"{wanted} is not a CUDA source: lab runs files whose names end in .cu.", WRONG_USE
@@ -56,6 +61,25 @@ def chosen_chapters(wanted):
         f"there is no chapter {wanted}; {hint(wanted, titles, f'there are {there_are}.')}",
         WRONG_USE,
     )
+
+
+def variants_of(chapter, root=ROOT):
+    """The names that --variant of its program takes, in their order; none if its source does not say.
+
+    The program itself says them, too, but it has to be built first.
+    """
+    found = re.search(r"\.variants = \{([^}]*)\}", _source_of(chapter, root))
+    return re.findall(r'"(\w+)"', found[1]) if found else []
+
+
+def may_hand_out_items(chapter, root=ROOT):
+    """Whether its program has options that name files of its own; only such a one has a --trace."""
+    return bool(re.search(r"\.files\b", _source_of(chapter, root)))
+
+
+def _source_of(chapter, root):
+    path = root / "chapters" / chapter.folder / f"{chapter.program}.cu"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def next_chapter(chapter):

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "lab/command_line.hpp"
 
+#include <cstdlib>
+
 // Not all of <CLI/CLI.hpp>: it takes twice as long to compile.
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -43,8 +45,10 @@ std::map<std::string, std::string> given_options(int argc, const char* const* ar
     throw usage_error(error.what());
   }
   if (const std::vector<std::string> unknown = app.remaining(); !unknown.empty()) {
-    throw usage_error("'" + unknown.front() + "' is not understood; " + known.program +
-                      " --help lists the options");
+    // lab has started it, and says as what.
+    const char* const typed = std::getenv("LAB_TYPED_COMMAND");
+    throw usage_error("'" + unknown.front() + "' is not understood; " +
+                      (typed ? typed : known.program) + " --help lists the options");
   }
   std::map<std::string, std::string> given;
   for (const CLI::Option* option : options) {

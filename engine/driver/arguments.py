@@ -151,19 +151,20 @@ def _refuse_empty(name, words):
         option = before if before.startswith("--") else ""
         if word.startswith("--") and word.endswith("="):
             option, word = word[:-1], ""
-        if not word:
+        if not word.strip():
             what = f"the value of {option}" if option else "an argument"
             raise CommandError(
-                f"{invocation().name} {name}: {what} is empty; {_help_shows(name)}", WRONG_USE
+                f"{what} is empty, as of a variable without a value; {_help_shows(name)}", WRONG_USE
             )
 
 
 def _refuse(name, verb, parser, word):
     """Says that the verb has no such option or argument."""
     if not word.startswith("-"):
+        takes_one = any(not action.option_strings for action in parser._actions)
+        which = "second argument" if takes_one else "argument"
         raise CommandError(
-            f"{invocation().name} {name} takes no second argument {word}; {_help_shows(name)}",
-            WRONG_USE,
+            f"{invocation().name} {name} takes no {which} {word}; {_help_shows(name)}", WRONG_USE
         )
     more = _help_shows(name)
     if verb.takes_program_options:

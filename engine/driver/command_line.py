@@ -4,6 +4,7 @@
 import os
 import signal
 import sys
+import tempfile
 from typing import Callable, NamedTuple
 
 from engine.driver import arguments as command_arguments
@@ -32,6 +33,12 @@ class Command(NamedTuple):
         if "--" in words:
             split = words.index("--")
             words, program_options = words[:split], words[split + 1 :]
+        if not words and program_options is not None:
+            raise CommandError(
+                f"options of a program, after --, need a verb before; {invocation().typed} --help shows "
+                "what there is.",
+                WRONG_USE,
+            )
         wants_help = not words or words[0] == "help" or "-h" in words or "--help" in words
         words = [word for word in words if not wants_help or word not in ("help", "-h", "--help")]
         if not words:
@@ -41,6 +48,12 @@ class Command(NamedTuple):
             if words[1:] or program_options:
                 raise CommandError(f"{invocation().name} --version takes nothing else.", WRONG_USE)
             return None, f"{invocation().name} {project_version()}"
+        if not name.strip():
+            raise CommandError(
+                f"an argument is empty, as of a variable without a value; {invocation().typed} --help "
+                "shows what there is.",
+                WRONG_USE,
+            )
         if name not in self.verbs:
             there_are = f"there are {', '.join(self.verbs)}."
             raise CommandError(
@@ -61,6 +74,7 @@ def run_command(command, words, prepare=lambda arguments: None):
     sys.stdout = sys.stdout or nowhere  # None if it is closed, as by `>&-`
     sys.stderr = sys.stderr or nowhere
     try:
+        _require_current_folder()
         name, arguments = command.parsed(words)
         if name is None:
             say(arguments.rstrip("\n"))
@@ -81,10 +95,36 @@ def run_command(command, words, prepare=lambda arguments: None):
             os.dup2(nowhere, stream.fileno())
         return 1
     except PermissionError as error:
-        what = error.filename or "something"
-        say_problem(f"this needs {what}, and you have no right to write there or to read it.")
+        say_problem(
+            f"this needs {_place_of(error)}, and you have no right to write there or to read it."
+        )
         return 1
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else "what is being written here: "
-        say_problem(f"{where}{error.strerror}.")
+        _let_go_of_full_streams()
+        say_problem(f"{_place_of(error)}: {error.strerror}.")
         return 1
+
+
+def _require_current_folder():
+    """Whatever is started in a folder that has been removed fails, with messages about something else."""
+    try:
+        os.getcwd()
+    except FileNotFoundError as error:
+        raise CommandError(
+            "the folder that you are in is not there any more; cd to another one.", WRONG_USE
+        ) from error
+
+
+def _place_of(error):
+    """The file of an OSError. What lab writes for its user has a name; what has none is a temporary file."""
+    return error.filename or f"a temporary file in {tempfile.gettempdir()}"
+
+
+def _let_go_of_full_streams():
+    """What could not be written stays in the buffer, and at the end Python would complain of it again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream.fileno())

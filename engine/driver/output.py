@@ -61,8 +61,14 @@ def coloured(text, colour, stream):
 
 def _write_line(stream, words):
     """In one piece, whatever the stream's buffer does: who reads both streams sees whole lines."""
-    stream.write(" ".join(map(str, words)) + "\n")
-    stream.flush()
+    try:
+        stream.write(" ".join(map(str, words)) + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a full disk does not say whose
+        name = "standard output" if stream is sys.stdout else "standard error"
+        raise OSError(error.errno, error.strerror, name) from error
 
 
 def say(*words):
@@ -97,7 +103,12 @@ def remark_lines(lines):
 
 
 def say_problem(message):
-    remark(coloured(f"{invocation().name}:", RED, sys.stderr), message)
+    """One sentence on one line, whatever a name in it has: a line feed is shown as \\n."""
+    text = "".join(
+        letter if letter.isprintable() or letter == NO_BREAK else repr(letter)[1:-1]
+        for letter in str(message)
+    )
+    remark(coloured(f"{invocation().name}:", RED, sys.stderr), text)
 
 
 def say_interrupted(what=""):

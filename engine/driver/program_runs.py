@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs finished programs in the user's sight, as they are or with old values for their plain reads."""
 
+import itertools
 import os
 import shlex
 import signal
@@ -57,7 +58,7 @@ def add_weak_options(parser, condition=""):
     )
 
 
-def run_weak_programs(programs, arguments):
+def run_weak_programs(programs, arguments, commands=()):
     """Runs [(program, its options)] of the race checker's form as the options say; returns one exit code."""
     if arguments.seed is None:
         os.environ["LAB_WEAK"] = "1"
@@ -65,14 +66,21 @@ def run_weak_programs(programs, arguments):
         os.environ["LAB_WEAK_SEED"] = str(arguments.seed)
     if arguments.explain:
         os.environ["LAB_WEAK_EXPLAIN"] = "1"
-    return run_programs(programs)
+    return run_programs(programs, commands)
 
 
-def run_programs(programs):
+def name_command(command):
+    """Lets a program that refuses an option name this command, as the user types it, and not itself."""
+    os.environ["LAB_TYPED_COMMAND"] = command
+
+
+def run_programs(programs, commands=()):
     """Runs [(program, its options)], with an empty line after each, and one line about several; returns
-    one exit code for all."""
+    one exit code for all. `commands` are those that run each of them, as they are typed."""
     codes = []
-    for program, options in programs:
+    for (program, options), command in itertools.zip_longest(programs, commands):
+        if command:
+            name_command(command)
         codes.append(run_finished_program(program, options))
         remark()
     if len(codes) > 1:

@@ -58,6 +58,7 @@ def check_once(
         environment["LAB_RACECHECK_REPORT"] = path
         environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
         environment["LAB_RACECHECK_SECONDS"] = str(timeout)
+        environment["LAB_RACECHECK_SECONDS_OPTION"] = "--timeout"
         environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
         environment[VARIABLE] = diagnostics
         environment.update(settings or {})

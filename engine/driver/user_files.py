@@ -13,8 +13,7 @@ OF_LAB = r"-(?:[cESo]|M\w*|x.*|o.*|std=.*|-std=.*)\Z"
 def check_file(arguments):
     """Refuses what is not there, before anything is set up for it."""
     for source in sources_of(arguments):
-        if not os.path.isfile(source):
-            raise CommandError(f"there is no file {source}.", WRONG_USE)
+        require_file(source)
     for number, source in enumerate(sources_of(arguments)):
         for other in sources_of(arguments)[:number]:
             if os.path.samefile(source, other):
@@ -24,7 +23,8 @@ def check_file(arguments):
                 raise CommandError(f"{source} is {what}: name it once.", WRONG_USE)
     for folder in arguments.include:
         if not os.path.isdir(folder):
-            raise CommandError(f"--include {folder}: there is no such folder.", WRONG_USE)
+            what = "that is no folder" if os.path.exists(folder) else "there is no such folder"
+            raise CommandError(f"--include {folder}: {what}.", WRONG_USE)
     for definition in arguments.define:
         if not re.match(r"[A-Za-z_]\w*(=|\(|\Z)", definition):
             raise CommandError(
@@ -34,6 +34,22 @@ def check_file(arguments):
         if not option.startswith("-") or re.match(OF_LAB, option):
             why = "lab chooses that itself" if option.startswith("-") else "an option begins with -"
             raise CommandError(f"--compiler-option {option}: {why}.", WRONG_USE)
+
+
+def require_file(path):
+    """Refuses what is no file that can be read, in words that say what it is."""
+    if os.path.isdir(path):
+        raise CommandError(f"{path} is a folder, and a file is needed.", WRONG_USE)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CommandError(f"{path} is no regular file.", WRONG_USE)
+    if os.path.islink(path) and not os.path.exists(path):
+        raise CommandError(
+            f"{path} is a link to {os.readlink(path)}, which is not there.", WRONG_USE
+        )
+    if not os.path.isfile(path):
+        raise CommandError(f"there is no file {path}.", WRONG_USE)
+    if not os.access(path, os.R_OK):
+        raise CommandError(f"{path} can't be read: you have no right to.", WRONG_USE)
 
 
 def sources_of(arguments):

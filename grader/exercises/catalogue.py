@@ -122,6 +122,12 @@ def chosen_exercise(wanted, root=ROOT):
         names[f"{chapter}_{each.name}"] = each
     if wanted in names:
         return names[wanted]
+    if "/" in wanted and not wanted.endswith(".cu"):
+        raise CommandError(
+            f"{wanted} is no exercise: take a number, a name, or the exercise's own file, such as "
+            f"{exercises[0].number}, {exercises[0].name} or {exercises[0].file_name}.",
+            WRONG_USE,
+        )
     if wanted.endswith(".cu"):
         found = exercise_of_file(wanted, exercises)
         if found:

@@ -22,6 +22,7 @@ KEYWORDS = set(
     "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
     "typename union unsigned using virtual void volatile wchar_t while xor xor_eq main".split()
 )
+LONGEST = 60  # of the letters of a name, which becomes part of longer ones
 ALIASES = {"programs", "exercise_solutions"}  # of chapters/meson.build
 
 
@@ -36,6 +37,11 @@ def targets_of_exercise(name):
 
 def require_free_targets(name, targets, root):
     """Refuses a name of which the build would make a target that it can't have, or has already."""
+    if len(name) > LONGEST:
+        raise CommandError(
+            f"{name} can't be the name: it has {len(name)} letters, and {LONGEST} are the most.",
+            WRONG_USE,
+        )
     reserved = sorted(targets & OF_MESON)
     if reserved:
         raise CommandError(

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Which backend `auto` takes: what nvcc and the driver say about the GPUs that are here."""
 
+import ctypes
 import os
 import re
 import shutil
 from typing import NamedTuple
 
+from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from engine.driver.processes import output_of
 from lab_tool.setup.requirements import dotted, numbers
 
@@ -29,6 +31,30 @@ def visible_gpus():
     query = ["nvidia-smi", "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader"]
     rows = [line.split(", ") for line in (output_of(query) or "").splitlines()]
     return [NvidiaGpu(row[0], row[1].replace(".", ""), row[2]) for row in rows if len(row) == 3]
+
+
+def require_gpu(arguments):
+    """Refuses --backend cuda for what is to run, where no GPU is: before minutes of compiling."""
+    if arguments.backend != "cuda" or not shutil.which("nvcc") or _has_gpu():
+        return
+    raise CommandError(
+        "--backend cuda: there is no GPU that answers, so nothing can run; --backend cpu needs none, and "
+        "./lab setup --backend cuda compiles all the same.",
+        NOTHING_COULD_RUN,
+    )
+
+
+def _has_gpu():
+    """As CUDA's driver sees it: nvidia-smi does not come with each."""
+    if visible_gpus():
+        return True
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int()
+    has_begun = driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0
+    return has_begun and count.value > 0
 
 
 def nvcc_version():

@@ -35,6 +35,12 @@ def configured(arguments):
                 f"{arguments.build} is not a build folder of this course; make one with meson setup.",
                 WRONG_USE,
             )
+        if os.path.realpath(settings["source_root"]) != str(ROOT):
+            raise CommandError(
+                f"--build {arguments.build}: that folder builds the course in {settings['source_root']}, "
+                f"and this is {ROOT}; make one of this course with meson setup.",
+                WRONG_USE,
+            )
         tools = set_up(settings["backend"])
         defect = defect_of(folder, tools["Meson"].version)
         if defect:

@@ -21,6 +21,7 @@ from engine.driver.program_runs import (
 )
 from engine.driver.recipe import build_file
 from engine.driver.user_files import check_file, options_of_program, words_of
+from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs
 from lab_tool.chapters import chosen_chapters
@@ -55,13 +56,15 @@ def act(arguments):
         return run_file(arguments)
     chapters = chosen_chapters(arguments.target)
     refuse_with_chapter(arguments)
+    require_gpu(arguments)
     place = configured(arguments)
     if len(chapters) == 1:
         build(place, [chapters[0].target], chapters[0].program)
     else:
         build(place, ["programs"], f"the {len(chapters)} chapters' programs")
     code = run_programs(
-        [(place.folder / chapter.target, arguments.program_options) for chapter in chapters]
+        [(place.folder / chapter.target, arguments.program_options) for chapter in chapters],
+        [f"./lab run {chapter.number} --" for chapter in chapters],
     )
     following = "./lab test" if len(chapters) > 1 else f"./lab racecheck {chapters[0].number}"
     say_next_after(code, following, DOCTOR)
@@ -70,6 +73,7 @@ def act(arguments):
 
 def run_file(arguments):
     check_file(arguments)
+    require_gpu(arguments)
     place = configured(arguments)
     program = build_file(place, arguments)
     code = run_finished_program(program, arguments.program_options)
@@ -90,7 +94,9 @@ def run_weak(arguments):
     if arguments.backend == "cuda":
         raise CommandError("--weak runs on the cpu backend alone.", WRONG_USE)
     programs = observed_programs(arguments)
-    code = run_weak_programs(programs, arguments)
+    chapters = [] if is_file(arguments) else chosen_chapters(arguments.target)
+    commands = [f"./lab run --weak {chapter.number} --" for chapter in chapters]
+    code = run_weak_programs(programs, arguments, commands)
     target = words_of(arguments) if is_file(arguments) else [arguments.target]
     say_next_after(code, _racecheck_command(arguments, target), DOCTOR)
     return code

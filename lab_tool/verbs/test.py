@@ -20,7 +20,7 @@ from lab_tool.testing.test_runs import at_once, run_and_report, say_by_suite, sa
 from lab_tool.testing.test_selection import select, suites_of, targets_of
 from lab_tool.testing.test_suites import all_marks, all_suites, suite_of
 
-QUICK = "quick"
+QUICK, ALL = "quick", "all"
 MOST_FILES = 8  # of a change that are named
 
 
@@ -70,6 +70,8 @@ def act(arguments):
     is_quick = arguments.names == [QUICK]
     if QUICK in arguments.names and not is_quick:
         raise CommandError(f"{QUICK} chooses its tests by itself: name no others.", WRONG_USE)
+    if ALL in arguments.names and arguments.names != [ALL]:
+        raise CommandError(f"{ALL} runs every test: name no others, or leave {ALL} out.", WRONG_USE)
     changes = None
     if arguments.since is not None:
         changes = changes_since(arguments.since)

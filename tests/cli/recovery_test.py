@@ -179,6 +179,18 @@ class MadeAnew(Checkout):
         )
         self.assertEqual((own / "build.ninja").read_text(encoding="utf-8"), "")
 
+    def test_one_of_another_clone_is_refused(self):
+        for words in (["run", "01"], ["racecheck", "01"], ["check", "01.1"], ["test"]):
+            (self.folder / "work").mkdir(exist_ok=True)
+            (self.folder / "work/01_saxpy.cu").touch()
+            result = self.lab(*words, "--build", str(BUILD))
+            self.assertEqual((result.returncode, result.stdout), (2, ""), result)
+            self.assertEqual(
+                result.stderr,
+                f"lab: --build {BUILD}: that folder builds the course in {ROOT}, and this is "
+                f"{self.folder.resolve()}; make one of this course with meson setup.\n",
+            )
+
     def test_interrupted_while_it_configures(self):
         command = [sys.executable, self.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
         with started(command, self.folder) as process:

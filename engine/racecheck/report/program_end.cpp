@@ -8,6 +8,7 @@
 //   LAB_RACECHECK_LENIENT=1    a race that only lacks an acquire is reported, and is no failure
 //   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers
 //   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
+//   LAB_RACECHECK_SECONDS_OPTION=NAME  the option by which a user has set that, for the message
 // The weak form, in which plain reads get old values, and the exit status is the program's own:
 //   LAB_WEAK=1                 each the oldest one that it may get
 //   LAB_WEAK_SEED=N            each one that is drawn from those that it may get; N is also the
@@ -189,8 +190,9 @@ void at_end(int status, void*) {
 void end_now(ended_by why) {
   time_is_over = true;
   if (why == ended_by::time) {
-    std::fprintf(stderr, "racecheck: stopped after %u s (LAB_RACECHECK_SECONDS)\n",
-                 seconds_of_program());
+    const char* const option = std::getenv("LAB_RACECHECK_SECONDS_OPTION");
+    std::fprintf(stderr, "racecheck: stopped after %u s (%s)\n", seconds_of_program(),
+                 option ? option : "LAB_RACECHECK_SECONDS");
   } else {
     std::fputs("racecheck: stopped by SIGTERM\n", stderr);
   }
