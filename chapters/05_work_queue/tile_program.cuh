@@ -59,10 +59,12 @@ inline std::vector<lab::choice_option> picture_choices() {
 inline std::vector<lab::file_option> picture_files() {
   return {{.name = "--image",
            .help = "also write the picture to FILE, as a PNG",
-           .unavailable = lab::why_no_png()},
+           .unavailable = lab::why_no_png(),
+           .kind = lab::image_file},
           {.name = "--trace",
            .help = "also write which SM did which item when to FILE, as Chrome trace events",
-           .unavailable = lab::why_no_json()}};
+           .unavailable = lab::why_no_json(),
+           .kind = lab::trace_file}};
 }
 
 inline picture picture_of(const lab::options& options) {
@@ -221,10 +223,11 @@ class tile_program {
   // variant, which was found to be right, or is wrong and shown so.
   void write_files() const {
     if (const std::string& path = options_.files.at("--image"); !path.empty()) {
-      lab::result_file(path).write(lab::png(coloured(of_, counts_.to_host())));
+      lab::result_file(path, lab::image_file, options_.force)
+          .write(lab::png(coloured(of_, counts_.to_host())));
     }
     if (const std::string& path = options_.files.at("--trace"); !path.empty()) {
-      lab::result_file(path).write(lab::chrome_trace(traces_));
+      lab::result_file(path, lab::trace_file, options_.force).write(lab::chrome_trace(traces_));
     }
   }
 

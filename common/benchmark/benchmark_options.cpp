@@ -65,7 +65,8 @@ benchmark_options parse_benchmark_options(int argc, const char* const* argv,
           {"--cache",
            "bytes of the last-level cache, beyond which inputs are rotated [what the device says]",
            "N"},
-          {"--json", "also write the results to FILE", "FILE"}}};
+          {"--json", "also write the results to FILE", "FILE"},
+          {"--force", "replace a FILE of another kind as well", ""}}};
   const std::map<std::string, std::string> given = lab::given_options(argc, argv, known);
   // Calls read(text) if the option was given.
   const auto with = [&given](const char* name, const auto& read) {
@@ -106,6 +107,7 @@ benchmark_options parse_benchmark_options(int argc, const char* const* argv,
   with("--json", [&](const std::string& text) {
     options.json_file = lab::parse_file_name("--json", text, lab::why_no_json());
   });
+  options.force = given.contains("--force");
   if (options.smallest > options.largest) {
     throw lab::usage_error("--smallest is larger than --largest");
   }

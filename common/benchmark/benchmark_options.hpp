@@ -19,6 +19,7 @@ struct benchmark_options {
   bool quick = false;                             // Fewer sizes.
   std::optional<std::uint64_t> cache_bytes = {};  // Not given: what the device says.
   std::string json_file = {};                     // Empty: no file.
+  bool force = false;                             // It may replace a file of another kind.
 };
 
 // What may be asked for: {chapter, subject}.

@@ -25,7 +25,10 @@ int run(int argc, char** argv) {
   const benchmarks::benchmark_options options =
       benchmarks::parse_benchmark_options(argc, argv, offered);
   std::optional<lab::result_file> json;
-  if (!options.json_file.empty()) json.emplace(options.json_file).require_writable();
+  if (!options.json_file.empty()) {
+    json.emplace(options.json_file, benchmarks::recorded_run_file, options.force)
+        .require_writable();
+  }
   if (const auto reason = lab::why_no_device()) {
     std::cerr << program << ": " << *reason << '\n';
     return lab::exit_no_device;

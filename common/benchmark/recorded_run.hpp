@@ -10,8 +10,12 @@
 #include <vector>
 
 #include "benchmark/comparison.hpp"
+#include "lab/result_file.hpp"
 
 namespace benchmarks {
+
+// What its file begins with.
+inline const lab::file_kind recorded_run_file = {.mark = "{\n  \"format\": "};
 
 // The device and the CUDA that drives it.
 struct device_facts {

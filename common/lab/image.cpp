@@ -34,6 +34,7 @@ std::string png(const image& picture) {
   std::string contents(bytes, '\0');
   write_to(contents.data(), bytes);
   contents.resize(bytes);
+  contents.insert(image_file.place, image_file.mark);
   return contents;
 }
 

@@ -67,6 +67,10 @@ class temporary_folder {
   std::filesystem::path path_;
 };
 
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
 std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -397,7 +401,7 @@ TEST_CASE("a picture becomes a PNG, or a sentence says why not") {
 TEST_CASE("a result file is written whole or not at all") {
   const temporary_folder folder;
   const auto path = folder.path() / "report.json";
-  const lab::result_file file(path);
+  const lab::result_file file(path, {});
   file.require_writable();
   CHECK(folder.file_count() == 0);  // The trial leaves nothing behind.
   file.write("first");
@@ -406,27 +410,60 @@ TEST_CASE("a result file is written whole or not at all") {
   CHECK(contents(path) == "second");
   CHECK(folder.file_count() == 1);
 
-  // A link is written through.
+  // Nothing is written through a link.
   const auto link = folder.path() / "link";
   std::filesystem::create_symlink(path, link);
-  lab::result_file(link).write("third");
+  CHECK_THROWS_AS(lab::result_file(link, {}).require_writable(), lab::usage_error);
+  CHECK_THROWS_AS(lab::result_file(link, {}).write("third"), std::runtime_error);
   CHECK(std::filesystem::is_symlink(link));
-  CHECK(contents(path) == "third");
+  CHECK(contents(path) == "second");
 
   for (const auto& refused :
        {folder.path(), folder.path() / "no" / "folder", std::filesystem::path("/dev/null")}) {
     CAPTURE(refused.string());
-    CHECK_THROWS_MATCHES(lab::result_file(refused).require_writable(), lab::usage_error,
+    CHECK_THROWS_MATCHES(lab::result_file(refused, {}).require_writable(), lab::usage_error,
                          MessageMatches(ContainsSubstring("cannot write '" + refused.string())));
   }
-  CHECK_THROWS_AS(lab::result_file(folder.path() / "no" / "folder").write("x"), std::runtime_error);
+  CHECK_THROWS_AS(lab::result_file(folder.path() / "no" / "folder", {}).write("x"),
+                  std::runtime_error);
 
   // A pipe stays a pipe.
   const auto pipe = folder.path() / "pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK_THROWS_AS(lab::result_file(pipe).require_writable(), lab::usage_error);
-  CHECK_THROWS_AS(lab::result_file(pipe).write("x"), std::runtime_error);
+  CHECK_THROWS_AS(lab::result_file(pipe, {}).require_writable(), lab::usage_error);
+  CHECK_THROWS_AS(lab::result_file(pipe, {}).write("x"), std::runtime_error);
   CHECK(std::filesystem::is_fifo(pipe));
+}
+
+TEST_CASE("a result file replaces only what it can tell for one of its kind") {
+  const temporary_folder folder;
+  const auto path = folder.path() / "file";
+  const lab::file_kind kind = {.mark = "kind", .place = 2};
+  for (const std::string content : {"", "a kind of file", "a kind"}) {
+    CAPTURE(content);
+    write(path, content);
+    lab::result_file(path, kind).require_writable();
+  }
+  for (const std::string content : {"kind", "a kin", "a", "a thesis"}) {
+    CAPTURE(content);
+    write(path, content);
+    CHECK_THROWS_MATCHES(lab::result_file(path, kind).require_writable(), lab::usage_error,
+                         MessageMatches(ContainsSubstring("of another kind is there")));
+    CHECK_THROWS_AS(lab::result_file(path, kind).write("x"), std::runtime_error);
+    CHECK(contents(path) == content);
+  }
+  lab::result_file(path, kind, true).write("x");
+  CHECK(contents(path) == "x");
+
+  // What lab writes is told for its own.
+  if (lab::why_no_png().empty()) {
+    write(path, lab::png({.width = 1, .height = 1, .pixels = {1, 2, 3}}));
+    lab::result_file(path, lab::image_file).require_writable();
+  }
+  if (lab::why_no_json().empty()) {
+    write(path, lab::chrome_trace({}));
+    lab::result_file(path, lab::trace_file).require_writable();
+  }
 }
 
 TEST_CASE("the exact data is exact") {

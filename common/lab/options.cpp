@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <limits>
 #include <system_error>
 #include <type_traits>
@@ -34,11 +35,17 @@ std::optional<std::uint64_t> decimal_or_power_of_two(const std::string& text) {
 
 // Two options that name one file: the second would overwrite what the first has written.
 void require_different_files(const options& chosen) {
-  std::map<std::string, std::string> option_of;
-  if (!chosen.json_file.empty()) option_of[chosen.json_file] = "--json";
+  std::map<std::filesystem::path, std::string> option_of;
+  const auto place = [](const std::string& path) {
+    std::error_code error;  // Then the name has to do; it is refused later.
+    const auto whole =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
+    return error ? std::filesystem::path(path) : whole;
+  };
+  if (!chosen.json_file.empty()) option_of[place(chosen.json_file)] = "--json";
   for (const auto& [option, path] : chosen.files) {
     if (path.empty()) continue;
-    const auto [other, is_new] = option_of.emplace(path, option);
+    const auto [other, is_new] = option_of.emplace(place(path), option);
     if (!is_new) throw usage_error(option + " and " + other->second + " name the same file");
   }
 }
@@ -96,6 +103,8 @@ options parse_options(int argc, const char* const* argv, const program_descripti
   for (const file_option& each : description.files) add(each.name, each.help, "FILE", "no file");
   add("--json", "also write the report to FILE", "FILE", "no file");
   known.options.push_back(
+      {.name = "--force", .help = "replace a FILE of another kind as well", .unit = ""});
+  known.options.push_back(
       {.name = "--wide", .help = "also show the fastest and the slowest run", .unit = ""});
 
   const std::map<std::string, std::string> given = given_options(argc, argv, known);
@@ -137,6 +146,7 @@ options parse_options(int argc, const char* const* argv, const program_descripti
     file(each.name, result.files[each.name], each.unavailable);
   }
   file("--json", result.json_file, why_no_json());
+  result.force = given.contains("--force");
   result.wide = given.contains("--wide");
   require_different_files(result);
   return result;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lab/command_line.hpp"
+#include "lab/result_file.hpp"
 
 namespace lab {
 
@@ -30,6 +31,7 @@ struct options {
   std::uint64_t seed = 1;
   std::string variant;    // Empty: all variants.
   std::string json_file;  // Empty: no file.
+  bool force = false;     // Files of another kind are replaced as well.
   bool wide = false;      // Every column of the table, however wide it becomes.
 
   // The program's own options, by name: "--size". Every one of them has its entry.
@@ -58,6 +60,7 @@ struct file_option {
   std::string name;         // "--trace"
   std::string help;         // "also write ... to FILE"
   std::string unavailable;  // Why this build has no such file, one sentence; empty where it has.
+  file_kind kind = {};      // How such files begin: another one is not replaced.
 };
 
 // What a program is, as its --help and its results print it.

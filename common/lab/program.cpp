@@ -8,6 +8,7 @@
 
 #include "lab/command_line.hpp"
 #include "lab/device.hpp"
+#include "lab/json_text.hpp"
 #include "lab/result_file.hpp"
 
 namespace lab {
@@ -17,11 +18,14 @@ namespace {
 int checked_run(int argc, const char* const* argv, const program_description& description,
                 const std::function<void(const options&, program_results&)>& body) {
   const options chosen = parse_options(argc, argv, description);
-  for (const auto& [option, path] : chosen.files) {
-    if (!path.empty()) result_file(path).require_writable();
+  for (const file_option& each : description.files) {
+    const std::string& path = chosen.files.at(each.name);
+    if (!path.empty()) result_file(path, each.kind, chosen.force).require_writable();
   }
   std::optional<result_file> json;
-  if (!chosen.json_file.empty()) json.emplace(chosen.json_file).require_writable();
+  if (!chosen.json_file.empty()) {
+    json.emplace(chosen.json_file, report_file, chosen.force).require_writable();
+  }
   if (const auto reason = why_no_device()) {
     std::cerr << description.name << ": " << *reason << '\n';
     return exit_no_device;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -67,38 +68,50 @@ std::string sentence(const std::filesystem::path& path, const std::string& reaso
   return "cannot write '" + path.string() + "': " + reason;
 }
 
-constexpr const char* not_a_file = "it is not a regular file";
-
-// A device, a pipe or a folder: renaming onto a device or a pipe would replace it by a file.
-bool is_something_else(const std::filesystem::file_status& status) {
-  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+// Whether the file is empty, or has the mark of its kind.
+bool is_of_kind(const std::filesystem::path& path, const file_kind& kind) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return false;
+  std::string content(kind.place + kind.mark.size(), '\0');
+  file.read(content.data(), static_cast<std::streamsize>(content.size()));
+  const auto count = static_cast<std::size_t>(file.gcount());
+  return count == 0 || (count == content.size() && content.substr(kind.place) == kind.mark);
 }
 
 }  // namespace
 
-// A link is followed now: renaming onto it would replace the link and leave the file it names.
-result_file::result_file(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code no_such_file;
-  const auto target = std::filesystem::canonical(path_, no_such_file);
-  if (!no_such_file) path_ = target;
+result_file::result_file(std::filesystem::path path, file_kind kind, bool force)
+    : path_(std::move(path)), kind_(std::move(kind)), force_(force) {}
+
+std::string result_file::refusal() const {
+  std::error_code error;
+  // A device, a pipe or a folder: renaming onto a device or a pipe would replace it by a file.
+  const auto status = std::filesystem::status(path_, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    return "it is not a regular file";
+  }
+  if (std::filesystem::is_symlink(std::filesystem::symlink_status(path_, error))) {
+    return "it is a link, and nothing is written through a link";
+  }
+  if (!std::filesystem::exists(status)) return "";
+  if (::access(path_.c_str(), W_OK) != 0) return std::strerror(errno);
+  if (!force_ && !is_of_kind(path_, kind_)) {
+    return "a file of another kind is there, and would be lost: choose another name, or add "
+           "--force";
+  }
+  return "";
 }
 
 void result_file::require_writable() const {
-  std::error_code error;
-  const auto status = std::filesystem::status(path_, error);
-  if (is_something_else(status)) throw usage_error(sentence(path_, not_a_file));
-  if (std::filesystem::exists(status) && ::access(path_.c_str(), W_OK) != 0) {
-    throw usage_error(sentence(path_, std::strerror(errno)));
-  }
+  if (const std::string why = refusal(); !why.empty()) throw usage_error(sentence(path_, why));
   const temporary_file trial(path_);
   if (trial.descriptor() < 0) throw usage_error(sentence(path_, std::strerror(errno)));
 }
 
 void result_file::write(const std::string& text) const {
   // Once more: it may have come about since, and what a rename would do to it cannot be undone.
-  std::error_code error;
-  if (is_something_else(std::filesystem::status(path_, error))) {
-    throw std::runtime_error(sentence(path_, not_a_file));
+  if (const std::string why = refusal(); !why.empty()) {
+    throw std::runtime_error(sentence(path_, why));
   }
   temporary_file file(path_);
   if (file.descriptor() < 0 || !file.write(text) || !file.rename_to(path_)) {

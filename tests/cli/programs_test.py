@@ -239,6 +239,26 @@ class ProgramsTest(unittest.TestCase):
                 run(program, "--json", "report.json", "--threads", "0", folder=folder)
                 self.assertEqual(old.read_text(encoding="utf-8"), "old")
 
+    def test_a_file_of_another_kind_and_a_link_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            thesis = pathlib.Path(folder, "thesis.txt")
+            thesis.write_text("mine", encoding="utf-8")
+            link = pathlib.Path(folder, "link")
+            link.symlink_to(thesis)
+            by_option = {"--json": programs(), "--trace": programs_with("--trace")}
+            for option, by in by_option.items():
+                self.refuses(2, option, str(thesis), names="of another kind is there", by=by)
+                self.refuses(2, option, str(link), "--force", names="it is a link", by=by)
+            words = ["--trace", "a", "--json", "./a"]
+            self.refuses(2, *words, names="the same file", by=programs_with("--trace"))
+            self.assertEqual(thesis.read_text(encoding="utf-8"), "mine")
+            words = ["--repeat", "1", "--json", str(thesis)]
+            result = run(programs()[0], *words, "--force")
+            if result.returncode == NO_DEVICE:
+                self.skipTest(result.stderr)
+            self.assertEqual(run(programs()[0], *words).returncode, 0)  # its own, again
+            self.assertEqual(sorted(os.listdir(folder)), ["link", "thesis.txt"])
+
     def test_help(self):
         for program in programs():
             with self.subTest(program=program.name):

@@ -153,10 +153,12 @@ chosen_options read_options(int argc, char** argv) {
       {.program = program,
        .summary = "what a CUDA thread and a barrier cost on the CPU backend",
        .options = {{"--quick", "fewer sizes, and 5 runs of each in place of 9", ""},
-                   {"--json", "also write the results to FILE", "FILE"}}});
+                   {"--json", "also write the results to FILE", "FILE"},
+                   {"--force", "replace a FILE of another kind as well", ""}}});
   chosen_options chosen = {.quick = given.contains("--quick")};
   if (const auto json = given.find("--json"); json != given.end()) {
-    chosen.json.emplace(lab::parse_file_name(json->first, json->second, lab::why_no_json()));
+    chosen.json.emplace(lab::parse_file_name(json->first, json->second, lab::why_no_json()),
+                        benchmarks::recorded_run_file, given.contains("--force"));
     chosen.json->require_writable();
   }
   return chosen;
