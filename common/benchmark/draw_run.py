@@ -26,7 +26,8 @@ import recorded_run
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 from engine.driver import drawing  # noqa: E402
-from engine.driver.paths import write_whole  # noqa: E402
+from engine.driver.errors import CommandError  # noqa: E402
+from engine.driver.output_files import NamedOutputs, add_force  # noqa: E402
 
 MOST_LINES = 4
 FEWEST_SIZES = 3  # of a plot of all times
@@ -312,6 +313,7 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--output", required=True, type=pathlib.Path, help="a folder")
+    add_force(parser)
     parser.add_argument("run", type=pathlib.Path)
     arguments = parser.parse_args()
     try:
@@ -323,13 +325,20 @@ def main():
         sys.exit(
             f"{arguments.run} has nothing to draw: no variant was measured together with a peer."
         )
-    for chapter, figure in figures.items():
-        target = arguments.output / f"{arguments.run.stem}-{chapter}.svg"
-        try:
-            write_whole(target, figure.svg())
-        except OSError as error:
-            sys.exit(f"{error.filename}: {error.strerror}")
-        print(target)
+    outputs = NamedOutputs(arguments.force, [arguments.run])
+    try:
+        targets = [
+            outputs.add("the picture", arguments.output / name, drawing.BEGINNING)
+            for name in (f"{arguments.run.stem}-{chapter}.svg" for chapter in figures)
+        ]
+        for target, figure in zip(targets, figures.values()):
+            target.write(figure.svg())
+            print(target.path)
+    except CommandError as problem:
+        print(problem, file=sys.stderr)
+        sys.exit(problem.code)
+    except OSError as error:
+        sys.exit(f"{error.filename}: {error.strerror}")
 
 
 if __name__ == "__main__":

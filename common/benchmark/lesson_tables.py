@@ -30,6 +30,8 @@ import recorded_run
 from recorded_run import RunError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+from engine.driver.output_files import write_whole  # noqa: E402
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(
@@ -319,7 +321,7 @@ def main():
         if new != old:
             differ.append(file)
             if not arguments.check:
-                file.write_text(new, encoding="utf-8")
+                write_whole(file, new)
                 print(f"{file}: written anew")
     if arguments.check and differ:
         sys.exit(f"these tables differ from the recorded runs: {', '.join(map(str, differ))}.")

@@ -20,7 +20,10 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 from engine.driver import drawing  # noqa: E402
-from engine.driver.paths import write_whole  # noqa: E402
+from engine.driver.errors import CommandError  # noqa: E402
+from engine.driver.output_files import NamedOutputs, add_force  # noqa: E402
+
+BEGINNING = rb'\{\n  "about": \{\n'  # of a file of recorded schedules
 
 # Of more multiprocessors than MOST_SHOWN a panel has FEW: those that end first and last, and others
 # between.
@@ -289,8 +292,16 @@ def main():
         required=True,
         help="place, cores, date and command of the runs, as a JSON object",
     )
+    add_force(parser)
     parser.add_argument("traces", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
+    outputs = NamedOutputs(arguments.force, arguments.traces)
+    try:
+        record = outputs.add("--json", arguments.json, BEGINNING)
+        picture = outputs.add("--output", arguments.output, drawing.BEGINNING)
+    except CommandError as problem:
+        print(problem, file=sys.stderr)
+        sys.exit(problem.code)
     panels = [
         panel
         for path in arguments.traces
@@ -303,9 +314,9 @@ def main():
     text = recorded(schedules)
     figure = figure_of(json.loads(text))
     try:
-        if arguments.json:
-            write_whole(arguments.json, text)
-        write_whole(arguments.output, figure.svg())
+        if record:
+            record.write(text)
+        picture.write(figure.svg())
     except OSError as error:
         sys.exit(f"{error.filename}: {error.strerror}")
 

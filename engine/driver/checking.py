@@ -9,17 +9,21 @@ import shlex
 from engine.driver.arguments import whole_number
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
+from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.driver.output import is_verbose, say, say_command, say_next
-from engine.driver.paths import require_writable, shown, write_whole
+from engine.driver.output_files import NamedOutputs, add_force
+from engine.driver.paths import shown
 from engine.driver.race_picture import races_of, write_picture
 from engine.driver.racecheck_runs import Merging, answer, schedules_text, standard_input
 from engine.driver.schedules import scheduled_runs
+from engine.driver.user_files import require_file
 
 DEFAULT_SEEDS = 20
 DEFAULT_SECONDS = 600
 MOST_SEEDS = 100_000
 MOST_SECONDS = 1_000_000
+RESULTS = rb'\[\n  \{\n    "(program|code)": '  # what the file of --json begins with
 
 
 def add_check_options(parser):
@@ -52,6 +56,7 @@ def add_check_options(parser):
         metavar="FILE.svg",
         help="draw each race as a sequence diagram: who did what, and what is missing between",
     )
+    add_force(parser)
     parser.add_argument(
         "--timeout",
         type=whole_number(1, MOST_SECONDS),
@@ -64,29 +69,42 @@ def add_check_options(parser):
     )
 
 
-def check(arguments, built_programs, configure, next_command, again):
+def require_program(arguments, default):
+    """Refuses a --program that can't be started, and next to it what else would say what is to be
+    checked; `default` is the target if none is given."""
+    given = [] if arguments.target == default else [arguments.target]
+    given += [*arguments.more_files, *(f"--include {each}" for each in arguments.include)]
+    given += [f"-D{each}" for each in arguments.define]
+    if given:
+        raise CommandError(
+            f"--program names a program that is built already: leave {given[0]} out.", WRONG_USE
+        )
+    require_file(arguments.program)
+    if not os.access(arguments.program, os.X_OK):
+        raise CommandError(f"{arguments.program} is no program that can be started.", WRONG_USE)
+
+
+def check(arguments, inputs, built_programs, configure, next_command, again):
     """Checks the programs, and says, writes and draws what was found; returns the exit code.
 
+    `inputs` are the user's files that are read for it.
     `built_programs` returns [(program, its options)], up to date, when all options are known to be right.
     `configure` returns the BuildFolder that the options mean, which has the race checker.
     `next_command` is recommended if all of it is right, and `again`, a function, returns the command that
     runs the schedule of a seed alone; either may be None.
     """
-    file = pathlib.Path(arguments.json) if arguments.json else None
-    if file:
-        require_writable("--json", file)
-    picture = pathlib.Path(arguments.picture) if arguments.picture is not None else None
-    if picture is not None:
-        if picture.suffix != ".svg":
-            raise CommandError(
-                f"--picture {picture}: the picture is an SVG file, so its name must end in .svg.",
-                WRONG_USE,
-            )
-        require_writable("--picture", picture)
+    outputs = NamedOutputs(arguments.force, inputs)
+    file = outputs.add("--json", arguments.json, RESULTS)
+    if arguments.picture is not None and not arguments.picture.endswith(".svg"):
+        raise CommandError(
+            f"--picture {arguments.picture}: the picture is an SVG file, so its name must end in .svg.",
+            WRONG_USE,
+        )
+    picture = outputs.add("--picture", arguments.picture, PICTURE)
     results = check_all(arguments, built_programs(), configure)
     if file:
-        write_whole(file, json.dumps(results, indent=2) + "\n")
-    if picture is not None:
+        file.write(json.dumps(results, indent=2) + "\n")
+    if picture:
         write_picture(races_of(results), picture)
     codes = [result["code"] for result in results]
     code = next((code for code in (WRONG_USE, 1, NOTHING_COULD_RUN) if code in codes), 0)

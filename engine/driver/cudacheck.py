@@ -17,7 +17,7 @@ from engine.driver.arguments import (
 )
 from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.building import alone_in, configure, require_usable_path
-from engine.driver.checking import add_check_options, check
+from engine.driver.checking import add_check_options, check, require_program
 from engine.driver.command_line import Command, run_command
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import CUDACHECK, invocation, set_invocation
@@ -30,7 +30,7 @@ from engine.driver.program_runs import (
     say_next_after,
 )
 from engine.driver.recipe import ORDINARY, RACECHECK, build_file
-from engine.driver.user_files import check_file, options_of_program, words_of
+from engine.driver.user_files import check_file, options_of_program, sources_of, words_of
 
 OLDEST_MESON = (1, 4, 0)
 OVERVIEW = """\
@@ -67,10 +67,16 @@ def configured(arguments):
         sources.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CommandError(f"{place} can't be written to: {error.strerror}.", WRONG_USE) from error
+    link = sources / "engine"
+    if link.exists() and link.resolve() != ENGINE:
+        raise CommandError(
+            f"--build {place}: that folder is of the engine in {link.resolve()}, and this is {ENGINE}; "
+            "name another one.",
+            WRONG_USE,
+        )
     with alone_in(place):
         if settings_of(folder) is None:
             shutil.copyfile(ENGINE / "standalone/meson.build", sources / "meson.build")
-            link = sources / "engine"
             if not link.exists():
                 link.unlink(missing_ok=True)  # to a copy that has gone
                 link.symlink_to(ENGINE, target_is_directory=True)
@@ -151,13 +157,17 @@ def check_races(arguments):
     def afterwards():
         return invocation().command("run", *_given_again(arguments))
 
+    def place():
+        return configured(arguments)
+
     if arguments.program:
-        return check(arguments, built, lambda: configured(arguments), None, None)
+        require_program(arguments, None)
+        return check(arguments, [arguments.program], built, place, None, None)
     if not arguments.target:
         raise CommandError(
             "cudacheck check needs FILE.cu; cudacheck check --help shows what there is.", WRONG_USE
         )
-    return check(arguments, built, lambda: configured(arguments), afterwards, again)
+    return check(arguments, sources_of(arguments), built, place, afterwards, again)
 
 
 def test(arguments):

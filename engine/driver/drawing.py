@@ -25,6 +25,11 @@ MARGIN = 8
 NOTE_LEFT = 14
 NOTE_WIDTH = WIDTH - 2 * NOTE_LEFT
 
+# What every picture begins with, however high it is: it tells our own from others.
+BEGINNING = (
+    rb'<\?xml version="1\.0" encoding="UTF-8"\?>\n(<!-- SPDX[^\n]* -->\n)?<svg [^\n>]*'
+    rb'viewBox="0 0 460 [\d.]+" role="img" aria-labelledby="title description">\n'
+)
 LICENSE = "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->"
 
 

@@ -10,7 +10,7 @@ import os
 
 from engine.driver.drawing import WIDTH, Figure, fitted
 from engine.driver.output import NO_BREAK, printable, say
-from engine.driver.paths import shown, write_whole
+from engine.driver.paths import shown
 
 
 def _index(index):
@@ -84,20 +84,21 @@ def race_figure(races, license_line=None):
 
 
 def write_picture(races, picture, says=True):
-    """Writes the picture of these races, and says so; without a race there is none."""
+    """Writes the picture of these races to an OutputFile, and says so; without a race there is none."""
+    path = picture.path
     if not races:
-        of_before = "; the one that is there is from before" if picture.exists() else ""
-        say(f"No race was found, so {shown(picture)} is not written{of_before}.")
+        of_before = "; the one that is there is from before" if path.exists() else ""
+        say(f"No race was found, so {shown(path)} is not written{of_before}.")
         return
-    write_whole(picture, race_figure(races).svg())
+    picture.write(race_figure(races).svg())
     if not says:
         return
     if len(races) == 1:
-        say(f"The race is drawn in {shown(picture)}.")
+        say(f"The race is drawn in {shown(path)}.")
     elif len(races) <= MOST_DRAWN:
-        say(f"The {len(races)} races are drawn in {shown(picture)}, one below the other.")
+        say(f"The {len(races)} races are drawn in {shown(path)}, one below the other.")
     else:
-        say(f"The first {MOST_DRAWN} of {len(races)} races are drawn in {shown(picture)}.")
+        say(f"The first {MOST_DRAWN} of {len(races)} races are drawn in {shown(path)}.")
 
 
 class _Column:

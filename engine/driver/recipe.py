@@ -16,6 +16,7 @@ from engine.driver.compiler_messages import readable
 from engine.driver.diagnostics import records_of
 from engine.driver.errors import CommandError
 from engine.driver.output import Progress, has_colour, is_verbose, remark_lines
+from engine.driver.output_files import write_whole
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
 from engine.driver.user_files import sources_of
@@ -128,7 +129,7 @@ class Recipe:
         if self.header:
             used.append(self.header + ".gch")
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
-        self.record.write_text(json.dumps(states), encoding="utf-8")
+        write_whole(self.record, json.dumps(states))
         return readable(printed)
 
     @property

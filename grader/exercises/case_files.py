@@ -6,6 +6,8 @@ from typing import NamedTuple, Optional
 
 from grader.exercises.cases import Array, PerLaunch
 
+BEGINNING = b"cases 1\n"
+
 
 class Launch(NamedTuple):
     contents: dict  # {place of the argument: its elements' bytes}
@@ -29,7 +31,7 @@ class CaseResult:
 
 def written_cases(cases, function):
     """The bytes of a file of cases; `function` is the name of the function that they call."""
-    parts = [b"cases 1\n"]
+    parts = [BEGINNING]
     for case in cases:
         parts.append(f"case {case.name}\n".encode())
         for argument in case.arguments:

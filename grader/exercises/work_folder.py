@@ -9,13 +9,13 @@ import hashlib
 import json
 import os
 import pathlib
-import tempfile
 import time
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import invocation
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import make_own_folder, write_new, write_whole
+from engine.driver.paths import shown
 from grader.exercises.markers import starter_of
 
 STARTER = "starter.cu"  # in the exercise's folder of a copy without solutions
@@ -41,9 +41,17 @@ class WorkFolder(NamedTuple):
         path = self.file_of(exercise)
         if path.exists():
             return False
-        self._make_folder()
-        _write_new(path, starter(exercise))
+        self.make_folder(path)
+        _refuse_link(path)
+        write_new(path, starter(exercise))
         return True
+
+    def require_place_of(self, exercise):
+        """Refuses a folder or a link in which begin() could not write the file."""
+        path = self.file_of(exercise)
+        self.make_folder(path)
+        if not path.exists():
+            _refuse_link(path)
 
     def reset(self, exercise):
         """Puts the starter in place of the file; returns the path under which the old one is kept.
@@ -54,6 +62,8 @@ class WorkFolder(NamedTuple):
         if not path.exists():
             self.begin(exercise)
             return None
+        self.make_folder(path)
+        _refuse_link(path)
         backup = _backup(path)
         write_whole(path, starter(exercise))
         return backup
@@ -102,18 +112,22 @@ class WorkFolder(NamedTuple):
 
     def _write_note(self, exercise, note):
         file = self._note_file(exercise)
-        self._make_folder()
-        file.parent.mkdir(exist_ok=True)
+        self.make_folder(file)
+        make_own_folder(file.parent)
         write_whole(file, json.dumps(note) + "\n")
 
-    def _make_folder(self):
+    def make_folder(self, file):
+        """Makes the folder, if it isn't there, for this file. Raises CommandError if it can't be written."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
+            why = "" if os.access(self.folder, os.W_OK) else "nothing can be written there"
         except OSError as error:
+            why = f"that folder can't be made: {error.strerror}"
+        if why:
             raise CommandError(
-                f"--work {shown(self.folder)}: the folder can't be made: {error.strerror}.",
+                f"lab writes {shown(file)}, and {why}; --work FOLDER takes another folder.",
                 WRONG_USE,
-            ) from error
+            )
 
 
 def starter(exercise):
@@ -141,19 +155,15 @@ def _backup(path):
         backup = path.with_name(f"{path.stem}.{day}.{number}{path.suffix}")
         if not backup.exists():
             break
-    _write_new(backup, content.decode(errors="surrogateescape"))
+    write_new(backup, content)
     return backup
 
 
-def _write_new(path, text):
-    """Writes a file that is not there yet: whole, or not at all."""
-    handle, name = tempfile.mkstemp(prefix=path.name, dir=path.parent)
-    try:
-        with open(handle, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o644)
-        os.link(name, path)  # fails if the file has come up meanwhile
-    finally:
-        os.unlink(name)
+def _refuse_link(path):
+    """A link may lead to any file of the user's: none is written through, and none is replaced."""
+    if path.is_symlink():
+        raise CommandError(
+            f"{shown(path)} is a link to {os.readlink(path)}, and lab writes through none: put the file "
+            "itself there.",
+            WRONG_USE,
+        )

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Judges a student's file where the student is, with the numbers that everybody sees."""
 
+from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import OutputFile
+from engine.driver.paths import shown
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import FAILED, NOT_RUN, ExerciseCases, Judge
 from grader.judging.results import cases_of
@@ -33,9 +35,12 @@ def check(
         if verdict.compiles:
             verdict = verdict._replace(warnings=runner.warnings, refusals=tuple(runner.refusals()))
     if picture and verdict.parts.get("races", NOT_RUN) != NOT_RUN:
-        picture.unlink(missing_ok=True)  # of an earlier check
-        if verdict.race_picture:
-            write_whole(picture, verdict.race_picture)
+        file = OutputFile(picture, PICTURE, shown(picture))
+        why_not = file.remove()  # that of an earlier check
+        if verdict.race_picture and why_not:
+            verdict = verdict._replace(lines=[*verdict.lines, f"{file.name}: {why_not}"])
+        elif verdict.race_picture:
+            file.write(verdict.race_picture)
             verdict = verdict._replace(picture=picture)
     return verdict
 

@@ -4,7 +4,7 @@
 import html
 import re
 
-from engine.driver.paths import write_whole
+from engine.driver.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
 from grader.judging.judgements import INTERNAL
@@ -71,12 +71,14 @@ def write_feedback(marks, pictures, folder):
     What an earlier run wrote and this one does not is removed.
     """
     for path, svg in pictures.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(folder / FEEDBACK)
+        make_own_folder((folder / path).parent)
         write_whole(folder / path, svg)
     titles = {each["number"]: f"{each['number']} {each['name']}" for each in marks["exercises"]}
     for student in marks["students"]:
         place = folder / FEEDBACK / student["folder"]
-        place.mkdir(parents=True, exist_ok=True)
+        make_own_folder(folder / FEEDBACK)
+        make_own_folder(place)
         markdown, html_page = (place / name for name in PAGES)
         write_whole(markdown, _markdown(student, titles))
         write_whole(html_page, _html(student, titles, pictures))

@@ -6,7 +6,7 @@ import html
 import statistics
 
 from engine.driver.output import counted
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from grader.judging.judge import COMPILE_ERROR
 from grader.judging.judgements import INTERNAL
 from grader.reports.feedback import page

@@ -6,7 +6,7 @@ import io
 import re
 import xml.etree.ElementTree as ElementTree
 
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from grader.judging.judgements import INTERNAL
 
 # What a spreadsheet would take for a formula.

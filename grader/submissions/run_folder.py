@@ -16,7 +16,8 @@ import time
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import make_own_folder, write_new, write_whole
+from engine.driver.paths import shown
 from grader.exercises.catalogue import chapter_headers
 from grader.judging.judgements import INTERNAL, Judgement, part_row
 from grader.paths import ROOT
@@ -53,10 +54,9 @@ class RunFolder:
         if source.is_file():
             return unit
         try:
-            source.parent.mkdir(parents=True, exist_ok=True)
-            written = source.with_suffix(".part")
-            written.write_bytes(content)
-            written.replace(source)
+            make_own_folder(source.parent.parent)
+            make_own_folder(source.parent)
+            write_new(source, content)
         except OSError as error:  # a full disk has no name
             where = shown(self.folder)
             raise CommandError(f"nothing can be written in {where}: {error.strerror}.") from error
@@ -80,7 +80,7 @@ class RunFolder:
             "seconds": round(seconds, 2),
             "made_under": self._made_under(unit),
         }
-        self._file_of(unit).parent.mkdir(exist_ok=True)
+        make_own_folder(self._file_of(unit).parent)
         write_whole(self._file_of(unit), json.dumps(data) + "\n")
 
     def _file_of(self, unit):
@@ -119,7 +119,7 @@ def broken(exercise, problem):
     return Judgement(INTERNAL, rows, "", [])
 
 
-def opened_run(folder, seed_given, conditions):
+def opened_run(folder, seed_given, conditions=()):
     """The RunFolder, begun or gone on with. Raises CommandError if another seed was used in it before."""
     file = folder / "seed"
     try:

@@ -16,7 +16,8 @@ import time
 
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, remark, seconds_text
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import write_whole
+from engine.driver.paths import shown
 from grader.judging.judgements import Judgement
 from grader.paths import ROOT
 from grader.submissions.run_folder import broken
@@ -110,7 +111,7 @@ class _Job:
         write_whole(script, _script(folder, self.batch_module))
         minutes = MINUTES_TO_START + size * MINUTES_PER_UNIT
         array = self.slurm.submit(script, len(batches), self.at_once, minutes, folder)
-        self.array.write_text(array, encoding="utf-8")
+        write_whole(self.array, array)
         try:
             self._wait(array, units)
         finally:

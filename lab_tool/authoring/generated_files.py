@@ -11,7 +11,7 @@ import re
 
 from engine.driver.errors import CommandError
 from engine.driver.names import listed
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell
 from lab_tool.chapters import all_chapters

@@ -4,11 +4,14 @@
 The templates are C++ and Markdown as they are, in which these words stand for the chapter's own.
 """
 
+import os
 import pathlib
 import re
+import shutil
+import tempfile
 
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_new, write_whole
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_program
 from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.paths import ROOT
@@ -25,17 +28,31 @@ def make_chapter(name, root=ROOT):
         "Chapter title": chapter.program.replace("_", " ").capitalize(),
         "NN": chapter.number,
     }
-    folder = root / "chapters" / chapter.folder
-    folder.mkdir()
-    made = []
-    templates = (path for path in TEMPLATES.rglob("*") if "__pycache__" not in path.parts)
-    for template in sorted(filter(pathlib.Path.is_file, templates)):
-        file = folder / replaced(str(template.relative_to(TEMPLATES)), words)
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(replaced(template.read_text(encoding="utf-8"), words), encoding="utf-8")
-        made.append(file)
-    add_row(root / "chapters/meson.build", chapter)
+    made = make_folder(root / "chapters" / chapter.folder, TEMPLATES, words)
+    try:
+        add_row(root / "chapters/meson.build", chapter)
+    except BaseException:
+        shutil.rmtree(root / "chapters" / chapter.folder)
+        raise
     return chapter, made
+
+
+def make_folder(folder, templates, words):
+    """Makes the folder out of templates, whole or not at all; returns its files."""
+    made = []
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as work:
+        whole = pathlib.Path(work, folder.name)
+        whole.mkdir()
+        for template in sorted(filter(pathlib.Path.is_file, templates.rglob("*"))):
+            if "__pycache__" in template.parts:
+                continue
+            name = replaced(str(template.relative_to(templates)), words)
+            (whole / name).parent.mkdir(parents=True, exist_ok=True)
+            write_new(whole / name, replaced(template.read_text(encoding="utf-8"), words))
+            made.append(folder / name)
+        whole.rename(folder)
+    return made
 
 
 def checked(name, root):
@@ -60,7 +77,7 @@ def checked(name, root):
         if other.program == chapter.program:
             raise CommandError(f"{other.folder} has a program {other.program} already.", WRONG_USE)
     require_free_targets(name, targets_of_program(chapter.program), root)
-    if (root / "chapters" / name).exists():
+    if os.path.lexists(root / "chapters" / name):
         raise CommandError(f"chapters/{name} is there already.", WRONG_USE)
     return chapter
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Makes an exercise out of templates/exercise: a folder, and nothing else."""
 
-import pathlib
+import os
 import re
 
 from engine.driver.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import all_exercises
-from lab_tool.authoring.new_chapter import replaced
+from lab_tool.authoring.new_chapter import make_folder
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_exercise
 from lab_tool.chapters import chosen_chapters
 from lab_tool.paths import ROOT
@@ -41,14 +41,6 @@ def make_exercise(chapter_name, name, root=ROOT):
         '"number": K': f'"number": {number}',
     }
     folder = root / "chapters" / chapter.folder / "exercises" / name
-    if folder.exists():
+    if os.path.lexists(folder):
         raise CommandError(f"{folder.relative_to(root)} is there already.", WRONG_USE)
-    made = []
-    for template in sorted(filter(pathlib.Path.is_file, TEMPLATES.rglob("*"))):
-        if "__pycache__" in template.parts:
-            continue
-        file = folder / replaced(str(template.relative_to(TEMPLATES)), words)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(replaced(template.read_text(encoding="utf-8"), words), encoding="utf-8")
-        made.append(file)
-    return f"{chapter.number}.{number}", made
+    return f"{chapter.number}.{number}", make_folder(folder, TEMPLATES, words)

@@ -9,7 +9,8 @@ import json
 
 from engine.driver.build_folder import lines_of, settings_of
 from engine.driver.errors import CommandError
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import write_whole
+from engine.driver.paths import shown
 from lab_tool.paths import ROOT
 
 DATABASE = ROOT / ".lab" / "compile_commands.json"

@@ -18,6 +18,7 @@ from lab_tool.setup.requirements import dotted
 
 # The programs and the scripts that read a recorded run have its format from here, too.
 SCHEMA = ROOT / "common/benchmark/recorded_run.schema.json"
+BEGINNING = rb'\{\n  "format": \d+,\n'  # of the file of a recorded run
 
 
 def processor():

@@ -15,7 +15,7 @@ import tempfile
 
 from engine.driver.errors import CommandError
 from engine.driver.output import say, say_problem
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import chosen_exercises
 from grader.judging.judgements import INTERNAL
 from grader.reports.conversions import (
@@ -36,7 +36,7 @@ def on_gradescope(root):
     results = graded(lambda exercises: files_of_folder(root / "submission"))
     answer = for_gradescope(results, results["students"][0])
     (root / "results").mkdir(exist_ok=True)
-    write_whole(root / "results/results.json", json.dumps(answer, indent=2) + "\n")
+    _write(root / "results/results.json", json.dumps(answer, indent=2) + "\n")
 
 
 def on_classroom50(checkout):
@@ -44,10 +44,15 @@ def on_classroom50(checkout):
     results = graded(lambda exercises: files_of_folder(checkout))
     student = results["students"][0]
     answer = for_classroom50(results, student, os.environ, _submitted(checkout))
-    write_whole(checkout / "result.json", json.dumps(answer, indent=2) + "\n")
+    _write(checkout / "result.json", json.dumps(answer, indent=2) + "\n")
     lines = "\n".join(line[2:] for line in feedback_lines(results, student))
     title = f"{answer['score']} of {answer['max-score']} points"
-    write_whole(checkout / "release-body.md", f"### {title}\n\n```text\n{lines}\n```\n")
+    _write(checkout / "release-body.md", f"### {title}\n\n```text\n{lines}\n```\n")
+
+
+def _write(path, text):
+    """For the system, which may be another user than the one that grades."""
+    write_whole(path, text, mode=0o644)
 
 
 def on_autolab(folder):

@@ -8,7 +8,7 @@ import sys
 
 from engine.driver.errors import CommandError
 from engine.driver.output import say, say_problem
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.sandbox.sandbox import strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_unit, measured_cases

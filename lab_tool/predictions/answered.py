@@ -3,7 +3,7 @@
 
 import json
 
-from engine.driver.paths import write_whole
+from engine.driver.output_files import make_own_folder, write_whole
 
 
 def answered_right(folder):
@@ -18,7 +18,7 @@ def answered_right(folder):
 def remember_right_answer(folder, prediction):
     names = answered_right(folder) | {prediction.name}
     file = _file(folder)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folder(file.parent)
     write_whole(file, json.dumps(sorted(names)) + "\n")
 
 

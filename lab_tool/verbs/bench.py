@@ -10,14 +10,17 @@ from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
 from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
+from engine.driver.names import hint, listed
 from engine.driver.output import remark, say, say_next
-from engine.driver.paths import require_writable, shown, write_whole
+from engine.driver.output_files import NamedOutputs, add_force
+from engine.driver.paths import shown
 from engine.driver.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
-from lab_tool.builds.backends import choose_backend
+from lab_tool.builds.backends import choose_backend, require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
+from lab_tool.builds.recorded_runs import BEGINNING as RECORDED_RUN
 from lab_tool.builds.recorded_runs import circumstances, recorded
 from lab_tool.chapters import chosen_chapters
 from lab_tool.options import add_backend, add_build
@@ -27,6 +30,7 @@ BENCHMARKS = {
     "cuda": "common/benchmark/chapter_benchmark",
     "cpu": "common/benchmark/cpu_backend/cpu_backend_benchmark",
 }
+SUBJECTS = ["kernels", "launches"]  # of the benchmarks of chapters
 # What they measure is printed, and not part of the recorded run.
 ALL_CORES_BENCHMARK = "common/benchmark/cpu_backend/all_cores_benchmark"
 RACECHECK_BENCHMARK = "engine/racecheck/racecheck_benchmark"
@@ -41,6 +45,7 @@ def add_options(parser):
         help="a chapter by its number or name, or all (the default)",
     )
     parser.add_argument("--json", metavar="FILE", help="record the run in FILE")
+    add_force(parser)
     parser.add_argument(
         "--quick", action="store_true", help="fewer rounds and sizes, in a fraction of the time"
     )
@@ -65,8 +70,8 @@ def time_exercises(arguments):
         raise CommandError(
             "--exercises times the CPU backend's checks; leave --backend out.", WRONG_USE
         )
-    if arguments.json or arguments.quick:
-        raise CommandError("--exercises goes with neither --json nor --quick.", WRONG_USE)
+    if arguments.json or arguments.quick or arguments.only:
+        raise CommandError("--exercises goes with none of --json, --quick and --only.", WRONG_USE)
     folders = [chapter.folder for chapter in chosen_chapters(arguments.target)]
     exercises = [each for each in all_exercises() if each.chapter in folders]
     arguments.backend = "cpu"
@@ -84,13 +89,23 @@ def time_exercises(arguments):
     return 0
 
 
+def refuse_chapter_on_cpu(arguments):
+    if arguments.target != "all" or arguments.only:
+        raise CommandError(
+            "on the CPU backend bench measures the backend itself, and no chapter.", WRONG_USE
+        )
+
+
 def act(arguments):
     if arguments.exercises:
         return time_exercises(arguments)
     chapters = chosen_chapters(arguments.target)
-    file = pathlib.Path(arguments.json) if arguments.json else None
-    if file:
-        require_writable("--json", file)
+    if arguments.only and arguments.only not in SUBJECTS:
+        more = hint(arguments.only, SUBJECTS, f"there are {listed(SUBJECTS)}.")
+        raise CommandError(f"--only {arguments.only}: there is no such subject; {more}", WRONG_USE)
+    if arguments.backend == "cpu":
+        refuse_chapter_on_cpu(arguments)
+    file = NamedOutputs(arguments.force).add("--json", arguments.json, RECORDED_RUN)
     if arguments.backend == "auto" and not arguments.build:
         choice = choose_backend()
         if choice.backend != "cuda":
@@ -98,13 +113,12 @@ def act(arguments):
                 f"bench needs a GPU: {choice.reason}; --backend cpu measures the CPU backend itself.",
                 NOTHING_COULD_RUN,
             )
+    require_gpu(arguments)
     place = configured(arguments)
     settings = settings_of(place.folder)
     backend = settings["backend"]
-    if (arguments.target != "all" or arguments.only) and backend == "cpu":
-        raise CommandError(
-            "on the CPU backend bench measures the backend itself, and no chapter.", WRONG_USE
-        )
+    if backend == "cpu":
+        refuse_chapter_on_cpu(arguments)
     only = ["--only", arguments.only] if arguments.only else []
     chosen = [*only, *(["--quick"] if arguments.quick else [])]
     chapter = [] if arguments.target == "all" else [chapters[0].number]
@@ -121,8 +135,8 @@ def act(arguments):
     if file:
         of_backend = ["--backend", "cpu"] if backend == "cpu" else []
         words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "FILE"]
-        write_whole(file, recorded(found, {**about, "command": shlex.join(words)}))
-        remark(f"{shown(file)} is the recorded run.")
+        file.write(recorded(found, {**about, "command": shlex.join(words)}))
+        remark(f"{shown(file.path)} is the recorded run.")
     printed_only = [ALL_CORES_BENCHMARK] if backend == "cpu" else []
     if settings.get("racecheck_libraries") and not arguments.quick:
         printed_only.append(RACECHECK_BENCHMARK)
@@ -131,7 +145,7 @@ def act(arguments):
             build(place, [each], each.rsplit("/", 1)[1])
             code = run_finished_program(place.folder / each, [])
     if code == 0 and file:
-        say_next(shlex.join(["./lab", "plot", shown(file)]))
+        say_next(shlex.join(["./lab", "plot", shown(file.path)]))
     elif code == 0:
         of_backend = ["--backend", "cpu"] if backend == "cpu" else []
         words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "run.json"]

@@ -7,13 +7,17 @@ import pathlib
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, say, say_next
-from engine.driver.paths import require_writable, shown, write_whole
+from engine.driver.output_files import NamedOutputs, add_force
+from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import NOT_BEGUN
 from grader.judging.check import checked
+from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
 from lab_tool.options import add_backend, add_build, add_work, work_folder
+
+VERDICTS = rb'\[\n  \{\n    "exercise": '  # what the file of --json begins with
 
 
 def add_options(parser):
@@ -28,6 +32,7 @@ def add_options(parser):
         "--explain", action="store_true", help="say of a race what is missing, and where it belongs"
     )
     parser.add_argument("--json", metavar="FILE", help="write the verdicts to FILE as well")
+    add_force(parser)
     add_work(parser)
     add_backend(parser)
     add_build(parser)
@@ -37,9 +42,9 @@ def add_options(parser):
 def act(arguments):
     work = work_folder(arguments)
     chosen = chosen_files(arguments.target, work)
-    file = pathlib.Path(arguments.json) if arguments.json else None
-    if file:
-        require_writable("--json", file)
+    outputs = NamedOutputs(arguments.force, [source for _, source in chosen])
+    file = outputs.add("--json", arguments.json, VERDICTS)
+    require_gpu(arguments)
     builds = exercise_builds(arguments, [exercise for exercise, _ in chosen])
     verdicts = []
     for exercise, source in chosen:
@@ -52,7 +57,7 @@ def act(arguments):
             for line in refusal_lines(verdict):
                 say(line)
     if file:
-        write_whole(file, json.dumps([as_data(*item) for item in verdicts], indent=2) + "\n")
+        file.write(json.dumps([as_data(*item) for item in verdicts], indent=2) + "\n")
     failed = [exercise for exercise, verdict in verdicts if not verdict.is_solved]
     if len(chosen) > 1:
         words = ("check", failed[0].number) if failed else ("exercises",)

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """./lab exercises: what there is to do, and how far you are."""
 
-import pathlib
-
 from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.output import say, say_next
-from engine.driver.paths import require_writable
+from engine.driver.output_files import NamedOutputs
+from grader.exercises.case_files import BEGINNING as CASES
 from grader.exercises.case_files import written_cases
 from grader.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders
 from grader.exercises.work_folder import DONE
@@ -32,9 +31,8 @@ def act(arguments):
         return 0
     if arguments.write_cases:  # Meson again, for the solutions on a GPU
         exercise = chosen_exercise(arguments.write_cases[0])
-        file = pathlib.Path(arguments.write_cases[1])
-        require_writable("--write-cases", file)
-        file.write_bytes(written_cases(cases_of(exercise), exercise.name))
+        file = NamedOutputs().add("--write-cases", arguments.write_cases[1], CASES)
+        file.write(written_cases(cases_of(exercise), exercise.name))
         return 0
     work = work_folder(arguments)
     exercises = all_exercises()

@@ -10,7 +10,8 @@ import pathlib
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import counted, remark, say, say_next
-from engine.driver.paths import shown, write_whole
+from engine.driver.output_files import write_whole
+from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercises
 from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL
@@ -23,6 +24,7 @@ from grader.submissions.grading_run import Tools, judge_here
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
+from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
@@ -91,6 +93,12 @@ def act(arguments):
             "choose one outside.",
             WRONG_USE,
         )
+    if arguments.roster and output.resolve() in pathlib.Path(arguments.roster).resolve().parents:
+        raise CommandError(
+            f"--roster {arguments.roster} is in --output {output}, where the reports are written; keep it "
+            "outside.",
+            WRONG_USE,
+        )
     require_closed_places(arguments)
     sandbox = strongest_sandbox(arguments.require_sandbox)
     if sandbox.kind == NONE:
@@ -98,16 +106,19 @@ def act(arguments):
             "There is no sandbox here: what students wrote can read your files. "
             "docs/grading-security.md says what to do; --require-sandbox refuses this."
         )
+    if arguments.executor == "local":  # else the nodes have the GPUs
+        require_gpu(arguments)
     submissions = submissions_of(place, exercises, roster, due, sandbox)
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
+    run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
     if not builds.cpu.can_observe:
         raise CommandError(
             "grading takes the race checker, and this build folder has none.", WRONG_USE
         )
-    run = opened_run(output, arguments.seed, (sandbox.kind, builds.backend))
+    run.conditions = (sandbox.kind, builds.backend)
     if sandbox.kind != NONE:
         remark(f"Sandbox: {sandbox.kind}.")
     units = {

@@ -8,6 +8,7 @@ from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import DONE
 from grader.judging.check import checked
+from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.learning import Lesson
 from lab_tool.learning.terminal import is_terminal
@@ -55,6 +56,8 @@ def act(arguments):
             f"learn needs a terminal: {work.command('check', exercise.number)} checks once{first}.",
             WRONG_USE,
         )
+    require_gpu(arguments)
+    work.require_place_of(exercise)
     builds = exercise_builds(arguments, exercises)
     lesson = Lesson(
         work,

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT
 """./lab new: a new chapter or exercise, which builds and passes its tests."""
 
+import os
+import shutil
+
 from engine.driver.arguments import WRONG_USE_MEANING, Verb
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
+from engine.driver.output_files import put_back_on_failure
 from engine.driver.paths import shown
 from lab_tool.authoring.generated_files import generated_files, write_generated_files
 from lab_tool.authoring.new_chapter import make_chapter
@@ -38,8 +42,7 @@ def act(arguments):
             raise CommandError(
                 "lab new chapter needs one name, as in ./lab new chapter 07_prefix_sum.", WRONG_USE
             )
-        generated_files()  # What keeps them from being made is said before anything is.
-        chapter, made = make_chapter(names[0])
+        chapter, made = _with_generated_files(lambda: make_chapter(names[0]))
         added = "A row in chapters/meson.build was added; docs/internals/chapters.md says what each file is."
         following = f"./lab test {chapter.number}"
     else:
@@ -49,15 +52,30 @@ def act(arguments):
                 "./lab new exercise 04 longest_run.",
                 WRONG_USE,
             )
-        generated_files()
-        number, made = make_exercise(*names)
+        number, made = _with_generated_files(lambda: make_exercise(*names))
         added = f"This is exercise {number}; docs/internals/exercises.md says what each file is."
         following = f"./lab check-course {number}"
-    for file in [*made, *(ROOT / path for path in write_generated_files())]:
+    for file in made:
         say(shown(file))
     say(added)
     say_next(following)
     return 0
+
+
+def _with_generated_files(make):
+    """What `make` returns: what was made, and a list of files, to which the generated ones are added.
+    All of it is made, or nothing."""
+    files = generated_files()  # What keeps them from being made is said before anything is.
+    made = []
+    with put_back_on_failure([ROOT / "chapters/meson.build", *(ROOT / path for path in files)]):
+        try:
+            what, made = make()
+            written = write_generated_files()
+        except BaseException:
+            if made:
+                shutil.rmtree(os.path.commonpath([str(file.parent) for file in made]))
+            raise
+    return what, [*made, *(ROOT / path for path in written)]
 
 
 VERB = Verb(

@@ -7,8 +7,10 @@ import pathlib
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say_next
+from engine.driver.output_files import add_force
 from engine.driver.paths import shown
 from engine.driver.processes import run_quietly
+from engine.driver.user_files import require_file
 from lab_tool.builds.recorded_runs import is_recorded_run
 from lab_tool.paths import ROOT
 from lab_tool.setup.python_packages import JSONSCHEMA, python_with_installed
@@ -21,13 +23,13 @@ def add_options(parser):
     parser.add_argument(
         "--output", metavar="FOLDER", help="where the pictures go (default: next to FILE.json)"
     )
+    add_force(parser)
     add_verbose(parser)
 
 
 def act(arguments):
     file = pathlib.Path(arguments.target)
-    if not file.is_file():
-        raise CommandError(f"there is no file {file}.", WRONG_USE)
+    require_file(file)
     folder = pathlib.Path(arguments.output) if arguments.output else file.parent
     if not folder.is_dir():
         raise CommandError(f"--output {folder}: there is no such folder.", WRONG_USE)
@@ -36,8 +38,12 @@ def act(arguments):
     if not is_recorded_run(file):
         raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
     python = python_with_installed(JSONSCHEMA)
-    command = [python, shown(RUN_DRAWER), "--output", shown(folder), shown(file)]
-    if run_quietly(command, "Drawing", shows_output=True) != 0:
+    force = ["--force"] if arguments.force else []
+    command = [python, shown(RUN_DRAWER), *force, "--output", shown(folder), shown(file)]
+    code = run_quietly(command, "Drawing", shows_output=True)
+    if code == WRONG_USE:  # a file of the user's is there; that is said
+        return code
+    if code != 0:
         raise CommandError("the pictures could not be drawn; the message is above.")
     say_next(f"open the pictures in {shown(folder)} in a browser")
     return 0
@@ -45,7 +51,7 @@ def act(arguments):
 
 VERB = Verb(
     summary="draws what bench has recorded",
-    usage=["plot FILE.json [--output FOLDER] [--verbose]"],
+    usage=["plot FILE.json [--output FOLDER] [options]"],
     description="""\
 Draws a recorded run of ./lab bench --json: one SVG picture for each chapter that it timed, with the
 time of its variants divided by the best library's.""",

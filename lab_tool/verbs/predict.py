@@ -5,8 +5,10 @@ import shlex
 import sys
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import is_terminal, say, say_next
+from engine.driver.output_files import OutputFile
 from engine.driver.paths import shown
 from engine.driver.race_picture import write_picture
 from lab_tool.options import add_build, add_work, work_folder
@@ -102,12 +104,14 @@ def asked():
 
 def judge(prediction, answer, build, work):
     """Runs the four variants, and says for each whether it was judged rightly; the exit code."""
+    path = work.folder / f"{prediction.label}_{prediction.name}.svg"
+    picture = OutputFile(path, PICTURE, shown(path))
+    work.make_folder(path)
+    picture.require_writable()
     findings = findings_of(prediction, build)
     for letter in LETTERS:
         say(f"\n{judgement_of(prediction, letter, answer, findings[letter])}")
     say(f"\n{summary_of(prediction, answer)}")
-    picture = work.folder / f"{prediction.label}_{prediction.name}.svg"
-    picture.parent.mkdir(parents=True, exist_ok=True)
     write_picture(
         [(letter, findings[letter][0]) for letter in LETTERS if findings[letter]], picture
     )

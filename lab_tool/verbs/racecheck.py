@@ -11,12 +11,14 @@ from engine.driver.arguments import (
     add_include,
     add_verbose,
 )
-from engine.driver.checking import add_check_options, check
-from engine.driver.user_files import options_of_program, words_of
+from engine.driver.checking import add_check_options, check, require_program
+from engine.driver.program_runs import name_command
+from engine.driver.user_files import options_of_program, sources_of, words_of
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import chosen_chapters, next_chapter
 from lab_tool.options import add_build, add_chapter_or_file
 from lab_tool.own_files import is_file
+from lab_tool.paths import ROOT
 
 
 def add_options(parser):
@@ -32,8 +34,12 @@ def act(arguments):
         return observing_folder(arguments)
 
     if arguments.program:
+        require_program(arguments, "all")
         checks = [(pathlib.Path(arguments.program), arguments.program_options)]
-        return check(arguments, lambda: checks, configure, None, None)
+        return check(arguments, [arguments.program], lambda: checks, configure, None, None)
+
+    if not is_file(arguments):
+        name_command(f"./lab racecheck {chosen_chapters(arguments.target)[0].number} --")
 
     def again(seed):
         target = [] if arguments.target == "all" else words_of(arguments)
@@ -42,11 +48,21 @@ def act(arguments):
 
     return check(
         arguments,
+        sources_of(arguments) if is_file(arguments) else _sources_of_chapters(),
         lambda: observed_programs(arguments),
         configure,
         lambda: _next_command(arguments),
         again,
     )
+
+
+def _sources_of_chapters():
+    """A chapter's program includes files of other chapters, too."""
+    return [
+        path
+        for ending in ("cu", "cuh", "hpp", "cpp")
+        for path in (ROOT / "chapters").rglob(f"*.{ending}")
+    ]
 
 
 def _next_command(arguments):

@@ -10,18 +10,24 @@ import sys
 from engine.driver.arguments import NO_DEVICE_MEANING, WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.build_folder import settings_of
 from engine.driver.building import build
+from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import WRONG_USE, CommandError
+from engine.driver.names import hint, listed
 from engine.driver.output import remark, say_next
-from engine.driver.paths import require_writable, shown
+from engine.driver.output_files import NamedOutputs, add_force, make_own_folder
+from engine.driver.paths import shown
 from engine.driver.processes import output_of, run_quietly
-from engine.driver.program_runs import run_finished_program
+from engine.driver.program_runs import name_command, run_finished_program
+from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.recorded_runs import circumstances, device_in_words
-from lab_tool.chapters import chosen_chapters
+from lab_tool.chapters import chosen_chapters, may_hand_out_items, variants_of
 from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
 
 DRAWER = ROOT / "common/lab/draw_schedules.py"
+SCHEDULES = rb'\{\n  "about": \{\n'  # what the drawer's file of --json begins with
+NO_ITEMS = "{} hands out no items, so it has no --trace."
 
 
 def add_options(parser):
@@ -43,6 +49,7 @@ def add_options(parser):
         metavar="FILE.json",
         help="also keep what the picture shows, to draw it again without another run",
     )
+    add_force(parser)
     add_backend(parser)
     add_build(parser)
     add_verbose(parser)
@@ -54,6 +61,8 @@ def act(arguments):
     output = pathlib.Path(arguments.output or f"{chapter.folder}.svg")
     if len(chapters) > 1:
         raise CommandError("trace takes one chapter, as in ./lab trace 05.", WRONG_USE)
+    if not may_hand_out_items(chapter):
+        raise CommandError(NO_ITEMS.format(chapter.program), WRONG_USE)
     panels = arguments.panels.split(",") if arguments.panels else [""]
     if arguments.panels and not all(panels):
         raise CommandError(
@@ -61,21 +70,27 @@ def act(arguments):
             "--panels A,B,C.",
             WRONG_USE,
         )
+    variants = variants_of(chapter)
+    for panel in filter(None, panels if variants else []):
+        if panel not in variants:
+            more = hint(panel, variants, f"there are {listed(variants)}.")
+            raise CommandError(
+                f"--panels: {chapter.program} has no variant {panel}; {more}", WRONG_USE
+            )
     if output.suffix != ".svg":
         raise CommandError(f"--output {output}: the picture is an SVG file, FILE.svg.", WRONG_USE)
-    require_writable("--output", output)
-    kept = pathlib.Path(arguments.json) if arguments.json else None
-    if kept:
-        require_writable("--json", kept)
+    outputs = NamedOutputs(arguments.force)
+    outputs.add("--output", output, PICTURE)
+    kept = outputs.add("--json", arguments.json, SCHEDULES)
+    require_gpu(arguments)
     place = configured(arguments)
     build(place, [chapter.target], chapter.program)
     program = place.folder / chapter.target
     if "--trace " not in (output_of([str(program), "--help"]) or ""):
-        raise CommandError(
-            f"{chapter.program} hands out no items, so it has no --trace.", WRONG_USE
-        )
+        raise CommandError(NO_ITEMS.format(chapter.program), WRONG_USE)
+    name_command(f"./lab run {chapter.number} --")
     traces = place.folder / "traces"
-    traces.mkdir(exist_ok=True)
+    make_own_folder(traces)
     files = []
     for panel in panels:
         files.append(traces / f"{chapter.folder}{'-' if panel else ''}{panel}.json")
@@ -91,7 +106,8 @@ def act(arguments):
         "command": command_of(chapter, arguments),
     }
     command = [sys.executable, shown(DRAWER), "--about", json.dumps(about)]
-    command += ["--output", shown(output), *(["--json", shown(kept)] if kept else [])]
+    command += ["--force"] if arguments.force else []
+    command += ["--output", shown(output), *(["--json", shown(kept.path)] if kept else [])]
     command += map(shown, files)
     if run_quietly(command, "Drawing") != 0:
         raise CommandError("the picture could not be drawn; the message is above.")

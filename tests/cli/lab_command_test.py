@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import unittest
 from engine.driver.errors import CommandError
 from engine.driver.project_version import project_version
 from lab_runs import interrupt, interrupt_alone, lab, started
+from lab_tool.builds.backends import _has_gpu
+from lab_tool.chapters import all_chapters, may_hand_out_items, variants_of
 from lab_tool.verbs import VERBS
 from svg_checks import problems_of, words_of
 from this_build import BUILD, ROOT
@@ -124,15 +127,76 @@ class WrongUse(unittest.TestCase):
 
     def test_second_argument(self):
         self.refuses("run", "01", "02", says="second argument 02")
+        self.refuses("exercises", "04", says="lab exercises takes no argument 04; ")
+        self.refuses("doctor", "x", says="lab doctor takes no argument x; ")
 
     def test_option_without_value(self):
         self.refuses("run", "--backend", says="--backend")
+
+    def test_all_and_a_name(self):
+        self.refuses("test", "all", "vector", says="all runs every test: name no others")
+
+    def test_cuda_where_no_gpu_is(self):
+        if _has_gpu() or not shutil.which("nvcc"):
+            self.skipTest("this takes nvcc, and no GPU")
+        for words in (["run", "01"], ["trace", "05"], ["bench"]):
+            result = lab(*words, "--backend", "cuda")
+            self.assertEqual((result.returncode, result.stdout), (NO_DEVICE, ""), result)
+            self.assertRegex(result.stderr, r"\Alab: --backend cuda: there is no GPU [^\n]+\n\Z")
+
+    def test_a_name_with_a_line_feed_stays_on_one_line(self):
+        self.refuses("run", "a\nb.cu", says=r"no file a\\nb.cu")
+        self.refuses("a\nb", says=r"no command a\\nb;")
+        self.refuses(b"\xff", says=r"no command \\udcff;")
+
+    def test_options_of_a_program_without_a_verb(self):
+        self.refuses("--", "x", says="after --, need a verb")
+        self.refuses(" ", says="an argument is empty")
+
+    def test_names_that_are_too_long(self):
+        self.refuses("new", "chapter", "11_" + "n" * 100, says="103 letters, and 60 are the most")
+
+    def test_a_folder_that_is_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            gone = pathlib.Path(folder, "gone")
+            # With a relative path in it Python itself would not start there.
+            environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+            for words in ("run 01", "exercises", "reset 04.2 --work w"):
+                result = subprocess.run(
+                    f"mkdir -p {gone} && cd {gone} && rmdir {gone} && "
+                    f"{sys.executable} {ROOT}/lab {words}",
+                    shell=True,
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                    env=environment,
+                )
+                said = "lab: the folder that you are in is not there any more; cd to another one.\n"
+                self.assertEqual((result.returncode, result.stderr), (2, said))
 
     def test_unknown_backend(self):
         self.refuses("run", "--backend", "gpu", says="no backend gpu; there are auto, cpu and cuda")
 
     def test_missing_file(self):
         self.refuses("run", "nothing.cu", says="no file nothing.cu")
+
+    def test_what_is_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            places = [pathlib.Path(folder, name) for name in ("folder.cu", "pipe.cu", "link.cu")]
+            places[0].mkdir()
+            os.mkfifo(places[1])
+            places[2].symlink_to("nowhere.cu")
+            says = (
+                "folder.cu is a folder",
+                "pipe.cu is no regular file",
+                "link to nowhere.cu, whi",
+            )
+            for place, words in zip(places, says):
+                self.refuses("run", str(place), says=words)
+                self.refuses("racecheck", str(place), says=words)
+            self.refuses("plot", folder, says="is a folder, and a file is needed")
+            self.refuses("check", folder, says="is no exercise: take a number, a name, or")
+        self.refuses("check", "/etc", says="/etc is no exercise: take a number")
 
     def test_file_that_is_not_cuda(self):
         self.refuses("run", str(ROOT / "README.md"), says="not a CUDA source")
@@ -164,10 +228,11 @@ class WrongUse(unittest.TestCase):
         )
 
     def test_empty_words(self):
-        self.refuses("test", "", "--suite", "", says="lab test: an argument is empty")
+        self.refuses("test", "", "--suite", "", says="lab: an argument is empty, as of a variable")
         self.refuses("test", "--suite", "", says="the value of --suite is empty")
         self.refuses("trace", "05", "--panels=", says="the value of --panels is empty")
         self.refuses("run", "", says="an argument is empty")
+        self.refuses("", says="an argument is empty.* ./lab --help shows")
         self.refuses("racecheck", "01", "--json", "", says="the value of --json is empty")
 
     def test_unknown_suite(self):
@@ -195,6 +260,10 @@ class WrongUse(unittest.TestCase):
         self.refuses("trace", "05", "--json", "no/such/a.json", says="--json .* no folder no/such")
         self.refuses("trace", "05", "--size", "8", says="-- --threads 128")
         self.refuses("trace", "01", "--build", BUILD_FOLDER, says="has no --trace")
+        # Before anything is built: there is no such folder.
+        self.refuses("trace", "04", "--build", "nowhere", says="has no --trace")
+        words = ["--panels", "queue,nope", "--build", "nowhere"]
+        self.refuses("trace", "05", *words, says="work_queue has no variant nope; ")
 
     def test_program_options_for_test(self):
         self.refuses("test", "--", "--threads", "1", says="go with run")
@@ -255,6 +324,30 @@ class RightUse(unittest.TestCase):
         self.assertIn("\nvector_add: ", "\n" + result.stderr)
         self.assertIn("\ndot_product: ", result.stderr)
 
+    def test_a_program_that_refuses_an_option_names_the_command_that_helps(self):
+        for words in (["run", "01"], ["run"], ["racecheck", "01", "--seeds", "1"]):
+            if words[0] == "racecheck":
+                settings = json.loads((BUILD / "single_file.json").read_text())
+                if not settings.get("racecheck_libraries"):
+                    continue
+            with self.subTest(words=words):
+                result = lab(*words, "--build", BUILD_FOLDER, "--", "--thread", "5")
+                self.assertEqual(result.returncode, 2, result)
+                self.assertIn(
+                    f"; ./lab {words[0]} 01 -- --help lists the options",
+                    result.stdout + result.stderr,
+                )
+
+    def test_what_the_source_says_of_a_program_is_what_the_program_says(self):
+        for chapter in all_chapters():
+            text = subprocess.run(
+                [BUILD / chapter.target, "--help"], capture_output=True, text=True, check=True
+            ).stdout
+            with self.subTest(chapter=chapter.program):
+                variants = re.search(r"run one variant only: (.*?) \[all\]", text, re.S)[1]
+                self.assertEqual(re.split(r",\s+", variants), variants_of(chapter))
+                self.assertEqual("--trace " in text, may_hand_out_items(chapter))
+
 
 class Tracing(unittest.TestCase):
     """./lab trace: the runs, the picture, and what is kept of them."""
@@ -270,7 +363,9 @@ class Tracing(unittest.TestCase):
     def test_panel_that_is_no_variant(self):
         result = self.trace("--panels", "fastest")
         self.assertEqual(result.returncode, 2, result)
-        self.assertRegex(result.stderr, r"\Awork_queue: --variant must be one of [^\n]+\n\Z")
+        self.assertRegex(
+            result.stderr, r"\Alab: --panels: work_queue has no variant fastest; [^\n]+\n\Z"
+        )
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_picture(self):

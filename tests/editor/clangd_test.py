@@ -11,7 +11,7 @@ import subprocess
 import pytest
 
 from engine.driver.build_folder import BuildFolder
-from engine.driver.paths import write_whole
+from engine.driver.output_files import write_whole
 from lab_tool.builds.editor_database import DATABASE, cuda_files, write_database
 from this_build import BUILD, ROOT
 

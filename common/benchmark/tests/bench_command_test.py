@@ -24,6 +24,7 @@ from this_build import BUILD
 
 BUILD_FOLDER = str(BUILD)
 NO_GPU = 77
+OLD_RUN = '{\n  "format": 0,\n'  # as far as it tells a recorded run from a file of another kind
 
 
 # A benchmark that writes what it was told to write, and ends with the status it was told.
@@ -82,6 +83,18 @@ class Refusals(unittest.TestCase):
     def test_json_without_rights(self):
         self.folder.chmod(0o500)
         self.refuses("bench", "--json", self.folder / "run.json", says="cannot be written")
+
+    def test_what_only_names_is_known_before_a_gpu_is_looked_for(self):
+        self.refuses("bench", "--only", "nope", says="no such subject; there are kernels and l")
+        self.refuses("bench", "--only", "launch", says="did you mean launches")
+        self.refuses("bench", "04", "--backend", "cpu", says="the backend itself, and no chapter")
+
+    def test_a_file_of_another_kind_is_kept(self):
+        thesis = self.folder / "thesis.txt"
+        thesis.write_text("mine", encoding="utf-8")
+        self.refuses("bench", "--json", thesis, says="of another kind is there.* add --force")
+        self.refuses("plot", self.folder, says="is a folder, and a file is needed")
+        self.assertEqual(thesis.read_text(encoding="utf-8"), "mine")
 
     def test_no_gpu(self):
         nothing = BackendChoice("cpu", ["75"], "there is no GPU in this test")
@@ -188,9 +201,9 @@ class RecordedRuns(unittest.TestCase):
 
     def test_a_failed_run_leaves_the_old_file_alone(self):
         for status in (1, 77):
-            self.file.write_text("old", encoding="utf-8")
+            self.file.write_text(OLD_RUN, encoding="utf-8")
             self.assertEqual(self.bench(status=status)[0], status)
-            self.assertEqual(self.file.read_text(encoding="utf-8"), "old")
+            self.assertEqual(self.file.read_text(encoding="utf-8"), OLD_RUN)
         self.assertEqual(sorted(os.listdir(self.folder)), ["common", "run.json"])
 
     def test_cpu_backend(self):

@@ -11,16 +11,53 @@ from unittest import mock
 
 from engine.driver import recipe as single_file
 from engine.driver.build_folder import BuildFolder, settings_of
+from engine.driver.drawing import Figure
 from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
-from grader.judging.judge import FAILED, PASSED, Verdict
+from grader.judging.judge import COMPILE_ERROR, FAILED, PASSED, Verdict
 from grader.judging.programs import ExerciseBuilds
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
 BUILDS = ExerciseBuilds(None, None)
+
+
+class PictureTest(unittest.TestCase):
+    """The picture of a race lies next to the student's file, among files of theirs."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.picture = pathlib.Path(holder.name, "01_saxpy.svg")
+
+    def check(self, drawn):
+        verdict = Verdict({"races": FAILED}, ["a race"], status=COMPILE_ERROR, race_picture=drawn)
+        with (
+            mock.patch.object(home_check, "HomeRunner"),
+            mock.patch.object(home_check, "Judge") as judge,
+            mock.patch.object(home_check, "cases_of"),
+            mock.patch.object(home_check, "ExerciseCases"),
+        ):
+            judge.return_value.verdict.return_value = verdict
+            return home_check.check(None, EXERCISE, pathlib.Path("01_saxpy.cu"), self.picture)
+
+    def test_it_replaces_and_removes_that_of_an_earlier_check(self):
+        drawn = Figure(100, "title", "description").svg()
+        for _ in range(2):
+            self.assertEqual(self.check(drawn).picture, self.picture)
+            self.assertEqual(self.picture.read_text(encoding="utf-8"), drawn)
+        self.check("")
+        self.assertFalse(self.picture.exists())
+
+    def test_it_neither_replaces_nor_removes_a_picture_of_the_students(self):
+        self.picture.write_text("<svg>mine</svg>", encoding="utf-8")
+        for drawn in ("", "<svg/>"):
+            verdict = self.check(drawn)
+            self.assertIsNone(verdict.picture)
+            self.assertEqual(self.picture.read_text(encoding="utf-8"), "<svg>mine</svg>")
+        self.assertRegex(verdict.lines[-1], "01_saxpy.svg: a file of another kind is there")
 
 
 class SavedMeanwhileTest(unittest.TestCase):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A student's files: nothing of theirs is lost, and their state is that of the files."""
 
+import os
 import pathlib
 import tempfile
 import unittest
 from unittest import mock
 
+from engine.driver.errors import CommandError
 from grader.exercises import work_folder
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, WorkFolder, starter
@@ -72,6 +74,23 @@ class WorkFolderTest(unittest.TestCase):
                 with full, self.assertRaises(OSError):
                     self.work.reset(EXERCISE)
                 self.assertEqual(self.file.read_bytes(), b"mine\n")
+
+    def test_no_link_is_written_through(self):
+        self.work.folder.mkdir(exist_ok=True)
+        other = self.work.folder / "mine.txt"
+        other.write_bytes(b"mine\n")
+        self.file.symlink_to(other)
+        with self.assertRaisesRegex(
+            CommandError, "is a link to .*mine.txt, and lab writes through"
+        ):
+            self.work.reset(EXERCISE)
+        self.file.unlink()
+        self.file.symlink_to("not_there")
+        for write in (self.work.begin, self.work.reset, self.work.require_place_of):
+            with self.assertRaisesRegex(CommandError, "is a link to not_there"):
+                write(EXERCISE)
+        self.assertEqual(other.read_bytes(), b"mine\n")
+        self.assertEqual(len(os.listdir(self.work.folder)), 2)
 
     def test_hints_come_one_by_one_and_the_last_stays(self):
         self.assertEqual([self.work.next_hint(EXERCISE, 3) for _ in range(4)], [0, 1, 2, 2])

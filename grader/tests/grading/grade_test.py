@@ -259,7 +259,7 @@ class GradeTest(unittest.TestCase):
         self.assertNotIn("Traceback", said)
         self.assertEqual(len(list(output.glob("judged/*.json"))), 1)
         self.hand_in(cy=f"{text}// a third\n")
-        with mock.patch.object(pathlib.Path, "write_bytes", side_effect=full):
+        with mock.patch("grader.submissions.run_folder.write_new", side_effect=full):
             code, said = grade(self.place, output)
         self.assertEqual(code, 1)
         nothing = f"lab: nothing can be written in {where}: No space left on device."
