@@ -12,6 +12,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "site"), str(HERE.parent), str(HERE.parent / "tests")]
 sys.path.append(str(HERE.parent / "common/benchmark"))
 
+from lab_tool.site.published import PAGES  # noqa: E402
+
 project = "Inter-block communication in CUDA C++"
 html_title = "Inter-block communication"
 language = "en"
@@ -19,7 +21,7 @@ extensions = ["myst_parser", "course_site"]
 
 root_doc = "README"
 include_patterns = [
-    "*.md",
+    *PAGES,
     "docs/*.md",
     "docs/**/*.md",
     "chapters/*/README.md",

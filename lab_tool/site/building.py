@@ -8,6 +8,7 @@ import tempfile
 
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import Progress, is_verbose, remark_lines
+from engine.driver.output_files import write_new
 from engine.driver.paths import shown
 from engine.driver.processes import run_step, watch
 from lab_tool.paths import ROOT
@@ -15,15 +16,30 @@ from lab_tool.site.failed_installation import cause_of
 from lab_tool.site.packages import python_with_packages
 
 MARK = "searchindex.js"  # in each site that Sphinx has built
+# In each site of ours: the names of its files, one a line, so that a file of the user's is found.
+FILES = "site-files.txt"
+TITLE = "Inter-block communication"  # on the first page of ours
 
 
 def check_output(folder):
-    """Refuses a folder that can't be written, or that holds something else than a site."""
+    """Refuses a folder that can't be written, or that holds something else than a site of ours."""
+    if folder.is_symlink():
+        raise CommandError(
+            f"--output {folder}: that is a link to {os.readlink(folder)}, and the folder would be "
+            "replaced: name the folder itself.",
+            WRONG_USE,
+        )
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"--output {folder}: that is no folder.", WRONG_USE)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+    if folder.is_dir() and any(folder.iterdir()) and not _is_our_site(folder):
         raise CommandError(
             f"--output {folder}: that folder holds something else than a site; take an empty or a new one.",
+            WRONG_USE,
+        )
+    other = _other_file(folder)
+    if other:
+        raise CommandError(
+            f"--output {folder}: {other} is no file of the site, and would be lost; move it away.",
             WRONG_USE,
         )
     if not folder.parent.is_dir():
@@ -46,9 +62,40 @@ def build_site(folder):
             if remains.is_file():
                 remains.unlink()
         (made / ".nojekyll").touch()  # so that GitHub Pages serves _static and _images
+        names = sorted([*_names_in(made), FILES])
+        write_new(made / FILES, "".join(f"{name}\n" for name in names))
+        check_output(folder)  # once more: a file may have come up meanwhile
         if folder.exists():
             shutil.rmtree(folder)
         made.replace(folder)
+
+
+def _is_our_site(folder):
+    """Whether all of it may be replaced: it lists its files, or is from before there was such a list."""
+    if (folder / FILES).is_file():
+        return True
+    page = folder / "index.html"
+    return (folder / MARK).is_file() and (
+        not page.is_file() or TITLE in page.read_text(encoding="utf-8", errors="replace")
+    )
+
+
+def _other_file(folder):
+    """The name of a file or a link that is not in the site's own list, if it has one; or None."""
+    try:
+        known = set((folder / FILES).read_text(encoding="utf-8").splitlines())
+    except (OSError, ValueError):
+        return None
+    return next((name for name in _names_in(folder) if name not in known), None)
+
+
+def _names_in(folder):
+    """The paths of all that is no folder in it, links too, as seen from there."""
+    return [
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    ]
 
 
 def _run_sphinx(python, output, doctrees):

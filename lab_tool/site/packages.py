@@ -12,6 +12,7 @@ from engine.driver.output import Progress, is_verbose, remark, remark_lines, say
 from engine.driver.paths import shown
 from engine.driver.processes import output_of, watch
 from lab_tool.paths import ROOT, VENV
+from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
 from lab_tool.site.failed_installation import cause_of
@@ -81,10 +82,16 @@ def _install():
             "course to a folder of your own."
         )
     is_new = not VENV.exists()
+    commands = commands_for(["--retries", "1", "-r", str(REQUIREMENTS)])
+    if len(commands) > 1 and not makes_virtual_environments():
+        raise CommandError(
+            "the site is built by Sphinx, which goes into a virtual environment, and this Python can't make "
+            "one: on Debian and Ubuntu `sudo apt-get install python3-venv` helps."
+        )
     remark("The site is built by Sphinx, which is not here. These commands install it:")
     printed = []
     try:
-        for command in commands_for(["--retries", "1", "-r", str(REQUIREMENTS)]):
+        for command in commands:
             say_command(command)
             with Progress("Installing", stays=False):
                 code = watch(command, remark if is_verbose() else printed.append)

@@ -3,18 +3,35 @@
 
 import functools
 import http.server
+import os
+import re
 
 from engine.driver.errors import CommandError
 from engine.driver.output import say
 
 ADDRESS = "127.0.0.1"  # no other machine is served
+# How a browser of this machine names it. Another name is a page of somebody else's, whose server has
+# let its own name lead here to read what is served.
+OWN_NAMES = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.IGNORECASE)
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
-    """Serves files, and says nothing about each of them."""
+    """Serves the files of a folder, and says nothing about each of them."""
 
     def log_message(self, *words):
         pass
+
+    def send_head(self):
+        names = self.headers.get_all("Host") or []
+        if len(names) != 1 or not OWN_NAMES.fullmatch(names[0].strip()):
+            self.send_error(421, "This server answers to 127.0.0.1 and localhost alone")
+            return None
+        path = self.translate_path(self.path)
+        folder = os.path.realpath(self.directory)
+        if "\0" in path or os.path.commonpath([folder, os.path.realpath(path)]) != folder:
+            self.send_error(404, "There is no such page")
+            return None
+        return super().send_head()
 
 
 def serve(folder, port):

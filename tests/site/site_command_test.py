@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: MIT
 """./lab site: wrong use, bad networks and odd machines, each answered by one sentence."""
 
+import functools
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
 from engine.driver.errors import CommandError
 from lab_tool.setup.operating_system import makes_virtual_environments
-from lab_tool.site import building, failed_installation, packages, serving
+from lab_tool.site import building, failed_installation, packages, published, serving
 from this_build import ROOT
 
 # Lines of the kind that pip and venv print, and a few words of the sentence that each must lead to.
@@ -70,6 +73,130 @@ class WrongUse(unittest.TestCase):
         refused = self.assertRaisesRegex(CommandError, "can't be used .* --port 0")
         with serving.http.server.HTTPServer((serving.ADDRESS, 0), None) as taken, refused:
             serving.serve("/", taken.server_address[1])
+
+
+class Replacing(unittest.TestCase):
+    """A site is replaced by the next one, and nothing else is."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.site = pathlib.Path(holder.name) / "site"
+        (self.site / "docs").mkdir(parents=True)
+        for name in (building.MARK, "index.html", "docs/page.html"):
+            (self.site / name).write_text("", encoding="utf-8")
+        names = f"{building.FILES}\n{building.MARK}\ndocs/page.html\nindex.html\n"
+        (self.site / building.FILES).write_text(names, encoding="utf-8")
+
+    def test_a_site_of_ours(self):
+        building.check_output(self.site)
+        (self.site / building.FILES).unlink()  # as of an earlier version
+        (self.site / "index.html").write_text(f"<h1>{building.TITLE}</h1>", encoding="utf-8")
+        building.check_output(self.site)
+
+    def test_a_file_or_a_link_of_the_users_in_it(self):
+        for make in (pathlib.Path.touch, lambda path: path.symlink_to("/etc")):
+            own = self.site / "docs/own"
+            make(own)
+            with self.assertRaisesRegex(CommandError, "docs/own is no file of the site, and would"):
+                building.check_output(self.site)
+            own.unlink()
+
+    def test_a_site_of_somebody_else(self):
+        (self.site / building.FILES).unlink()
+        (self.site / "index.html").write_text("<h1>My project</h1>", encoding="utf-8")
+        with self.assertRaisesRegex(CommandError, "holds something else than a site"):
+            building.check_output(self.site)
+
+
+class Serving(unittest.TestCase):
+    """What `./lab site --serve` answers."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name) / "site"
+        (self.folder / "docs").mkdir(parents=True)
+        (self.folder / "index.html").write_text("first", encoding="utf-8")
+        (self.folder.parent / "secret").write_text("secret", encoding="utf-8")
+        (self.folder / "leak").symlink_to("../secret")
+        (self.folder / "docs/up").symlink_to("../..")
+        (self.folder / "alias").symlink_to("index.html")
+        handler = functools.partial(serving.QuietHandler, directory=str(self.folder))
+        self.server = serving.http.server.ThreadingHTTPServer((serving.ADDRESS, 0), handler)
+        thread = threading.Thread(target=self.server.serve_forever)
+        thread.start()
+        self.addCleanup(self.server.server_close)
+        self.addCleanup(thread.join)
+        self.addCleanup(self.server.shutdown)
+
+    def status_of(self, path, host="localhost", method="GET"):
+        """Of the answer; b"" if there is none."""
+        with socket.create_connection(self.server.server_address, timeout=10) as connection:
+            names = f"Host: {host}\r\n" if host is not None else ""
+            connection.sendall(f"{method} {path} HTTP/1.0\r\n{names}\r\n".encode())
+            answer = b""
+            while part := connection.recv(4096):
+                answer += part
+        self.assertNotIn(b"secret", answer)
+        return int(answer.split(b" ")[1]) if answer else None
+
+    def test_its_own_files(self):
+        for path in ("/", "/index.html", "/alias", "/docs/"):
+            for method in ("GET", "HEAD"):
+                self.assertEqual(self.status_of(path, method=method), 200, path)
+        self.assertEqual(self.status_of("/none.html"), 404)
+
+    def test_no_file_from_elsewhere(self):
+        for path in ("/leak", "/docs/up/secret", "/../secret", "/%2e%2e/secret"):
+            self.assertEqual(self.status_of(path), 404, path)
+
+    def test_odd_paths_have_an_answer(self):
+        for path in ("/index.html%00", "/%00", "/%ff", "/" + "x" * 5000):
+            self.assertEqual(self.status_of(path), 404, path[:20])
+
+    def test_own_names_alone(self):
+        port = self.server.server_address[1]
+        for host in ("127.0.0.1", f"localhost:{port}", "LOCALHOST", f"[::1]:{port}"):
+            self.assertEqual(self.status_of("/", host), 200, host)
+        for host in (None, "", "evil.example", f"127.0.0.1.evil.example:{port}", "localhost@evil"):
+            self.assertEqual(self.status_of("/", host), 421, host)
+
+
+class Published(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name).resolve()
+        for name in ("work/04.cu", "chapters/04/guard.cuh", "chapters/04/own.cu", "README.md"):
+            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.root / name).touch()
+        (self.root / "chapters/link.cu").symlink_to("../work/04.cu")
+
+    def is_published(self, name):
+        published._tracked.cache_clear()
+        return published.is_published(self.root / name, self.root)
+
+    def test_the_users_own_files_are_not(self):
+        for name in ("work/04.cu", "work", "chapters/link.cu", "../", "notes.md", "build-cpu/x"):
+            self.assertFalse(self.is_published(name), name)
+        for name in ("chapters/04/guard.cuh", "chapters/04", "README.md"):
+            self.assertTrue(self.is_published(name), name)
+
+    @unittest.skipUnless(shutil.which("git"), "git is not here")
+    def test_in_a_clone_only_what_git_knows(self):
+        for words in (["init", "-q"], ["add", "README.md", "chapters/04/guard.cuh"]):
+            subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True)
+        self.assertTrue(self.is_published("chapters/04/guard.cuh"))
+        self.assertTrue(self.is_published("chapters/04"))
+        self.assertFalse(self.is_published("chapters/04/own.cu"))
+
+    def test_a_page_does_not_link_to_them(self):
+        """Every file that a page of ours may lead to is in one of the course's folders."""
+        for page in published.PAGES:
+            self.assertTrue((ROOT / page).is_file(), page)
+        for name in (*published.FOLDERS, *published.FILES):
+            self.assertTrue((ROOT / name).exists() or name.startswith("."), name)
 
 
 class Causes(unittest.TestCase):
@@ -149,6 +276,18 @@ class Installation(unittest.TestCase):
         self.enterContext(mock.patch.object(packages.os, "access", return_value=False))
         with self.assertRaisesRegex(CommandError, "nothing can be written there"):
             packages._install()
+
+    def test_a_python_without_venv_is_shown_no_command_that_fails(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.enterContext(mock.patch.object(packages, "VENV", folder / ".venv"))
+        self.enterContext(
+            mock.patch.object(packages, "makes_virtual_environments", return_value=False)
+        )
+        self.enterContext(mock.patch.object(packages, "commands_for", return_value=["a", "b"]))
+        says_nothing = self.enterContext(mock.patch.object(packages, "remark"))
+        with self.assertRaisesRegex(CommandError, "apt-get install python3-venv"):
+            packages._install()
+        says_nothing.assert_not_called()
 
     def test_a_full_disk_while_it_is_built_leaves_the_old_site(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "site"

@@ -11,6 +11,7 @@ from docutils import nodes
 
 from course_site.source_links import source_reference
 from lab_tool.paths import ROOT
+from lab_tool.site.published import is_published
 
 COMMAND = re.compile(r"text(?: \(([^)]*)\))?(?: (\./lab .*))?")
 
@@ -60,7 +61,7 @@ def _caption(app, docname, info, block):
 def source_of(docname, name):
     """The file that an excerpt or an inline name means: seen from the document, or from the root."""
     for folder in ((ROOT / docname).parent, ROOT):
-        if (folder / name).is_file():
+        if (folder / name).is_file() and is_published(folder / name):
             return (folder / name).resolve()
     return None
 

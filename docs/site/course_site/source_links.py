@@ -17,6 +17,7 @@ from pygments.util import ClassNotFound
 from sphinx import addnodes
 
 from lab_tool.paths import ROOT
+from lab_tool.site.published import is_published
 
 # Recorded runs are data; of a longer file the page shows the beginning.
 MOST_CHARACTERS = 60_000
@@ -64,7 +65,9 @@ def resolve_links(app, doctree):
         path = (ROOT / target[1:] if target.startswith("/") else folder / target).resolve()
         if link.get("refdomain") == "doc" or not target or not path.is_relative_to(ROOT):
             continue
-        if path.is_dir() or (path.is_file() and path.suffix != ".md"):
+        if not is_published(path) and path.exists():
+            link.replace_self([child.deepcopy() for child in _words(link)])
+        elif path.is_dir() or (path.is_file() and path.suffix != ".md"):
             reference = source_reference(app, docname, path, "")
             reference += nodes.inline("", "", *(child.deepcopy() for child in _words(link)))
             link.replace_self(reference)
@@ -92,7 +95,7 @@ def _link_file_name(app, docname, code):
     if any(isinstance(one, (nodes.reference, addnodes.pending_xref)) for one in _ancestors(code)):
         return
     for base in ((ROOT / docname).parent, ROOT, ROOT / "chapters"):
-        if (base / name).is_file():
+        if (base / name).is_file() and is_published(base / name):
             reference = source_reference(app, docname, (base / name).resolve(), "")
             reference += code.deepcopy()
             code.replace_self(reference)
@@ -113,7 +116,9 @@ def source_pages(app):
             files.add(path)
         elif not (path / "README.md").is_file():
             inside = sorted(
-                one for one in path.iterdir() if one.is_file() and not one.name.startswith(".")
+                one
+                for one in path.iterdir()
+                if one.is_file() and not one.name.startswith(".") and is_published(one)
             )
             files |= set(inside)
             yield page_of(path), _folder_context(path, inside), "page.html"
