@@ -109,6 +109,16 @@ std::string first_name(std::string_view expression) {
   return {begin, std::find_if_not(begin, expression.end(), is_of_name)};
 }
 
+std::size_t place_of_name(std::string_view line, std::string_view name) {
+  for (std::size_t at = line.find(name); at != nowhere; at = line.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    if ((at == 0 || !is_of_name(line[at - 1])) && (end == line.size() || !is_of_name(line[end]))) {
+      return at;
+    }
+  }
+  return nowhere;
+}
+
 bool is_element(std::string_view expression) {
   return expression.find_first_of("[*") != nowhere || expression.find("->") != nowhere;
 }
@@ -116,13 +126,15 @@ bool is_element(std::string_view expression) {
 }  // namespace
 
 bool has_name(std::string_view line, std::string_view name) {
-  for (std::size_t at = line.find(name); at != nowhere; at = line.find(name, at + 1)) {
-    const std::size_t end = at + name.size();
-    if ((at == 0 || !is_of_name(line[at - 1])) && (end == line.size() || !is_of_name(line[end]))) {
-      return true;
-    }
-  }
-  return false;
+  return place_of_name(line, name) != nowhere;
+}
+
+std::string_view condition_after(std::string_view keyword, std::string_view line) {
+  const std::size_t place = place_of_name(line, keyword);
+  const std::size_t open = place == nowhere ? nowhere : line.find('(', place);
+  if (open == nowhere) return "";
+  const std::size_t close = end_of_bracket(line, open);
+  return line.substr(open + 1, close == nowhere ? nowhere : close - open - 1);
 }
 
 changed_variables variables_changed_by(std::string_view line) {

@@ -22,4 +22,8 @@ changed_variables variables_changed_by(std::string_view line);
 // Whether the name stands on the line, and not only as a part of another one.
 bool has_name(std::string_view line, std::string_view name);
 
+// What stands in the parentheses after the keyword, `if` or `while`; up to the end of the line if
+// they are closed on another one, and nothing if the keyword is not there.
+std::string_view condition_after(std::string_view keyword, std::string_view line);
+
 }  // namespace racecheck

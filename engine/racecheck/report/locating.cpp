@@ -87,12 +87,11 @@ constexpr unsigned most_lines_of_a_condition = 2;
 // As in `if (!visited[v])`, and on the next line `visited[v] = 1`.
 bool is_checked_and_set(const source_line& read, const source_line& write) {
   const std::set<std::string> places = variables_changed_by(write.text).stored_places;
+  const std::string_view condition = condition_after("if", read.text);
   return read.file == write.file && read.line <= write.line &&
-         write.line - read.line <= most_lines_of_a_condition && has_name(read.text, "if") &&
+         write.line - read.line <= most_lines_of_a_condition &&
          std::ranges::any_of(places, [&](const std::string& each) {
-           const std::size_t at = read.text.find(each);
-           return at != std::string::npos &&
-                  (read.line < write.line || read.text.find(each, at + 1) != std::string::npos);
+           return condition.find(each) != std::string_view::npos;
          });
 }
 
@@ -208,6 +207,42 @@ bool takes_a_lock(std::string_view line) {
   return exchanges && has_name(line, "while");
 }
 
+// Whether a thread waits at this line, by a loop whose condition has a plain read.
+bool waits_plainly(std::string_view line) {
+  const std::string_view condition = condition_after("while", line);
+  const auto has = [&](std::string_view part) { return condition.find(part) != line.npos; };
+  return !condition.empty() && !has(".load(") && !has(".test(") && !has("atomic");
+}
+
+// Where the line's last atomic begins; npos if it has none.
+std::size_t last_atomic_of(std::string_view line) {
+  std::size_t last = line.npos;
+  for (const std::string_view each : {"atomic", ".store(", ".exchange(", ".fetch_"}) {
+    const std::size_t at = line.rfind(each);
+    if (at != line.npos && (last == line.npos || at > last)) last = at;
+  }
+  return last;
+}
+
+// Whether more accesses stand on the line after its last atomic.
+bool goes_on_after_its_atomic(std::string_view line) {
+  const std::size_t last = last_atomic_of(line);
+  const std::size_t end = last == line.npos ? last : line.find(';', last);
+  return end != line.npos && line.find_first_of("[*>", end) != line.npos;
+}
+
+// Whether a barrier of the block stands between an access and an atomic, by their lines or, if they
+// share one, by its text.
+bool is_barrier_between(const source_line& access, const source_line& barrier,
+                        const source_line& atomic) {
+  if (access.file != barrier.file || barrier.file != atomic.file) return false;
+  if (access.line < barrier.line && barrier.line < atomic.line) return true;
+  const std::size_t at = access.text.find("__syncthreads");
+  const std::size_t last = last_atomic_of(access.text);
+  return access.line == barrier.line && barrier.line == atomic.line && at != std::string::npos &&
+         last != std::string_view::npos && at < last;
+}
+
 // The lock that only one of two updates holds, or that is opened by a plain store; and whether what
 // was found on the way is what the source says.
 void name_cause(located_finding& at) {
@@ -229,15 +264,14 @@ void name_cause(located_finding& at) {
   const bool reads_first = of.first.what == operation::read;
   if (of.what == mistake::race && of.lacks.empty() && of.is_between_blocks() &&
       reads_first != (of.second.what == operation::read) &&
-      has_name((reads_first ? at.first : at.second).text, "while")) {
+      waits_plainly((reads_first ? at.first : at.second).text)) {
     of.lacks = {diagnosis::plain_flag};
   }
   constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
   // Then what has signalled belongs to the round before, and its reader has not waited.
   const source_line& published = of.is_hasty ? at.second : at.first;
   const bool has_barrier = of.cause && of.cause->what == chain_step::kind::barrier &&
-                           published.file == at.cause.file && at.cause.file == at.releaser.file &&
-                           published.line < at.cause.line && at.cause.line < at.releaser.line;
+                           is_barrier_between(published, at.cause, at.releaser);
   if (has_barrier && of.lacks.has(diagnosis::missing_barrier_before)) {
     of.lacks = {};
     of.releaser = of.acquirer = {};
@@ -252,8 +286,11 @@ void name_cause(located_finding& at) {
     }
   }
   // A loop that comes round does its release before the next round's accesses.
-  if (of.lacks.has(diagnosis::access_after_release) &&
-      (at.first.file != at.releaser.file || at.first.line <= at.releaser.line)) {
+  const bool is_later_in_source =
+      at.first.file == at.releaser.file &&
+      (at.first.line > at.releaser.line ||
+       (at.first.line == at.releaser.line && goes_on_after_its_atomic(at.first.text)));
+  if (of.lacks.has(diagnosis::access_after_release) && !is_later_in_source) {
     of.lacks = {};
     of.releaser = of.acquirer = {};
   }

@@ -225,6 +225,17 @@ __global__ void rounds(int* values, int* done, int* out) {
   }
 }
 
+// ---- All on one or two lines, where the lines alone do not tell what comes first
+// clang-format off
+__global__ void read_after_release_on_one_line(int* p) { if (blockIdx.x == 0) { __threadfence(); atomicExch(&p[1], 1); p[2] = p[0]; }  // mark: released and read
+  else { while (!atomicAdd(&p[1], 0)) {} __threadfence(); p[0] = 7; } }  // mark: waited and written
+
+__global__ void rounds_on_two_lines(int* m, int* done, int* out) { int t = threadIdx.x;
+  for (int c = 0; c < 3; c++)
+    if (blockIdx.x == 0) { m[c * 64 + t] = c; __syncthreads(); if (t == 0) device_ref(*done).store(c + 1, cuda::memory_order_release); }  // mark: whole writer
+    else { if (t == 0) while (device_ref(*done).load(cuda::memory_order_acquire) <= c) {} out[t] += m[c * 64 + t]; __syncthreads(); } }  // mark: whole reader
+// clang-format on
+
 // ---- What has the wrong size, scope or place
 
 __global__ void two_sizes(int* words) {
@@ -318,6 +329,9 @@ constexpr cause cases[] = {
     {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
     {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"read_after_release_on_one_line", [] { read_after_release_on_one_line<<<2, 1>>>(zeros(3)); }},
+    {"rounds_on_two_lines",
+     [] { rounds_on_two_lines<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},
     {"read_after_release", [] { read_after_release<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"sequence_ended", [] { sequence_ended<<<3, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"rounds", [] { rounds<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},

@@ -71,6 +71,14 @@ CAUSES = {
         ("added under the lock", "added without the lock"), ["lock_on_one_side"],
         "line {added under the lock} holds the lock taken at", 1,
     ),
+    "read_after_release_on_one_line": (
+        ("released and read", "waited and written"), ["access_after_release"],
+        "move the access before the release", 1,
+    ),
+    "rounds_on_two_lines": (
+        ("whole writer", "whole reader"), ["missing_barrier_after"],
+        "only the thread that executed the atomic", 1,
+    ),
     "read_after_release": (
         ("read late", "written over"), ["access_after_release"],
         "move line {read late} before line {released early}", 1,
