@@ -60,6 +60,8 @@ bool text_maker::holds(condition when) const {
       return is_narrow(found.first) || is_narrow(found.second);
     case condition::also_between_blocks:
       return located.also_between_blocks;
+    case condition::on_one_line:
+      return place_text(located.first) == place_text(located.second);
     case condition::released_on_its_line:
       return place_text(published()) == place_text(located.releaser);
     case condition::same_block:

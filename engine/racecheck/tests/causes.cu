@@ -178,6 +178,16 @@ __global__ void lock_on_one_side(int* lock, int* sum) {
   atomicExch(lock, 0);
 }
 
+__global__ void lock_of_some(int* lock, int* sum) {
+  const bool locks = blockIdx.x != 0;
+  while (locks && atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;  // mark: added by all
+  __threadfence();
+  if (locks) atomicExch(lock, 0);
+}
+
 // ---- Releases
 
 __global__ void read_after_release(int* data, int* flag, int* out) {
@@ -329,6 +339,7 @@ constexpr cause cases[] = {
     {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
     {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"lock_of_some", [] { lock_of_some<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"read_after_release_on_one_line", [] { read_after_release_on_one_line<<<2, 1>>>(zeros(3)); }},
     {"rounds_on_two_lines",
      [] { rounds_on_two_lines<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},

@@ -71,6 +71,10 @@ CAUSES = {
         ("added under the lock", "added without the lock"), ["lock_on_one_side"],
         "line {added under the lock} holds the lock taken at", 1,
     ),
+    "lock_of_some": (
+        ("added by all", "added by all"), ["lock_on_one_side"],
+        "of the two threads at line {added by all} only one holds the lock", None,
+    ),
     "read_after_release_on_one_line": (
         ("released and read", "waited and written"), ["access_after_release"],
         "move the access before the release", 1,
