@@ -36,8 +36,8 @@ def findings_of(prediction, build=None):
     # The answers hold for the checker's own number of multiprocessors.
     os.environ.pop("LAB_SMS", None)
     file = argparse.Namespace(
-        target=str(prediction.source), more_files=[], include=[], define=[], program_options=[],
-        build=build,
+        target=str(prediction.source), more_files=[], include=[], define=[], compiler_option=[],
+        program_options=[], build=build,
     )  # fmt: skip
     ((program, _),) = observed_programs(file)
     merge_reports = merge_reports_of(program, lambda: observing_folder(file))
