@@ -74,6 +74,11 @@ class Diagnostic(NamedTuple):
         )
 
     @property
+    def is_host_access(self):
+        """Whether the host's own code has accessed memory of the device."""
+        return self.kind == "host_access"
+
+    @property
     def is_stop(self):
         """Whether it says where a thread was when a launch that does not end was stopped."""
         return self.fields.get("what") == "stopped"

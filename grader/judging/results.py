@@ -182,8 +182,9 @@ def how_it_ended(run, seconds=SECONDS):
 
 
 def fault_lines(records):
-    """The backend's record of a fault in a kernel: who, what and where, and the line itself."""
-    fault = next((record for record in records if record.is_failure_of_block), None)
+    """The record of a fault in a kernel, or of the host: who, what and where, and the line itself."""
+    faults = (each for each in records if each.is_failure_of_block or each.is_host_access)
+    fault = next(faults, None)
     if not fault:
         return []
     at = fault.place()

@@ -13,6 +13,7 @@
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/host_access.hpp"
 #include "racecheck/events/sites.hpp"
 
 using racecheck::checker_synchronizes;
@@ -33,7 +34,8 @@ void let_others_run() {
 }
 
 inline void on_read(const void* address, std::size_t bytes, const void* from) {
-  if (!running_thread) return;
+  constexpr bool writes = false;
+  if (!running_thread) return racecheck::on_host_access(address, writes);
   if (--accesses_until_turn == 0) [[unlikely]]
     let_others_run();
   // Last of all: in the weak form it puts into memory what the read is to get.
@@ -54,14 +56,15 @@ inline void check_alignment(const void* address, bool writes, const void* from) 
 }
 
 inline void on_write(const void* address, std::size_t bytes, const void* from) {
-  if (!running_thread) return;
+  constexpr bool writes = true;
+  if (!running_thread) return racecheck::on_host_access(address, writes);
   plain_accesses.add(static_cast<const std::byte*>(address), bytes, from, true);
 }
 
 // The read comes last, as above; but the newest values of a piece that is both read and written
 // must not be put back over what was written.
 inline void on_copy(void* to, const void* from, std::size_t bytes, const void* where) {
-  if (!running_thread || bytes == 0) return;
+  if (bytes == 0) return;
   const auto distance = static_cast<std::size_t>(static_cast<const std::byte*>(from) -
                                                  static_cast<const std::byte*>(to));
   const bool overlap = distance < bytes || -distance < bytes;
@@ -74,7 +77,8 @@ inline void on_copy(void* to, const void* from, std::size_t bytes, const void* w
 // Inlined, as its frame must be that of the function that the compiler's instrumentation calls.
 __attribute__((always_inline)) inline void on_volatile_read(const void* address, std::size_t bytes,
                                                             const void* from) {
-  if (!running_thread) return;
+  constexpr bool writes = false;
+  if (!running_thread) return racecheck::on_host_access(address, writes);
   __builtin_unwind_init();
   cpu_backend::scheduled::note_state(__builtin_frame_address(0));
   cpu_backend::observer::atomic_begins(address, bytes);
@@ -87,7 +91,8 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   cpu_backend::scheduled::accessed(changed_memory, from);
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
-  if (!running_thread) return;
+  constexpr bool writes = true;
+  if (!running_thread) return racecheck::on_host_access(address, writes);
   cpu_backend::observer::atomic_begins(address, bytes);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
@@ -159,7 +164,7 @@ void* __wrap_memmove(void* to, const void* from, std::size_t bytes) {
   return __real_memmove(to, from, bytes);
 }
 void* __wrap_memset(void* to, int value, std::size_t bytes) {
-  if (running_thread && bytes != 0) on_write(to, bytes, HERE);
+  if (bytes != 0) on_write(to, bytes, HERE);
   return __real_memset(to, value, bytes);
 }
 

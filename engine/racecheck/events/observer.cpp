@@ -6,6 +6,7 @@
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/host_access.hpp"
 #include "racecheck/events/places.hpp"
 #include "racecheck/events/plain_poll.hpp"
 
@@ -31,12 +32,19 @@ using racecheck::plain_accesses;
 using racecheck::put_newest_values_back;
 using racecheck::running_thread;
 
-void launch_begins(const launch& now) { consumer().launch_begins(now); }
+runtime_access::runtime_access() { ++racecheck::accesses_by_runtime; }
+runtime_access::~runtime_access() { --racecheck::accesses_by_runtime; }
+
+void launch_begins(const launch& now) {
+  ++racecheck::accesses_by_runtime;
+  consumer().launch_begins(now);
+}
 void launch_ends(bool failed) {
   put_newest_values_back();
   plain_accesses.flush();
   running_thread = nullptr;
   consumer().launch_ends(failed);
+  --racecheck::accesses_by_runtime;
 }
 void block_begins(const block& begun) { consumer().block_begins(begun); }
 void block_ends() {
@@ -113,8 +121,14 @@ void old_value_is_unused() {
 void memory_appears(const allocation& block, const std::byte* surroundings,
                     std::size_t surrounding_bytes) {
   consumer().memory().add_allocation(block, surroundings, surrounding_bytes);
+  if (block.kind == memory_kind::device || block.kind == memory_kind::symbol) {
+    racecheck::device_memory_appears(static_cast<const std::byte*>(block.begin), block.bytes);
+  }
 }
-void memory_disappears(const void* begin) { consumer().memory().remove_allocation(begin); }
+void memory_disappears(const void* begin) {
+  racecheck::device_memory_disappears(static_cast<const std::byte*>(begin));
+  consumer().memory().remove_allocation(begin);
+}
 void memory_written(const void* begin, std::size_t bytes) {
   consumer().memory().written_by_host(begin, bytes);
 }

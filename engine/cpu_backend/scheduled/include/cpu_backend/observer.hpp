@@ -115,5 +115,13 @@ void memory_appears(const allocation& block, const std::byte* surroundings,
 void memory_disappears(const void* begin);
 // A copy or a fill.
 void memory_written(const void* begin, std::size_t bytes);
+// As long as one lives, the runtime itself reads and writes memory of the device on this thread.
+class runtime_access {
+ public:
+  runtime_access();
+  ~runtime_access();
+  runtime_access(const runtime_access&) = delete;
+  runtime_access& operator=(const runtime_access&) = delete;
+};
 
 }  // namespace cpu_backend::observer
