@@ -21,7 +21,8 @@ void late() {
   std::fputs(
       "{\"accesses\": 99999999, \"findings\": [], \"failed_launches\": 0, "
       "\"ended_in_kernel\": false, \"ended_by_time\": false, \"launch_counts\": "
-      "[{\"global_bytes_loaded\": {\"total\": 99999999}, "
+      "[{\"completed\": true, \"unseen_bytes_stored\": 0, "
+      "\"global_bytes_loaded\": {\"total\": 99999999}, "
       "\"global_bytes_stored\": {\"total\": 99999999}}]}",
       file);
   std::fclose(file);
