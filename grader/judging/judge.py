@@ -18,7 +18,6 @@ from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
 from grader.exercises.limits import counted_case, depends_on_schedule, lines_about
-from grader.judging.plausibility import objections_to_unseen_stores
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
@@ -27,7 +26,14 @@ from grader.judging.race_lines import (
     race_lines,
     remedy_lines,
 )
-from grader.judging.races import SCHEDULES, SECONDS, races_in, settings_of, wrong_by_the_rules
+from grader.judging.races import (
+    SCHEDULES,
+    SECONDS,
+    objections_to_unseen_stores,
+    races_in,
+    settings_of,
+    wrong_by_the_rules,
+)
 from grader.judging.results import (
     STUCK_SECONDS,
     WIDTH,

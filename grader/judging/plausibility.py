@@ -25,23 +25,6 @@ def work_of(report):
         return {"bytes": 0, "launches": 0}
 
 
-def objections_to_unseen_stores(reports):
-    """Sentences if memory has changed in these runs by stores that the race checker has not seen: then it
-    can say nothing of races, and has not counted them."""
-    unseen = [
-        launch.get("unseen_bytes_stored")
-        for report in reports
-        for launch in report["launch_counts"]
-        if launch["completed"]
-    ]
-    if all(number == 0 for number in unseen):
-        return []
-    return [
-        "Your kernels change global memory in a way that the race checker does not see. Store by an "
-        "assignment or an atomic, and not by functions of the C library."
-    ]
-
-
 def objections_to_work(work, of_solution):
     """Sentences if the kernels do less than any solution can do with."""
     if of_solution["bytes"] < LEAST_BYTES:

@@ -69,6 +69,23 @@ def _wrong_in(cases, schedules):
     return WrongResult(cases[found[0].number], found[0], len(found)) if found else None
 
 
+def objections_to_unseen_stores(reports):
+    """Sentences if memory has changed in these runs by stores that the race checker has not seen: then it
+    can say nothing of races, and has not counted them."""
+    unseen = [
+        launch.get("unseen_bytes_stored")
+        for report in reports
+        for launch in report["launch_counts"]
+        if launch["completed"]
+    ]
+    if all(number == 0 for number in unseen):
+        return []
+    return [
+        "Your kernels change global memory in a way that the race checker does not see. Store by an "
+        "assignment or an atomic, and not by functions of the C library."
+    ]
+
+
 def wrong_by_the_rules(cases, run_cases):
     """(case, its Failure) that old values, which the memory model allows, lead to; None if none do.
 

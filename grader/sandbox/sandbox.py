@@ -84,7 +84,7 @@ class Sandbox:
             watch = Watch(process, access.work, limits, self.stopped, self.kind == BUBBLEWRAP)
             run = watch.result()
             is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
-        if free_bytes(access.work) < LEAST_FREE:
+        if is_told and free_bytes(access.work) < LEAST_FREE:
             raise SandboxFailed(f"the disk is full: no room is left in {access.work}")
         return run if is_told or run.limit else run._replace(has_begun=False)
 

@@ -15,8 +15,9 @@ CELLS = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
 
 # Beginnings of lines as a notebook has them; a Python script gets a call in their place.
 SHELL = "!"
-# In the clone, with the build folder that is here: to build all anew would show nothing more.
-WITH_BUILD_FOLDER = ("run", "racecheck", "check")
+# In the clone, by the lab and with the build folder that are here: to build all anew would show nothing
+# more, and a build folder belongs to one checkout.
+WITH_BUILD_FOLDER = {"run": "", "racecheck": "", "check": " --work work"}
 
 
 def script():
@@ -37,8 +38,9 @@ def script():
 
 def command_of(line):
     command = line[len(SHELL) :].replace(" --backend cpu", "")
-    for verb in WITH_BUILD_FOLDER:
-        command = command.replace(f"./lab {verb} ", f"./lab {verb} --build '{BUILD}' ")
+    for verb, options in WITH_BUILD_FOLDER.items():
+        here = f"'{sys.executable}' '{ROOT}/lab' {verb} --build '{BUILD}'{options} "
+        command = command.replace(f"./lab {verb} ", here)
     return command.replace("./lab ", f"'{sys.executable}' ./lab ")
 
 
