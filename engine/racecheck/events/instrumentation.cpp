@@ -81,14 +81,14 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   if (!running_thread) return racecheck::on_host_access(address, writes);
   __builtin_unwind_init();
   cpu_backend::scheduled::note_state(__builtin_frame_address(0));
-  cpu_backend::observer::atomic_begins(address, bytes);
-  {
-    const checker_synchronizes now;
-    consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
-                               site_of(from), false);
-  }
+  // Others run before anything is noted, since the program reads only after this call: what they
+  // write meanwhile is what it gets.
   constexpr bool changed_memory = false;
   cpu_backend::scheduled::accessed(changed_memory, from);
+  cpu_backend::observer::atomic_begins(address, bytes);
+  const checker_synchronizes now;
+  consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
+                             site_of(from), false);
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;

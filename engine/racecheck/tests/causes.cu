@@ -190,6 +190,20 @@ __global__ void lock_of_some(int* lock, int* sum) {
 
 // ---- Releases
 
+// What comes before the flag is ordered by the fences: the flag alone is no atomic.
+__global__ void volatile_flag(volatile int* flag, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 7;
+    __threadfence();
+    *flag = 1;  // mark: volatile flag set
+  } else {
+    while (*flag == 0) {  // mark: volatile flag polled
+    }
+    __threadfence();
+    *out = *data;
+  }
+}
+
 __global__ void read_after_release(int* data, int* flag, int* out) {
   if (blockIdx.x == 0) {
     __threadfence();
@@ -339,6 +353,7 @@ constexpr cause cases[] = {
     {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
     {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"volatile_flag", [] { volatile_flag<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"lock_of_some", [] { lock_of_some<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"read_after_release_on_one_line", [] { read_after_release_on_one_line<<<2, 1>>>(zeros(3)); }},
     {"rounds_on_two_lines",

@@ -71,6 +71,10 @@ CAUSES = {
         ("added under the lock", "added without the lock"), ["lock_on_one_side"],
         "line {added under the lock} holds the lock taken at", 1,
     ),
+    "volatile_flag": (
+        ("volatile flag set", "volatile flag polled"), ["volatile_is_no_synchronisation"],
+        "use cuda::atomic_ref", 1,
+    ),
     "lock_of_some": (
         ("added by all", "added by all"), ["lock_on_one_side"],
         "of the two threads at line {added by all} only one holds the lock", None,
