@@ -13,13 +13,13 @@ namespace cpu_backend {
 namespace {
 
 void move_bytes(void* destination, const void* source, std::size_t bytes) {
-  const observer::runtime_access now;
+  [[maybe_unused]] const observer::runtime_access now;
   std::memmove(destination, source, bytes);
   observer::memory_written(destination, bytes);
 }
 
 void fill_bytes(void* destination, int value, std::size_t bytes) {
-  const observer::runtime_access now;
+  [[maybe_unused]] const observer::runtime_access now;
   std::memset(destination, value, bytes);
   observer::memory_written(destination, bytes);
 }
