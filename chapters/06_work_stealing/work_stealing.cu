@@ -86,16 +86,16 @@ void tally_of_blocks(const course::tile_program& program, const lab::options& op
   const lab::device_description device = lab::describe_device();
   const std::string capability = std::to_string(device.compute_capability_major) + "." +
                                  std::to_string(device.compute_capability_minor);
-  const bool is_new = device.compute_capability_major >= 10;
-  results.note(lab::device_cancels_blocks()
-                   ? "This device cancels blocks that have not started (compute capability " +
-                         capability + ")."
-                   : std::string(is_new ? "This program cancels no block, because it was compiled "
-                                          "for an older device (this one has "
-                                        : "This device cancels no block (") +
-                         "compute capability " + capability +
-                         ", and 10.0 is needed): for_each_canceled_block calls its function once, "
-                         "with the block's own index, and nothing is stolen.");
+  if (lab::device_cancels_blocks()) {
+    results.note("This device cancels blocks that have not started (compute capability " +
+                 capability + ").");
+  } else {
+    results.note(
+        device.compute_capability_major >= 10
+            ? "Compiled for an older device than this one (compute capability " + capability + "),"
+            : "This device has compute capability " + capability + ", and canceling needs 10.0:");
+    results.note("for_each_canceled_block calls its function once, with the block's own index.");
+  }
   results.note("Of " + lab::with_separators(tiles) + " blocks " + lab::with_separators(ran) +
                " were launched, and " + lab::with_separators(tiles - ran) + " taken over.");
   results.compare("tiles that were done exactly once", std::count(times.begin(), times.end(), 1U),

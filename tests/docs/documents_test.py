@@ -139,7 +139,7 @@ class DocumentsTest(unittest.TestCase):
         if not json.loads((BUILD / "single_file.json").read_text(encoding="utf-8")).get(
             "racecheck_libraries"
         ):  # This build has no racecheck; that of the README has.
-            names += ["mutants_test", "teaching_page_test"]
+            names += ["causes_test", "mutants_test", "teaching_page_test"]
             suites |= {"racecheck", "mutants"}
         for command in commands_of(document):
             of_lab = re.split(r" [|>] ", command)[0]  # what the shell hands to lab
