@@ -231,6 +231,7 @@ class block_execution {
   void come_to_another_barrier(place at);
   void open_barrier();
   void ask_for_a_block();
+  void take_the_answer();
   bool all_have_started() const { return unstarted_thread() == threads_; }
   void next_to_start(unsigned rank) { unstarted_thread_.store(rank, std::memory_order_relaxed); }
   // Only this OS thread counts, so this need not be an atomic addition.
@@ -261,6 +262,8 @@ class block_execution {
     bool asks = false;  // the barrier that the block's threads come to is that of steal_block()
     bool has_block = false;
     uint3 index{};
+    bool has_reserve = false;  // the answer to the request before the tile that is worked on
+    uint3 reserve{};
   } stealing_;
   warp_meetings warps_;
 

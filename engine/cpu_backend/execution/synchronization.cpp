@@ -21,7 +21,7 @@ void block_execution::wait_at_barrier(place at) {
 }
 
 void block_execution::open_barrier() {
-  if (stealing_.asks) ask_for_a_block();
+  if (stealing_.asks) take_the_answer();
   observer::barrier_opens(barrier_.called_from());
   form::reorder(barrier_.waiting());
   barrier_.open(runnable_);
@@ -126,10 +126,13 @@ void block_execution::begin_stealing(int rank, const place& at) {
     fail(cudaErrorLaunchFailure, [&] { return diagnostic("stealing_twice").add("at", at); });
   }
   stealing_.begun = true;
+  ask_for_a_block();
 }
 
-// One barrier for each tile, where a second one would double its price. Whoever opens it asks: then
-// all threads are done with the tile, and have read the answer of the barrier before.
+// As libcu++ does, the next block is asked for before the function is called: while a block works
+// on one tile, it holds another one in reserve, which nobody else can take. One barrier for each
+// tile, where a second one would double its price. Whoever opens it reads the answer and asks
+// again: then all threads are done with the tile, and have read the last answer.
 
 bool block_execution::steal_block(uint3& index, const place& at) {
   constexpr bool orders_memory = false;  // CUDA promises none, so programs must not rely on it
@@ -139,9 +142,15 @@ bool block_execution::steal_block(uint3& index, const place& at) {
   return stealing_.has_block;
 }
 
-void block_execution::ask_for_a_block() {
+void block_execution::take_the_answer() {
   stealing_.asks = false;
-  stealing_.has_block = grid_->take_block(stealing_.index);
+  stealing_.has_block = stealing_.has_reserve;
+  stealing_.index = stealing_.reserve;
+  if (stealing_.has_block) ask_for_a_block();
+}
+
+void block_execution::ask_for_a_block() {
+  stealing_.has_reserve = grid_->take_block(stealing_.reserve);
 }
 
 }  // namespace cpu_backend

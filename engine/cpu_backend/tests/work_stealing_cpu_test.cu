@@ -40,7 +40,42 @@ void check_stealing() {
   REQUIRE(started.to_host()[0] <= multiprocessors);
 }
 
+struct progress {
+  unsigned begun;
+  unsigned done;
+  unsigned done_at_the_end;  // of the tile that was begun first
+};
+
+// The tile that is begun first goes on until all others but one are done, and then looks on for a
+// while.
+__global__ void count_others_done(progress* of) {
+  constexpr int looks = 10'000;
+  cuda::device::for_each_canceled_block<1>([=](dim3) {
+    if (atomicAdd(&of->begun, 1) != 0) {
+      atomicAdd(&of->done, 1);
+      return;
+    }
+    while (atomicAdd(&of->done, 0) + 2 < gridDim.x) {
+    }
+    for (int look = 0; look < looks && atomicAdd(&of->done, 0) + 1 < gridDim.x; ++look) {
+    }
+    of->done_at_the_end = atomicAdd(&of->done, 0);
+  });
+}
+
 }  // namespace
+
+TEST_CASE("a block that works on a tile holds the next one in reserve") {
+  if (checked::describe_device().multiprocessors < 2) SKIP("the others need a multiprocessor");
+  constexpr unsigned blocks = 400;
+  checked::device_buffer<progress> of(std::vector<progress>{{0, 0, 0}});
+  count_others_done<<<blocks, 1>>>(of.data());
+  CUDA_CHECK(cudaGetLastError());
+  const progress got = of.to_host()[0];
+  REQUIRE(got.done == blocks - 1);
+  // libcu++ asks before it calls the function, so nobody else can take that block.
+  REQUIRE(got.done_at_the_end == blocks - 2);
+}
 
 TEST_CASE("for_each_canceled_block under both of its names cancels blocks that have not started") {
   check_stealing<name::of_cccl_3_0>();
