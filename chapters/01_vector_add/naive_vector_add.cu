@@ -25,7 +25,7 @@ int main() {
     c[i] = -1;
   }
   add<<<n / threads, threads>>>(a, b, c);
-  if (cudaDeviceSynchronize() != cudaSuccess) {
+  if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
     std::puts("the kernel failed");
     return 1;
   }

@@ -26,7 +26,7 @@ int main() {
   }
   for (int i = 0; i < threads; ++i) values[i] = i + 1;
   add_up<<<1, threads>>>(values, sum);
-  if (cudaDeviceSynchronize() != cudaSuccess) {
+  if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
     std::puts("the kernel failed");
     return 1;
   }

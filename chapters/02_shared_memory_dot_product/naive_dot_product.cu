@@ -39,7 +39,7 @@ int main() {
   bool right = true;
   for (const int threads : {256, 100}) {
     dot<<<blocks, threads, threads * sizeof(long long)>>>(a, b, partials);
-    if (cudaDeviceSynchronize() != cudaSuccess) {
+    if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
       std::puts("the kernel failed");
       return 1;
     }

@@ -34,7 +34,7 @@ int main() {
   for (int launch = 1; launch <= 3; ++launch) {
     for (unsigned block = 0; block < blocks; ++block) partials[block] = 0;
     sum_of_ones<<<blocks, threads>>>(partials, sum);
-    if (cudaDeviceSynchronize() != cudaSuccess) {
+    if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
       std::puts("the kernel failed");
       return 1;
     }

@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     for (unsigned launch = 1; launch <= launches; ++launch) {
       write_and_look<<<blocks, threads>>>(launch, words, counter, wrong);
     }
-    if (cudaDeviceSynchronize() != cudaSuccess) {
+    if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
       std::puts("the kernel failed");
       return 1;
     }

@@ -30,7 +30,7 @@ int main() {
   *next = 0;
   for (int i = 0; i < items; ++i) visits[i] = 0;
   visit<<<blocks, threads>>>(next, visits);
-  if (cudaDeviceSynchronize() != cudaSuccess) {
+  if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
     std::puts("the kernel failed");
     return 1;
   }

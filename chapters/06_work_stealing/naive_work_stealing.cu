@@ -34,7 +34,7 @@ int main() {
     c[i] = 1;
   }
   add<<<blocks, threads>>>(a, b, c, n, prologues);
-  if (cudaDeviceSynchronize() != cudaSuccess) {
+  if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
     std::puts("the kernel failed");
     return 1;
   }
