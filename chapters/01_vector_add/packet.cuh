@@ -3,6 +3,7 @@
 // compute capability 10.0 on there are some of 32 bytes, which this course does not use.)
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -29,8 +30,9 @@ struct packet_range {
 
 // The packets that are aligned in *all* the given arrays of n elements. Arrays that are misaligned
 // by different amounts have none: all n elements are then the head, and go one by one.
+// All arrays are of one type, since a packet of another one has another number of elements.
 // Each pointer is aligned to its own T, as C++ demands anyway. For any thread; no communication.
-template <class T, class... Others>
+template <class T, std::same_as<T>... Others>
 __device__ packet_range aligned_packets(std::size_t n, const T* first, const Others*... others) {
   const auto misalignment = [](const auto* pointer) -> std::size_t {
     return reinterpret_cast<std::uintptr_t>(pointer) % 16 / sizeof(T);

@@ -32,7 +32,8 @@ __device__ inline unsigned long long block_count() {
 //   meanwhile: launches that can overlap have a counter each, and partial results of their own.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block. Written and read by ordinary stores, loads and
-// atomics: bulk copies, textures and surfaces take proxy fences besides.
+// atomics: bulk copies also need a proxy fence. A texture read of what the same kernel wrote is
+// undefined, and no fence helps.
 // Errors: a *counter that was `expected` or more at the launch always stops the kernel with
 // __trap(). An arrival too many, or a *counter that was above 0 and less, may do so, if an arrival
 // finds `expected` or more before the last block has set *counter back. After that it goes

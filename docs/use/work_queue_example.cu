@@ -24,7 +24,9 @@ __global__ void double_rows(course::work_queue<row> queue, const unsigned* begin
 
 cudaError_t launch(row* rows, unsigned count, course::work_queue_counters* counters,
                    const unsigned* begin, int* values, unsigned blocks, cudaStream_t stream) {
-  cudaMemsetAsync(&counters->next, 0, sizeof(counters->next), stream);  // No row is taken yet.
+  const cudaError_t reset =  // No row is taken yet.
+      cudaMemsetAsync(&counters->next, 0, sizeof(counters->next), stream);
+  if (reset != cudaSuccess) return reset;
   const course::work_queue<row> queue(rows, count, counters);
   double_rows<<<blocks, 128, 0, stream>>>(queue, begin, values);
   return cudaGetLastError();
