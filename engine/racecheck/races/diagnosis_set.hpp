@@ -66,4 +66,13 @@ inline constexpr diagnosis_set lacks_of_ways = {
     diagnosis::missing_acquire, diagnosis::missing_release, diagnosis::scope_too_narrow,
     diagnosis::missing_barrier_before, diagnosis::missing_barrier_after};
 
+// Whether what would lack all that a signal has, a release, an acquire and the barriers of both
+// blocks, was meant as none: it is an atomic that happened to lie between the two threads.
+constexpr bool is_no_signal(const diagnosis_set& lacks) {
+  constexpr diagnosis_set all = {diagnosis::missing_acquire, diagnosis::missing_release,
+                                 diagnosis::missing_barrier_before,
+                                 diagnosis::missing_barrier_after};
+  return lacks.common_with(all) == all;
+}
+
 }  // namespace racecheck

@@ -80,12 +80,18 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     ++here.diagnosed;
     lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.access_epoch(),
                      later, word);
+    if (is_no_signal(lacks))
+      lacks = lacks.without(lacks_of_ways).without({diagnosis::only_a_fence_acquires});
     if (lacks.empty() && earlier.thread.block != later.thread.block) {
       hasty = find_hasty_way(here, earlier, earlier_record.access_epoch(), by);
+      if (hasty && hasty->lacks.has(diagnosis::write_after_signal) &&
+          (earlier.what != operation::read || later.what != operation::write)) {
+        hasty.reset();
+      }
       if (hasty) lacks = hasty->lacks;
     }
     constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
-    if (lacks.without(of_a_signal).empty()) {
+    if (!hasty && lacks.without(of_a_signal).empty()) {
       other = find_other_way(earlier, earlier_record.access_epoch(), later, lacks);
     }
     known = find_same(here, lacks, earlier, later);
@@ -163,7 +169,14 @@ std::optional<synchronization_log::way> finding_collection::find_other_way(
     lacks = {diagnosis::release_sequence_ended};
   } else if (lacks.empty()) {
     found = log_.find_release_before(earlier.thread, earlier_at, later.thread);
-    if (found) lacks = {diagnosis::access_after_release};
+    if (found && found->lacks.has(diagnosis::write_after_signal)) {
+      const bool is_written_for_a_reader =
+          earlier.what == operation::write && later.what == operation::read;
+      if (!is_written_for_a_reader) return std::nullopt;
+      lacks = found->lacks;
+    } else if (found) {
+      lacks = {diagnosis::access_after_release};
+    }
   }
   return found;
 }

@@ -127,6 +127,7 @@ struct synchronization_log::search {
   void collect();
   std::optional<way> best(const diagnosis_set& wanted) const;
   std::optional<way> ended() const;
+  std::optional<way> signal_before(std::uint32_t accessed_at) const;
   // Calls use(write, read) with the first writes of the earlier block's threads since the access,
   // and the reads of their locations by the later block; until it returns true.
   template <class Use>
@@ -422,6 +423,29 @@ std::optional<synchronization_log::way> synchronization_log::search::ended() con
   return found;
 }
 
+// By atomics of the two threads themselves: the one does its own before its access, and that one is
+// seen by the other.
+std::optional<synchronization_log::way> synchronization_log::search::signal_before(
+    std::uint32_t accessed_at) const {
+  constexpr diagnosis_set of_relaxed_atomics = {diagnosis::missing_release,
+                                                diagnosis::missing_acquire};
+  std::optional<way> found;
+  each_pair([&](std::size_t write, std::size_t read) {
+    const event& written = event_of(write);
+    if (written.rank != earlier.rank || written.epoch_since_start >= accessed_at ||
+        event_of(read).rank != later.rank || !has_seen(write, read)) {
+      return false;
+    }
+    way made = over(write, read);
+    if (!made.lacks.without(of_relaxed_atomics).empty()) return false;
+    made.lacks = {diagnosis::write_after_signal};
+    made.cause = log.step_of(event_of(read), true);
+    found = made;
+    return true;
+  });
+  return found;
+}
+
 std::optional<synchronization_log::way> synchronization_log::find_way(
     thread_name earlier, epoch earlier_at, thread_name later, const diagnosis_set& wanted,
     std::uint32_t excluded) const {
@@ -447,7 +471,10 @@ std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thre
               .read_until = since_start(earlier_at)};
   here.collect();
   const auto found = here.best({diagnosis::missing_barrier_before});
-  return found && found->lacks.has(diagnosis::missing_barrier_before) ? found : std::nullopt;
+  if (found && found->lacks.has(diagnosis::missing_barrier_before) && !is_no_signal(found->lacks))
+    return found;
+  here.earlier_at = here.begin_of_stretch;
+  return here.signal_before(since_start(now));
 }
 
 std::optional<synchronization_log::way> synchronization_log::find_release_before(
@@ -458,8 +485,8 @@ std::optional<synchronization_log::way> synchronization_log::find_release_before
   here.collect();
   here.earlier_at = here.begin_of_stretch;
   const auto found = here.best({});
-  return found && found->lacks.empty() && found->released.rank == earlier.rank ? found
-                                                                               : std::nullopt;
+  if (found && found->lacks.empty() && found->released.rank == earlier.rank) return found;
+  return here.signal_before(since_start(earlier_at));
 }
 
 std::optional<synchronization_log::way> synchronization_log::find_ended_sequence(

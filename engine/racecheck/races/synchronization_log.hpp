@@ -70,11 +70,13 @@ class synchronization_log {
   std::optional<way> find_way(thread_name earlier, epoch earlier_at, thread_name later,
                               const diagnosis_set& wanted = {}, std::uint32_t excluded = 0) const;
   // The same where the access that another thread of its block has published already only comes
-  // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`.
+  // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`. Or where
+  // `later` itself has signalled already, as `write_after_signal`.
   std::optional<way> find_hasty_way(thread_name earlier, epoch earlier_at, thread_name later,
                                     epoch now) const;
   // A release after which `earlier` accessed in epoch `earlier_at`, and which the later one's
-  // thread has acquired: had the access come before it, nothing would be missing.
+  // thread has acquired: had the access come before it, nothing would be missing. Else an atomic of
+  // which the same is true, but for the release and the acquire; it lacks `write_after_signal`.
   std::optional<way> find_release_before(thread_name earlier, epoch earlier_at,
                                          thread_name later) const;
   // A way on which nothing is missing but that a third thread's store, the way's `cause`, has taken

@@ -62,6 +62,8 @@ bool text_maker::holds(condition when) const {
       return located.also_between_blocks;
     case condition::on_one_line:
       return place_text(located.first) == place_text(located.second);
+    case condition::plain_one_is_volatile:
+      return (is_atomic(found.first.what) ? found.second : found.first).is_volatile;
     case condition::released_on_its_line:
       return place_text(published()) == place_text(located.releaser);
     case condition::same_block:

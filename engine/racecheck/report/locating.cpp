@@ -2,6 +2,7 @@
 #include "racecheck/report/locating.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -214,6 +215,42 @@ bool waits_plainly(std::string_view line) {
   return !condition.empty() && !has(".load(") && !has(".test(") && !has("atomic");
 }
 
+bool has_letter(std::string_view text) {
+  return std::ranges::any_of(text, [](unsigned char each) { return std::isalpha(each) != 0; });
+}
+
+// Whether the one line's condition is about an element that the other line sets to a constant.
+bool checks_a_flag(const source_line& read, const source_line& write) {
+  const std::string_view condition = condition_after("if", read.text);
+  return std::ranges::any_of(
+      variables_changed_by(write.text).stored_places, [&](const std::string& place) {
+        const std::size_t stored = write.text.find(place);
+        const std::size_t equals = write.text.find('=', stored);
+        const std::size_t end = write.text.find(';', stored);
+        if (stored == std::string::npos || equals == std::string::npos || end < equals)
+          return false;
+        const std::string value = write.text.substr(equals + 1, end - equals - 1);
+        const bool is_word = value == " true" || value == " false";
+        return condition.find(place) != condition.npos && (is_word || !has_letter(value));
+      });
+}
+
+// Whether a thread only looks at what its atomic reads.
+bool only_looks(const chain_step& read, std::string_view line) {
+  return read.does == operation::atomic_load || line.find(", 0)") != line.npos;
+}
+
+// Whether the atomic uses the same index as the element that the other line stores: keys[slot] for
+// values[slot].
+bool has_the_same_index(std::string_view atomic, std::string_view store) {
+  return std::ranges::any_of(
+      variables_changed_by(store).stored_places, [&](const std::string& place) {
+        const std::size_t index = place.find('[');
+        return index != std::string::npos && has_letter(place.substr(index)) &&
+               atomic.find(place.substr(index)) != atomic.npos;
+      });
+}
+
 // Where the line's last atomic begins; npos if it has none.
 std::size_t last_atomic_of(std::string_view line) {
   std::size_t last = line.npos;
@@ -222,6 +259,18 @@ std::size_t last_atomic_of(std::string_view line) {
     if (at != line.npos && (last == line.npos || at > last)) last = at;
   }
   return last;
+}
+
+// What the line's last atomic changes, as it stands there: "ref(*flag)" of ref(*flag).store(1), and
+// "flag" of atomicAdd(flag, 1).
+std::string_view operand_of_atomic(std::string_view line) {
+  const std::size_t at = last_atomic_of(line);
+  if (at == line.npos) return "";
+  const bool is_member = line[at] == '.';
+  const std::size_t before = is_member ? line.find_last_of(" ;{}", at) : line.find('(', at);
+  const std::size_t end = is_member ? at : line.find(',', at);
+  const std::size_t begin = before == line.npos ? 0 : before + 1;
+  return end == line.npos || end < begin ? "" : line.substr(begin, end - begin);
 }
 
 // Whether more accesses stand on the line after its last atomic.
@@ -243,6 +292,58 @@ bool is_barrier_between(const source_line& access, const source_line& barrier,
          last != std::string_view::npos && at < last;
 }
 
+// The next line after this one, of the same branch, that has the word; empty if there is none near.
+std::string next_line_with(std::string_view word, const source_line& after) {
+  constexpr unsigned most_lines = 16;
+  std::ifstream source(after.file);
+  unsigned number = 0;
+  for (std::string line; std::getline(source, line) && number < after.line + most_lines;) {
+    if (++number <= after.line) continue;
+    if (has_name(line, "else") || has_name(line, "__global__")) break;
+    if (line.find(word) != line.npos) return line;
+  }
+  return "";
+}
+
+// Whether the word that has signalled is written once more after the one access, and looked at once
+// more after the other one, as that of a seqlock is.
+bool is_in_a_seqlock(const source_line& published, const source_line& observed,
+                     const source_line& signal) {
+  const std::string_view word = operand_of_atomic(signal.text);
+  if (word.empty()) return false;
+  const std::string again = next_line_with(word, published);
+  return operand_of_atomic(again) == word && !takes_a_lock(again) &&
+         !next_line_with(word, observed).empty();
+}
+
+// What a thread does after its own signal: whether the source has it in this order, and whether the
+// signal is one.
+void name_late_access(located_finding& at) {
+  finding& of = at.finding;
+  constexpr diagnosis_set late = {diagnosis::write_after_signal, diagnosis::access_after_release};
+  if (of.lacks.common_with(late).empty()) return;
+  const source_line& published = of.is_hasty ? at.second : at.first;
+  const source_line& observed = of.is_hasty ? at.first : at.second;
+  // A loop that comes round does its release before the next round's accesses.
+  const bool is_later_in_source =
+      published.file == at.releaser.file &&
+      (published.line > at.releaser.line ||
+       (published.line == at.releaser.line && goes_on_after_its_atomic(published.text)));
+  // Who fetches by an atomic has not looked for what another one has fetched.
+  const bool is_looked_for = of.cause && observed.file == at.acquirer.file &&
+                             observed.line >= at.acquirer.line &&
+                             (only_looks(*of.cause, at.acquirer.text) ||
+                              has_the_same_index(at.releaser.text, published.text));
+  if (!is_later_in_source || (of.lacks.has(diagnosis::write_after_signal) && !is_looked_for)) {
+    of.lacks = {};
+    of.releaser = of.acquirer = {};
+    of.is_hasty = false;
+  } else if (is_in_a_seqlock(published, observed, at.releaser)) {
+    of.lacks = {diagnosis::read_between_two_signals};
+  }
+  of.cause.reset();
+}
+
 // The lock that only one of two updates holds, or that is opened by a plain store; and whether what
 // was found on the way is what the source says.
 void name_cause(located_finding& at) {
@@ -262,12 +363,18 @@ void name_cause(located_finding& at) {
                    plain.what == operation::write && other.what == operation::atomic_update &&
                    !by_plain.stored_elements.empty() && by_plain.updated_elements.empty());
   const bool reads_first = of.first.what == operation::read;
-  if (of.what == mistake::race && of.lacks.empty() && of.is_between_blocks() &&
+  const source_line& reading = reads_first ? at.first : at.second;
+  const source_line& writing = reads_first ? at.second : at.first;
+  constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
+  // A flag that is set under a lock is checked again there, which is no lost update.
+  const bool is_set_under_lock =
+      of.cause && of.cause->in_observers_block == reads_first && takes_a_lock(at.cause.text);
+  if (of.what == mistake::race && of.is_between_blocks() &&
       reads_first != (of.second.what == operation::read) &&
-      waits_plainly((reads_first ? at.first : at.second).text)) {
+      of.lacks.without(is_set_under_lock ? of_no_lock : diagnosis_set()).empty() &&
+      (waits_plainly(reading.text) || checks_a_flag(reading, writing))) {
     of.lacks = {diagnosis::plain_flag};
   }
-  constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
   // Then what has signalled belongs to the round before, and its reader has not waited.
   const source_line& published = of.is_hasty ? at.second : at.first;
   const bool has_barrier = of.cause && of.cause->what == chain_step::kind::barrier &&
@@ -284,15 +391,6 @@ void name_cause(located_finding& at) {
     } else {
       of.cause.reset();
     }
-  }
-  // A loop that comes round does its release before the next round's accesses.
-  const bool is_later_in_source =
-      at.first.file == at.releaser.file &&
-      (at.first.line > at.releaser.line ||
-       (at.first.line == at.releaser.line && goes_on_after_its_atomic(at.first.text)));
-  if (of.lacks.has(diagnosis::access_after_release) && !is_later_in_source) {
-    of.lacks = {};
-    of.releaser = of.acquirer = {};
   }
 }
 
@@ -334,6 +432,7 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
     name_update(all[i], known_updates);
     name_shared_bytes(all[i]);
     name_look(all[i], known_looks);
+    name_late_access(all[i]);
     name_cause(all[i]);
     if (all[i].finding.what == mistake::race) all[i].chain = chain_of(all[i].finding, chains[i]);
   }

@@ -49,6 +49,16 @@ bool is_by_chance(const finding& now, const finding& known) {
       (known.is_between_blocks() || !now.is_between_blocks())) {
     return &now != &known;
   }
+  // Who writes after its signal does so for its own block's threads as well, and so far nothing
+  // else has signalled that it has written.
+  constexpr diagnosis_set late_signal = {diagnosis::write_after_signal};
+  constexpr diagnosis_set barrier = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads};
+  if (known.lacks == late_signal && known.what == mistake::race && now.what == mistake::race) {
+    return now.lacks.without(lacks_of_ways.without({diagnosis::scope_too_narrow}))
+        .without({diagnosis::only_a_fence_acquires})
+        .without(barrier)
+        .empty();
+  }
   if (now.what != mistake::race || known.what != mistake::race ||
       now.is_between_blocks() != known.is_between_blocks()) {
     return false;
@@ -56,14 +66,23 @@ bool is_by_chance(const finding& now, const finding& known) {
   // Who does not wait for the barrier may come before all that it should wait for, and who accesses
   // after its release, after all that the other one does.
   constexpr diagnosis_set late[] = {{diagnosis::missing_barrier_after},
-                                    {diagnosis::access_after_release}};
+                                    {diagnosis::access_after_release},
+                                    {diagnosis::read_between_two_signals},
+                                    {diagnosis::plain_flag}};
   if (now.lacks.empty() && std::ranges::find(late, known.lacks) != std::end(late)) return true;
   // In a block where a barrier is missing, atomics that neither release nor acquire were not meant
   // to stand in for it.
-  constexpr diagnosis_set barrier = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads};
   constexpr diagnosis_set signal = {diagnosis::missing_release, diagnosis::missing_acquire};
   if (!known.lacks.common_with(barrier).empty()) {
     return !now.is_between_blocks() && now.lacks.common_with(signal) == signal;
+  }
+  // Where nothing connects some of the threads, another thread's atomics that neither release nor
+  // acquire were no signal of the others.
+  constexpr diagnosis_set of_block = {diagnosis::missing_barrier_before,
+                                      diagnosis::missing_barrier_after};
+  if (known.lacks.empty() && now.is_between_blocks()) {
+    return now.lacks.common_with(signal) == signal && !now.lacks.common_with(of_block).empty() &&
+           now.lacks.without(lacks_of_ways).empty();
   }
   // That another thread of the block has acquired meanwhile, too late for this one, is no reason to
   // rely on it.
@@ -185,10 +204,34 @@ void merge_chances(std::vector<located_finding>& all) {
   std::erase_if(all, [](const located_finding& each) { return each.finding.count == 0; });
 }
 
+// What a plain flag lets through without the lock under which the flag is set is read after the
+// flag, and not meant to take the lock.
+void name_what_flags_let_through(std::vector<located_finding>& all) {
+  std::set<std::string> locks;
+  for (const located_finding& each : all) {
+    if (each.finding.lacks.has(diagnosis::plain_flag) && each.finding.cause)
+      locks.insert(place_text(each.cause));
+  }
+  for (located_finding& each : all) {
+    finding& of = each.finding;
+    if (of.lacks != diagnosis_set{diagnosis::lock_on_one_side} || !of.cause ||
+        (of.cause->in_observers_block ? of.first : of.second).what != operation::read ||
+        !locks.contains(place_text(each.cause))) {
+      continue;
+    }
+    of.lacks = {};
+    of.cause.reset();
+    for (drawn_chain::arrow& arrow : each.chain.arrows) {
+      if (!arrow.lacks.empty()) arrow.lacks = of.codes_to_tell();
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<located_finding> merge_by_lines(std::vector<located_finding> findings) {
   name_all_updates(findings);
+  name_what_flags_let_through(findings);
   widen_warp_barriers(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;
   std::set<two_lines> unordered_between_blocks;

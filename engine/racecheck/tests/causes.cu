@@ -93,6 +93,15 @@ __global__ void histogram_without_barrier(int* out) {
   out[threadIdx.x] = bins[threadIdx.x];         // mark: bin read
 }
 
+// In one block a barrier orders the zeros and the updates.
+__global__ void zeros_without_barrier(int* out) {
+  __shared__ int bins[16];
+  if (threadIdx.x < 16) bins[threadIdx.x] = 0;  // mark: bin zeroed
+  atomicAdd(&bins[(threadIdx.x * 7) % 16], 1);  // mark: bin increased
+  __syncthreads();
+  if (threadIdx.x < 16) out[threadIdx.x] = bins[threadIdx.x];
+}
+
 // ---- Updates over two lines
 
 __global__ void add_over_two_lines(int* counter) {
@@ -186,6 +195,106 @@ __global__ void lock_of_some(int* lock, int* sum) {
   *sum += 1;  // mark: added by all
   __threadfence();
   if (locks) atomicExch(lock, 0);
+}
+
+__global__ void lock_opened_by_volatile(int* lock, int* sum) {
+  while (atomicCAS(lock, 0, 1) != 0) {  // mark: lock of a volatile
+  }
+  __threadfence();
+  *sum += 1;
+  *const_cast<volatile int*>(lock) = 0;  // mark: opened by a volatile
+}
+
+// The flag is checked again under the lock, and that is right; the first check is not.
+__global__ void double_checked(int* ready, int* lock, int* table, int* out) {
+  if (*ready == 0) {  // mark: checked without the lock
+    while (atomicCAS(lock, 0, 1) != 0) {
+    }
+    __threadfence();
+    if (*ready == 0) {
+      *table = 42;
+      *ready = 1;  // mark: set under the lock
+    }
+    __threadfence();
+    atomicExch(lock, 0);
+  }
+  out[blockIdx.x] = *table;
+}
+
+// A sum is no flag: who looks at it takes the lock.
+__global__ void sum_checked(int* lock, int* sum, int* out) {
+  if (blockIdx.x == 0) {
+    if (*sum > 2) *out = 1;  // mark: sum checked
+    return;
+  }
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;  // mark: sum increased
+  __threadfence();
+  atomicExch(lock, 0);
+}
+
+// ---- Atomics that order nothing
+
+// Each thread counts, and nobody waits for the count.
+__global__ void count_beside(int* counter, int* data) {
+  data[threadIdx.x] = static_cast<int>(blockIdx.x);  // mark: stored by each block
+  atomicAdd(counter, 1);
+}
+
+// The key tells that the value is there before it is.
+__global__ void table_insert(int* keys, int* values, int* out) {
+  const int mine = static_cast<int>(threadIdx.x) + 1;
+  const int slot = mine * 7 % 64;
+  const int old = atomicCAS(&keys[slot], 0, mine);
+  if (old == 0) {
+    values[slot] = mine * 10;  // mark: value written
+  } else if (old == mine) {
+    out[blockIdx.x * blockDim.x + threadIdx.x] = values[slot];  // mark: value found
+  }
+}
+
+// The end of the queue moves before the item is in it.
+__global__ void queue(int* head, int* tail, int* items, int* out) {
+  if (blockIdx.x == 0) {
+    const int slot = atomicAdd(tail, 1);
+    items[slot] = static_cast<int>(threadIdx.x);  // mark: item put
+  } else {
+    const int slot = atomicAdd(head, 1);
+    while (device_ref(*tail).load(cuda::memory_order_acquire) <= slot) {
+    }
+    out[threadIdx.x] = items[slot];  // mark: item taken
+  }
+}
+
+// Here the atomic only hands out the work: it tells nobody of what another one has done.
+__global__ void fetched_neighbours(int* next, int* data, int* out) {
+  for (int i = atomicAdd(next, 1); i < 32; i = atomicAdd(next, 1)) {
+    data[i] = i;                      // mark: own one done
+    if (i > 0) out[i] = data[i - 1];  // mark: neighbour's read
+  }
+}
+
+// The reader looks at the sequence before and after, which does not make plain data atomic.
+__global__ void seqlock(int* sequence, int* data, int* out) {
+  if (blockIdx.x == 0) {
+    for (int i = 0; i < 5; ++i) {
+      device_ref(*sequence).store(2 * i + 1, cuda::memory_order_relaxed);
+      __threadfence();
+      *data = i;  // mark: data between
+      device_ref(*sequence).store(2 * i + 2, cuda::memory_order_release);
+    }
+  } else {
+    int before, after, seen;
+    do {
+      before = device_ref(*sequence).load(cuda::memory_order_acquire);
+      seen = *data;  // mark: data seen
+      __threadfence();
+      after = device_ref(*sequence).load(cuda::memory_order_relaxed);
+    } while (before != after || before % 2 != 0);
+    *out = seen;
+  }
 }
 
 // ---- Releases
@@ -352,6 +461,15 @@ constexpr cause cases[] = {
     {"visit", [] { visit<<<2, 64>>>(zeros(8), zeros(1)); }},
     {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
     {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"zeros_without_barrier", [] { zeros_without_barrier<<<1, 64>>>(zeros(16)); }},
+    {"lock_opened_by_volatile", [] { lock_opened_by_volatile<<<4, 1>>>(zeros(1), zeros(1)); }},
+    {"double_checked", [] { double_checked<<<4, 1>>>(zeros(1), zeros(1), zeros(1), zeros(4)); }},
+    {"sum_checked", [] { sum_checked<<<4, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"count_beside", [] { count_beside<<<4, 32>>>(zeros(1), zeros(32)); }},
+    {"table_insert", [] { table_insert<<<4, 32>>>(zeros(64), zeros(64), zeros(128)); }},
+    {"queue", [] { queue<<<2, 32>>>(zeros(1), zeros(1), zeros(32), zeros(32)); }},
+    {"fetched_neighbours", [] { fetched_neighbours<<<4, 1>>>(zeros(1), zeros(32), zeros(32)); }},
+    {"seqlock", [] { seqlock<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"volatile_flag", [] { volatile_flag<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"lock_of_some", [] { lock_of_some<<<4, 1>>>(zeros(1), zeros(1)); }},

@@ -71,6 +71,42 @@ CAUSES = {
         ("added under the lock", "added without the lock"), ["lock_on_one_side"],
         "line {added under the lock} holds the lock taken at", 1,
     ),
+    "zeros_without_barrier": (
+        ("bin zeroed", "bin increased"), [*PLAIN, "plain_store_beside_updates"],
+        "nothing orders the two: put __syncthreads() between them", None,
+    ),
+    "lock_opened_by_volatile": (
+        ("opened by a volatile", "lock of a volatile"), [*PLAIN, "lock_opened_by_plain_store"],
+        "opens the lock that line {lock of a volatile} takes, and does it with a volatile store", 2,
+    ),
+    "double_checked": (
+        ("checked without the lock", "set under the lock"), ["plain_flag"],
+        "line {checked without the lock} goes by a plain read of what line {set under the lock} writes", 2,
+    ),
+    "sum_checked": (
+        ("sum checked", "sum increased"), ["lock_on_one_side"],
+        "and line {sum checked} does not: take it there as well", None,
+    ),
+    "count_beside": (
+        ("stored by each block", "stored by each block"), ["no_synchronisation"],
+        "nothing that one of them does tells the other", 1,
+    ),
+    "table_insert": (
+        ("value written", "value found"), ["write_after_signal"],
+        "signal after the write, with an atomic that releases", 1,
+    ),
+    "queue": (
+        ("item put", "item taken"), ["write_after_signal"],
+        "line {item put} writes the element after the atomic", 1,
+    ),
+    "fetched_neighbours": (
+        ("own one done", "neighbour's read"), ["no_synchronisation"],
+        "nothing that one of them does tells the other", None,
+    ),
+    "seqlock": (
+        ("data between", "data seen"), ["read_between_two_signals"],
+        "make line {data between} and line {data seen} atomic", 1,
+    ),
     "volatile_flag": (
         ("volatile flag set", "volatile flag polled"), ["volatile_is_no_synchronisation"],
         "use cuda::atomic_ref", 1,
