@@ -34,8 +34,8 @@ def on_path(*names):
     return [*found.values()]
 
 
-def output_of(command, text=""):
-    """What the command prints on stdout, or None if it isn't there or fails."""
+def output_of(command, text="", seconds=None):
+    """What the command prints on stdout, or None if it isn't there, fails, or takes longer."""
     try:
         result = subprocess.run(
             command,
@@ -44,8 +44,9 @@ def output_of(command, text=""):
             stderr=subprocess.DEVNULL,
             text=True,
             check=False,
+            timeout=seconds,
         )
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return None
     return result.stdout if result.returncode == 0 else None
 

@@ -119,8 +119,7 @@ class Recipe:
         steps = self._steps()
         printed = []
         for number, step in enumerate(steps):
-            code = run_step(step) if is_verbose() else watch(step, printed.append)
-            if code != 0:
+            if self._code_of(step, printed) != 0:
                 raise self._failure(readable(printed))
             has_done(number + 1, len(steps))
         used = [*self.libraries]
@@ -131,6 +130,10 @@ class Recipe:
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
         write_whole(self.record, json.dumps(states))
         return readable(printed)
+
+    def _code_of(self, step, printed):
+        """The exit code of a step; what it prints is added to `printed`, unless it goes to the terminal."""
+        return run_step(step) if is_verbose() else watch(step, printed.append)
 
     @property
     def diagnostics(self):

@@ -7,6 +7,7 @@ from engine.driver.output_files import OutputFile
 from engine.driver.paths import shown
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import FAILED, NOT_RUN, ExerciseCases, Judge
+from grader.judging.nvcc import asked_of_nvcc
 from grader.judging.results import cases_of
 
 MOST_CHECKS = 5  # of a file that is saved again and again
@@ -45,10 +46,18 @@ def check(
     return verdict
 
 
-def checked(builds, exercise, source, work, has_begun=lambda step, what: None):
+def checked(
+    builds,
+    exercise,
+    source,
+    work,
+    has_begun=lambda step, what: None,
+    has_verdict=lambda verdict: None,
+):
     """The Verdict on a file, which is remembered if the file is the one in the work folder.
 
-    A file that is saved while it is checked is checked again.
+    A file that is saved while it is checked is checked again. `has_verdict` gets what has been found out
+    before nvcc is asked, if it is: only about a file that is right otherwise.
     """
     for _ in range(MOST_CHECKS):
         content = _content_of(source)
@@ -60,6 +69,13 @@ def checked(builds, exercise, source, work, has_begun=lambda step, what: None):
             time_it = not exercise.has_streams
             verdict = _with_gpu(verdict, check(builds.gpu, exercise, source, time_it=time_it))
         if _content_of(source) == content:
+            if builds.nvcc and verdict.is_solved:
+                has_verdict(verdict)
+                has_begun("nvcc", "asking nvcc")
+                verdict = asked_of_nvcc(verdict, builds, source)
+                if _content_of(source) != content:
+                    saved = f"{shown(source)} was saved while nvcc was asked about it."
+                    verdict = verdict._replace(nvcc_errors=(), nvcc_problem=saved)
             if source.resolve() == work.file_of(exercise).resolve():
                 work.remember_check(exercise, content, verdict.is_solved)
             return verdict

@@ -7,6 +7,7 @@ import pathlib
 import re
 
 from engine.driver.compiler_messages import ESCAPES, MARKS, MESSAGE, SOURCE, message_groups
+from grader.judging.nvcc_messages import as_gcc_puts_it, numbered_line
 from grader.paths import ROOT
 
 PLACE = re.compile(r"(?P<includes>.*\bfrom )?(?P<path>\S[^:]*):(?P<line>\d+)(?=[:,])")
@@ -19,8 +20,14 @@ NOISE = re.compile(r"collect2: |compilation terminated|make\b")
 def error_lines(source, lines):
     """What the compiler says of the file `source`, by its name alone: the first error of each line, and
     warnings only if there is no error."""
+    return [line for told in errors_by_line(source, lines) for line in told]
+
+
+def errors_by_line(source, lines):
+    """The same, with the lines about each of the file's lines as a list of their own."""
     source = pathlib.Path(source)
-    groups = message_groups(lines)
+    code = source.read_text(encoding="utf-8", errors="replace").splitlines()
+    groups = message_groups(as_gcc_puts_it(lines, source, code))
     errors = [group for group in groups if group.message and _kind(group) != "warning"]
     found = {}  # by the line of the file, in the compiler's order
     for group in errors or groups:
@@ -29,10 +36,10 @@ def error_lines(source, lines):
         elif _is(source, MESSAGE.match(group.message)[1]):
             told = _own_lines(source, group)
         else:
-            told = _at_own_line(source, group)
+            told = _at_own_line(source, code, group)
         found.setdefault(_line_of(told), told)
     path = str(source)
-    return [line.replace(path, source.name) for told in found.values() for line in told]
+    return [[line.replace(path, source.name) for line in told] for told in found.values()]
 
 
 def _line_of(told):
@@ -64,7 +71,7 @@ def _own_lines(source, group):
     return told
 
 
-def _at_own_line(source, group):
+def _at_own_line(source, code, group):
     """The message alone, at the innermost line of the student's file that has led to it."""
     sentence = re.sub(r"^.*?: (?=(?:fatal )?error: |sorry|warning: )", "", group.message)
     lines = [INLINED.sub("", ESCAPES.sub("", line)) for line in (*group.leading, *group.lines)]
@@ -74,6 +81,4 @@ def _at_own_line(source, group):
     if not places:
         return [group.message.replace(f"{ROOT}{os.sep}", "")]
     number = int(places[0]["line"])
-    text = source.read_text(encoding="utf-8", errors="replace").splitlines()
-    code = text[number - 1 : number]
-    return [f"{source}:{number}: {sentence}", *(f"{number:5} | {each}" for each in code)]
+    return [f"{source}:{number}: {sentence}", *numbered_line(code, number)]

@@ -110,6 +110,8 @@ class Verdict(NamedTuple):
     warnings: tuple = ()  # the compiler's
     refusals: tuple = ()  # sentences: for what a grade would refuse the file, right or wrong
     remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
+    nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
+    nvcc_problem: str = ""  # why nvcc has not answered
 
     @property
     def compiles(self):
@@ -117,7 +119,7 @@ class Verdict(NamedTuple):
 
     @property
     def is_solved(self):
-        return all(state == PASSED for state in self.parts.values())
+        return all(state == PASSED for state in self.parts.values()) and not self.nvcc_errors
 
 
 class WrongCase(NamedTuple):

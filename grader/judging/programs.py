@@ -54,6 +54,7 @@ class ExerciseBuild(NamedTuple):
 class ExerciseBuilds(NamedTuple):
     cpu: ExerciseBuild  # that judges: it alone sees races
     gpu: Optional[ExerciseBuild]  # if the results are to be judged on a GPU as well
+    nvcc: Optional[str] = None  # its path, if it is to be asked without a GPU
 
     @property
     def backend(self):

@@ -13,6 +13,8 @@ from lab_tool.setup.requirements import dotted, numbers
 
 # What a build without a visible GPU is for: Turing, Ampere, Ada, Hopper and Blackwell.
 COMMON_ARCHITECTURES = ["75", "80", "86", "89", "90", "100", "120"]
+NVCC_MINIMUM = (12, 0)  # the first that has C++20
+SECONDS_TO_ANSWER = 10
 
 
 class NvidiaGpu(NamedTuple):
@@ -58,8 +60,14 @@ def _has_gpu():
 
 
 def nvcc_version():
-    match = re.search(r"release (\d+)\.(\d+)", output_of(["nvcc", "--version"]) or "")
+    text = output_of(["nvcc", "--version"], seconds=SECONDS_TO_ANSWER) or ""
+    match = re.search(r"release (\d+)\.(\d+)", text)
     return tuple(map(int, match.groups())) if match else None
+
+
+def usable_nvcc():
+    """The path of an nvcc that can compile what the course consists of; None if there is none."""
+    return shutil.which("nvcc") if (nvcc_version() or ()) >= NVCC_MINIMUM else None
 
 
 def driver_version():

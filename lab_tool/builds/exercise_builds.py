@@ -10,6 +10,7 @@ from engine.driver.errors import CommandError
 from engine.driver.processes import output_of
 from engine.driver.recipe import settings_with_libraries
 from grader.judging.programs import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
+from lab_tool.builds.backends import usable_nvcc
 from lab_tool.builds.build_folders import configured
 
 
@@ -17,7 +18,7 @@ def exercise_builds(arguments, exercises):
     """What --backend and --build ask for, with all that these exercises need up to date."""
     place = configured(arguments)
     if settings_of(place.folder)["backend"] == "cpu":
-        return ExerciseBuilds(exercise_build(place, exercises), None)
+        return ExerciseBuilds(exercise_build(place, exercises), None, usable_nvcc())
     gpu = exercise_build(place, exercises)
     of_cpu = argparse.Namespace(**{**vars(arguments), "backend": "cpu", "build": None})
     return ExerciseBuilds(exercise_build(configured(of_cpu), exercises), gpu)

@@ -13,7 +13,13 @@ from grader.exercises.catalogue import all_exercises
 from grader.exercises.comparison import comparison
 from grader.exercises.hints import NO_HINTS, has_hints, hint_lines, hints_of
 from grader.exercises.work_folder import NOT_BEGUN, has_solution
-from lab_tool.learning.screen import exercise_rows, next_exercise, progress_line, verdict_lines
+from lab_tool.learning.screen import (
+    exercise_rows,
+    judged_lines,
+    next_exercise,
+    progress_line,
+    verdict_lines,
+)
 from lab_tool.learning.terminal import Terminal, room_above, rows_on_screen, show
 
 SECONDS_BETWEEN_LOOKS = 0.1
@@ -24,7 +30,8 @@ HINT_KEY = "h hint  "
 
 
 class Lesson:
-    """One student at one terminal. `judge(exercise)` returns the Verdict on their file."""
+    """One student at one terminal. `judge(exercise)` returns the Verdict on their file, and calls
+    `has_verdict` with all of it but nvcc's answer, if it asks nvcc."""
 
     def __init__(self, work, exercise, judge, is_manual):
         self.work, self.exercise, self.judge, self.is_manual = work, exercise, judge, is_manual
@@ -70,7 +77,7 @@ class Lesson:
                 return mark != self.checked
 
     def _check(self):
-        self.checked, self.remedy = self._mark(), ()
+        self.checked, self.is_solved, self.remedy = self._mark(), False, ()
         file = shown(self.work.file_of(self.exercise))
         if self.checked is None:
             self.is_solved = False
@@ -79,12 +86,18 @@ class Lesson:
             return
         show([f"{self.exercise.title}: checking {file} ..."], [])
         try:
-            verdict = self.judge(self.exercise)
+            verdict = self.judge(self.exercise, has_verdict=self._draw_first)
             self.is_solved, self.remedy = verdict.is_solved, verdict.remedy
             self.lines = verdict_lines(self.exercise, verdict, self.work, has_keys=True)
         except CommandError as problem:
             self.is_solved = False
             self.lines = [self.exercise.title, "", f"  {problem}"]
+        self._draw()
+
+    def _draw_first(self, verdict):
+        """The Verdict, while nvcc is being asked."""
+        asking = ["", "  nvcc is being asked as well ..."]
+        self.lines = [*judged_lines(self.exercise, verdict), *asking]
         self._draw()
 
     def _draw(self, extra=()):

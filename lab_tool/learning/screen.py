@@ -5,7 +5,8 @@ import re
 import sys
 import textwrap
 
-from engine.driver.output import BOLD, RED, coloured, say
+from engine.driver.compiler_messages import SOURCE
+from engine.driver.output import BOLD, RED, coloured
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.hints import has_hints
@@ -42,6 +43,15 @@ def head_line(exercise, verdict, stream=None):
 def verdict_lines(exercise, verdict, work, has_keys=False, explain=False):
     """All of it, with what to do next: a command, or a key where there are keys. What a race lacks is
     there if `explain` asks for it."""
+    return [
+        *judged_lines(exercise, verdict, explain),
+        *nvcc_lines(verdict),
+        *closing_lines(exercise, verdict, work, has_keys, explain),
+    ]
+
+
+def judged_lines(exercise, verdict, explain=False):
+    """What was found out without nvcc."""
     lines = [head_line(exercise, verdict), ""]
     lines += [f"  {line}".rstrip() for line in verdict.lines]
     if verdict.remedy and explain:
@@ -52,6 +62,26 @@ def verdict_lines(exercise, verdict, work, has_keys=False, explain=False):
         lines += ["", f"  picture: {shown(verdict.picture)}"]
     if verdict.refusals:
         lines += ["", *refusal_lines(verdict)]
+    return lines
+
+
+def nvcc_lines(verdict):
+    """nvcc's answer, if it was asked and has something to say."""
+    if verdict.nvcc_errors:
+        first = "But nvcc, which compiles for a GPU, refuses the file, so it is not done:"
+        lines = [line for each in (first, *verdict.nvcc_errors) for line in _wrapped(each)]
+    elif verdict.nvcc_problem:
+        lines = _wrapped(
+            f"nvcc gave no answer, and the verdict is without it: {verdict.nvcc_problem}"
+        )
+    else:
+        return []
+    return ["", *lines]
+
+
+def closing_lines(exercise, verdict, work, has_keys=False, explain=False):
+    """What to do next."""
+    lines = []
     if verdict.is_solved:
         lines.append("")
         exercises = all_exercises()
@@ -66,7 +96,7 @@ def verdict_lines(exercise, verdict, work, has_keys=False, explain=False):
             command = "n" if has_keys else work.command("learn", following.number)
             minutes = following.facts["minutes"]
             lines.append(f"  {command:<22} next: {following.title} ({minutes} minutes)")
-    elif not has_keys:
+    elif not has_keys and not verdict.nvcc_errors:
         lines.append("")
         if has_hints(exercise):
             lines.append(f"  {work.command('hint', exercise.number)}")
@@ -83,12 +113,14 @@ def refusal_lines(verdict):
     first, *others = verdict.refusals
     more = f" (and {len(others)} more)" if others else ""
     sentence = f"A grade would refuse this file: {first[0].lower()}{first[1:-1]}{more}."
-    return textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return _wrapped(sentence)
 
 
-def say_verdict(exercise, verdict, work, explain=False):
-    for line in verdict_lines(exercise, verdict, work, explain=explain):
-        say(line)
+def _wrapped(text):
+    """The text with an indent; a line of code stays one."""
+    if SOURCE.match(text):
+        return [f"  {text}"]
+    return textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def exercise_rows(exercises, work, has_chapters=True):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """./lab check: judges one exercise's file, or several."""
 
+import contextlib
 import json
 import pathlib
 
@@ -14,7 +15,13 @@ from grader.exercises.work_folder import NOT_BEGUN
 from grader.judging.check import checked
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
-from lab_tool.learning.screen import head_line, refusal_lines, say_verdict
+from lab_tool.learning.screen import (
+    closing_lines,
+    head_line,
+    judged_lines,
+    nvcc_lines,
+    refusal_lines,
+)
 from lab_tool.options import add_backend, add_build, add_work, work_folder
 
 VERDICTS = rb'\[\n  \{\n    "exercise": '  # what the file of --json begins with
@@ -46,16 +53,24 @@ def act(arguments):
     file = outputs.add("--json", arguments.json, VERDICTS)
     require_gpu(arguments)
     builds = exercise_builds(arguments, [exercise for exercise, _ in chosen])
-    verdicts = []
+    is_one = len(chosen) == 1
+    verdicts, problems = [], set()
     for exercise, source in chosen:
-        verdict = told(builds, exercise, source, work)
+
+        def says(verdict, exercise=exercise):
+            if is_one:
+                say_lines(judged_lines(exercise, verdict, arguments.explain))
+            else:
+                say_lines([head_line(exercise, verdict), *refusal_lines(verdict)])
+
+        verdict = told(builds, exercise, source, work, says)
         verdicts.append((exercise, verdict))
-        if len(chosen) == 1:
-            say_verdict(exercise, verdict, work, arguments.explain)
-        else:
-            say(head_line(exercise, verdict))
-            for line in refusal_lines(verdict):
-                say(line)
+        problem = verdict.nvcc_problem
+        if not problem or problem not in problems:  # of many files it is most often the same
+            say_lines(nvcc_lines(verdict))
+        problems.add(problem)
+        if is_one:
+            say_lines(closing_lines(exercise, verdict, work, explain=arguments.explain))
     if file:
         file.write(json.dumps([as_data(*item) for item in verdicts], indent=2) + "\n")
     failed = [exercise for exercise, verdict in verdicts if not verdict.is_solved]
@@ -86,14 +101,34 @@ def chosen_files(target, work):
     return [(exercise, path)]
 
 
-def told(builds, exercise, source, work):
-    """The Verdict, with a line of progress until it is there."""
-    with Progress(f"Checking {exercise.title}", stays=False) as progress:
+def told(builds, exercise, source, work, says):
+    """The Verdict, with a line of progress while something is found out. `says` gets the Verdict as soon as
+    all but nvcc's answer is there."""
+    with contextlib.ExitStack() as stack:
+
+        def progress():
+            return stack.enter_context(Progress(f"Checking {exercise.title}", stays=False))
+
+        lines, said = [progress()], []
 
         def has_begun(_, what):
-            progress.note = f"{what}, "
+            lines[-1].note = f"{what}, "
 
-        return checked(builds, exercise, source, work, has_begun)
+        def has_verdict(verdict):
+            stack.close()
+            says(verdict)
+            said.append(verdict)
+            lines.append(progress())
+
+        verdict = checked(builds, exercise, source, work, has_begun, has_verdict)
+    if not said:
+        says(verdict)
+    return verdict
+
+
+def say_lines(lines):
+    for line in lines:
+        say(line)
 
 
 def as_data(exercise, verdict):
@@ -104,6 +139,7 @@ def as_data(exercise, verdict):
         "lines": verdict.lines,
         "remedy": list(verdict.remedy),
         "refusals": list(verdict.refusals),
+        "nvcc": list(verdict.nvcc_errors),
     }
 
 
@@ -115,7 +151,8 @@ Judges your file for an exercise by three things: its results in several cases, 
 schedules, and the limits that the exercise sets. It says what is wrong with the first of them that
 fails, and where, and changes nothing in your file. What would repair a race is yours to find; with
 --explain the check says it. If a grade would refuse the file for what it uses, a sentence
-says so, and the verdict stays the same.""",
+says so, and the verdict stays the same. If nvcc is installed, and no GPU runs the file, nvcc compiles
+a file that is right, after the verdict; a file that it refuses is not solved.""",
     examples=[
         ("./lab check 04.2", "your work/04_fullest_bin.cu"),
         ("./lab check 04.2 --explain", "and what a race in it lacks"),

@@ -62,7 +62,7 @@ def act(arguments):
     lesson = Lesson(
         work,
         exercise,
-        lambda each: checked(builds, each, work.file_of(each), work),
+        lambda each, **told: checked(builds, each, work.file_of(each), work, **told),
         arguments.manual,
     )
     last = lesson.run()

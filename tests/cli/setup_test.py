@@ -524,7 +524,7 @@ class ChoiceOfBackend(unittest.TestCase):
             "nvidia-smi --version": f"NVIDIA-SMI version  : 580.1\nCUDA Version        : {driver}\n",
         }
         with mock.patch.object(
-            backends, "output_of", lambda command: answers[" ".join(command[:2])]
+            backends, "output_of", lambda command, **_: answers[" ".join(command[:2])]
         ):
             return backends.choose_backend()
 

@@ -20,7 +20,7 @@ from unittest import mock
 
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import WorkFolder, starter
-from grader.judging.judge import FAILED, Verdict
+from grader.judging.judge import FAILED, PASSED, Verdict
 from lab_tool.authoring.trials import solution
 from lab_tool.learning import terminal
 from lab_tool.learning.learning import Lesson
@@ -201,7 +201,7 @@ class ShowTest(unittest.TestCase):
         )
         with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
             work = WorkFolder(pathlib.Path(folder))
-            lesson = Lesson(work, EXERCISE, lambda exercise: verdict, False)
+            lesson = Lesson(work, EXERCISE, lambda exercise, **_: verdict, False)
             lesson.terminal = mock.Mock()
             lesson._begin(EXERCISE)
             self.assertIn("Two threads race:", written.getvalue())
@@ -211,6 +211,28 @@ class ShowTest(unittest.TestCase):
             self.assertNotIn("hint 1 of 3", written.getvalue())
             lesson._hint()
             self.assertIn("hint 1 of 3", written.getvalue())
+
+    def test_the_verdict_is_on_the_screen_while_nvcc_is_asked(self):
+        verdict = Verdict({"results": PASSED}, ["Done: 14 cases."])
+
+        def judge(exercise, has_verdict):
+            has_verdict(verdict)
+            screens.append(written.getvalue())
+            return verdict._replace(nvcc_errors=("01_saxpy.cu:1: error: no such thing",))
+
+        screens = []
+        with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
+            lesson = Lesson(WorkFolder(pathlib.Path(folder)), EXERCISE, judge, False)
+            lesson.terminal = mock.Mock()
+            lesson._begin(EXERCISE)
+            screens.append(written.getvalue()[len(screens[0]) :])
+        self.assertIn("Done: 14 cases.", screens[0])
+        self.assertIn("nvcc is being asked", screens[0])
+        self.assertIn("Done: 14 cases.", screens[1])
+        self.assertIn("refuses the file, so it is not done:", screens[1])
+        self.assertIn("01_saxpy.cu:1: error: no such thing", screens[1])
+        for screen in screens:
+            self.assertNotIn("n next", screen)
 
     def test_a_page_shows_all_lines_one_screen_after_the_other(self):
         with tempfile.TemporaryDirectory() as folder, at_size(80, 24) as written:
