@@ -12,7 +12,8 @@ from grader.judging.judge import FAILED
 from lab_tool.authoring.mutants import apply_patch, fields_of
 
 HEAD = ("Mutant", "Rejected by", "Says")
-PARTS = ("results", "races", "limits", "compiling")
+COMPILING = "compiling"
+PARTS = ("results", "races", "limits", COMPILING)
 REQUIRED = {  # wrong solutions that every exercise has
     "one_thread": "in which one thread does what many could do",
     "one_block": "in which one block does what all could do",
@@ -75,7 +76,7 @@ def verdict_on(build, exercise, text, **options):
 def rejecting_part(verdict):
     """The part that failed, 'compiling', or None if all is right."""
     if not verdict.compiles:
-        return "compiling"
+        return COMPILING
     return next((part for part, state in verdict.parts.items() if state == FAILED), None)
 
 

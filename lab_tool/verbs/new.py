@@ -1,31 +1,44 @@
 # SPDX-License-Identifier: MIT
-"""./lab new: a new chapter or exercise, which builds and passes its tests."""
+"""./lab new: a new chapter or exercise, which builds and passes its tests, or a wrong solution of one."""
 
 import os
 import shutil
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
+from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
 from engine.driver.output import say, say_next
 from engine.driver.output_files import put_back_on_failure
 from engine.driver.paths import shown
+from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.generated_files import generated_files, write_generated_files
 from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.new_exercise import make_exercise
+from lab_tool.authoring.new_mutant import make_mutant, new_mutant
+from lab_tool.builds.build_folders import configured
+from lab_tool.builds.exercise_builds import exercise_build
+from lab_tool.options import add_build
 from lab_tool.paths import ROOT
 
-KINDS = ["chapter", "exercise"]
+KINDS = ["chapter", "exercise", "mutant"]
 
 
 def add_options(parser):
-    parser.add_argument("kind", metavar="chapter|exercise", help="what to make")
+    parser.add_argument("kind", metavar="chapter|exercise|mutant", help="what to make")
     parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
-        help="of a chapter its folder, as in 07_prefix_sum; of an exercise the chapter and the name",
+        help="of a chapter its folder, as in 07_prefix_sum; of an exercise the chapter and the name; of a "
+        "mutant the exercise, the name and the edited copy of the solution",
     )
+    parser.add_argument(
+        "--mistake",
+        metavar="TEXT",
+        help="of a mutant: what is wrong in it, one line of its head (default: its name)",
+    )
+    add_build(parser)
+    add_verbose(parser)
 
 
 def act(arguments):
@@ -34,9 +47,14 @@ def act(arguments):
         more = hint(
             kind,
             KINDS,
-            "it makes a chapter or an exercise, as in ./lab new chapter 07_prefix_sum.",
+            "it makes a chapter, an exercise or a mutant, as in ./lab new chapter 07_prefix_sum.",
         )
         raise CommandError(f"lab new makes no {kind}; {more}", WRONG_USE)
+    if kind == "mutant":
+        return _new_mutant(arguments)
+    for option in ("mistake", "build"):
+        if getattr(arguments, option) is not None:
+            raise CommandError(f"--{option} goes with ./lab new mutant.", WRONG_USE)
     if kind == "chapter":
         if len(names) != 1:
             raise CommandError(
@@ -62,6 +80,30 @@ def act(arguments):
     return 0
 
 
+def _new_mutant(arguments):
+    if len(arguments.names) != 3:
+        raise CommandError(
+            "lab new mutant needs an exercise, a name and an edited copy of its solution, as in "
+            "./lab new mutant 04.2 missing_acquire copy.cu.",
+            WRONG_USE,
+        )
+    wanted, name, copy = arguments.names
+    exercise = chosen_exercise(wanted)
+    new = new_mutant(exercise, name, copy, arguments.mistake)
+    arguments.backend = "cpu"
+    build = exercise_build(configured(arguments), [exercise])
+    head, verdict = make_mutant(build, new)
+    say(f"A check rejects {copy}:")
+    for line in (*verdict.lines, *verdict.remedy):
+        say(f"   {line}".rstrip())
+    say()
+    say(shown(new.path))
+    for line in head:
+        say(f"   {line}")
+    say_next(f"./lab check-course {exercise.number}")
+    return 0
+
+
 def _with_generated_files(make):
     """What `make` returns: what was made, and a list of files, to which the generated ones are added.
     All of it is made, or nothing."""
@@ -79,20 +121,28 @@ def _with_generated_files(make):
 
 
 VERB = Verb(
-    summary="makes a new chapter or exercise, which passes its tests",
-    usage=["new chapter NN_name", "new exercise NN name"],
+    summary="makes a new chapter, exercise or wrong solution, which passes its tests",
+    usage=[
+        "new chapter NN_name",
+        "new exercise NN name",
+        "new mutant EXERCISE name COPY.cu [--mistake TEXT] [--build FOLDER] [--verbose]",
+    ],
     description="""\
 Makes the folder of a chapter with a lesson, a kernel, a program, a test, a benchmark and its goals, and
 adds its row to chapters/meson.build; or the folder of an exercise with its text, solution, cases, hints
 and wrong solutions. The tables that name all of them are written anew. What it makes builds and passes
-its tests; it is yours to fill. ./lab check-course names what a new chapter still lacks.""",
+its tests; it is yours to fill. ./lab check-course names what a new chapter still lacks.
+A mutant is a wrong solution of an exercise. Edit a copy of the solution: the command checks it, and
+writes a patch into the exercise's folder that says which part rejects it, and in what words. A copy
+that nothing rejects makes no mutant.""",
     examples=[
         ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
+        ("./lab new mutant 04.2 missing_acquire copy.cu", "a wrong solution of 04.2"),
     ],
     exit_codes=[
         (0, "it is made"),
-        (1, "a file could not be written"),
+        (1, "a file could not be written, or nothing rejects the edited copy"),
         WRONG_USE_MEANING,
     ],
     add_options=add_options,
