@@ -2,6 +2,7 @@
 """Runs of lab that several tests make."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,15 @@ def lab(*words, folder=None, checkout=ROOT, given="", **variables):
         check=False,
         timeout=500,
         env={**os.environ, **variables},
+    )
+
+
+def without_progress(text):
+    """What lab wrote, less the lines that only a slow or busy machine gets to see."""
+    return re.sub(
+        r"(?m)^((Building|Checking) .*\d s|Another lab is building in .*: waiting for it\.)\n",
+        "",
+        text,
     )
 
 

@@ -22,7 +22,7 @@ from engine.driver.building import NinjaLog
 from engine.driver.compiler_messages import readable, with_plain_launches, without_own_warnings
 from engine.driver.names import nearest
 from engine.driver.output import Progress
-from lab_runs import interrupt, started
+from lab_runs import interrupt, started, without_progress
 from this_build import BUILD, ROOT
 
 COMMAND = [sys.executable, str(ROOT / "lab")]
@@ -49,11 +49,6 @@ def on_a_terminal(command, environment=None, folder=None):
         code = process.wait()
     os.close(main)
     return text.decode(), code
-
-
-def without_progress(text):
-    """What lab wrote, less the lines that only a slow machine gets to see."""
-    return re.sub(r"(?m)^(Building .*\d s|Another lab is building in .*)\n", "", text)
 
 
 class Streams(unittest.TestCase):
