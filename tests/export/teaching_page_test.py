@@ -1,22 +1,59 @@
 # SPDX-License-Identifier: MIT
 """The instructors' page says of the exercises and predictions what they say themselves."""
 
+import difflib
 import json
 import re
 import unittest
 
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises
+from lab_tool.authoring.generated_files import generated_files
 from lab_tool.chapters import Chapter, all_chapters
 from this_build import ROOT
 
-TEXT = (ROOT / "docs/teaching.md").read_text(encoding="utf-8")
+PAGE = "docs/teaching.md"
+TEXT = (ROOT / PAGE).read_text(encoding="utf-8")
+
+
+def what_to_write(text):
+    """For whoever sees a test fail: which lines this text of the page must get, and where."""
+    try:
+        wanted = generated_files()[PAGE]
+    except CommandError as problem:
+        return f"{PAGE} can't be generated: {problem}"
+    if text == wanted:
+        return f"{PAGE} is as lab_tool/authoring/generated_files.py makes it: the mistake is there."
+    lines = difflib.unified_diff(
+        text.splitlines(), wanted.splitlines(), PAGE, "as it must be", lineterm="", n=1
+    )
+    return "\n".join([f"./lab check-course --write changes {PAGE} as follows:", *lines])
 
 
 class TeachingPage(unittest.TestCase):
     def test_every_exercise_has_its_row(self):
-        rows = re.findall(r"^\| (\d\d\.\d \w+) \| (\d+) \|", TEXT, re.MULTILINE)
+        self.assert_rows(TEXT)
+
+    def test_a_failure_says_what_to_write(self):
+        row = next(line for line in TEXT.splitlines() if line.startswith("| 04.2 fullest_bin |"))
+        minutes = next(line for line in TEXT.splitlines() if line.startswith("| [04]"))
+        for line, fails in (
+            (row, self.assert_rows),
+            (minutes, lambda text: self.assert_minutes(text, all_chapters())),
+        ):
+            with self.assertRaises(AssertionError) as problem:
+                fails(TEXT.replace(f"{line}\n", ""))
+            said = str(problem.exception)
+            self.assertIn(f"./lab check-course --write changes {PAGE} as follows:\n", said)
+            self.assertIn(f"\n+{line}\n", f"{said}\n")
+
+    def assert_rows(self, text):
+        """That each exercise has its row, with its minutes."""
+        rows = re.findall(r"^\| (\d\d\.\d \w+) \| (\d+) \|", text, re.MULTILINE)
         self.assertEqual(
-            rows, [(each.title, str(each.facts["minutes"])) for each in all_exercises()]
+            rows,
+            [(each.title, str(each.facts["minutes"])) for each in all_exercises()],
+            what_to_write(text),
         )
 
     def test_the_minutes_of_a_chapter(self):
@@ -33,11 +70,17 @@ class TeachingPage(unittest.TestCase):
     def assert_minutes(self, text, chapters):
         """That each chapter has its row, with the minutes of its exercises."""
         rows = re.findall(r"^\| \[(\d\d)\]\(\S+\) \| .* \| (\d+) \|$", text, re.MULTILINE)
-        self.assertEqual([number for number, _ in rows], [each.number for each in chapters])
+        self.assertEqual(
+            [number for number, _ in rows],
+            [each.number for each in chapters],
+            what_to_write(text),
+        )
         for number, minutes in rows:
             of_chapter = [each for each in all_exercises() if each.number.startswith(number)]
             self.assertEqual(
-                sum(each.facts["minutes"] for each in of_chapter), int(minutes), number
+                sum(each.facts["minutes"] for each in of_chapter),
+                int(minutes),
+                f"{number}: {what_to_write(text)}",
             )
 
     def test_every_prediction_has_its_row(self):
@@ -50,4 +93,4 @@ class TeachingPage(unittest.TestCase):
             label = f"{file.parent.parent.name[:2]}.{facts['number']}"
             expected.append((facts["misconception"], f"{label} {file.stem}"))
         rows = re.findall(r"^\| (.*\.) \| (\d\d\.\d \w+) \|$", TEXT, re.MULTILINE)
-        self.assertEqual(sorted(rows), sorted(expected))
+        self.assertEqual(sorted(rows), sorted(expected), what_to_write(TEXT))
