@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`./lab new chapter` and `./lab check-course`, in a copy of the tree."""
 
+import contextlib
+import io
 import json
 import pathlib
 import re
@@ -8,11 +10,14 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from unittest import mock
 
 import draw_all
 from engine.driver.build_folder import lines_of
+from engine.driver.command_line import run_command
 from engine.driver.errors import CommandError
 from engine.driver.recipe import translate_step
+from grader.judging.judge import PASSED, Verdict
 from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
@@ -22,11 +27,15 @@ from lab_tool.authoring.generated_files import (
     write_generated_files,
 )
 from lab_tool.authoring.new_chapter import make_chapter
+from lab_tool.authoring.trials import Trial
 from lab_tool.chapters import all_chapters
+from lab_tool.command_line import LAB
+from lab_tool.verbs import check_course
 from this_build import BUILD, ROOT
 
 SPDX = "SPDX-License-Identifier: CC-BY-SA-4.0"
 NAME = "97_a_new_one"
+RIGHT = Verdict({"results": PASSED}, ["Done."])
 LEFT_OUT = shutil.ignore_patterns(
     "build", "build-*", ".git", ".venv", ".lab", "__pycache__", "shared"
 )
@@ -468,6 +477,36 @@ Not counted.
         result = self.lab("check-course", "04.2", "--write")
         sentence = "lab: lab check-course --write is for all chapters; name no exercise.\n"
         self.assertEqual((result.returncode, result.stderr), (2, sentence))
+
+    def test_an_exercise_by_its_name_is_checked_alone(self):
+        built, judged = [], []
+        instead_of = {
+            "configured": lambda arguments: None,
+            "exercise_build": lambda place, exercises: built.extend(exercises),
+            "trials_of": lambda exercise: [Trial(exercise.title, "", None, "")],
+            "verdict_on": lambda build, exercise, text: judged.append(exercise) or RIGHT,
+        }
+        with (
+            contextlib.ExitStack() as replaced,
+            contextlib.redirect_stdout(io.StringIO()) as written,
+        ):
+            for name, instead in instead_of.items():
+                replaced.enter_context(mock.patch.object(check_course, name, instead))
+            for name in ("fullest_bin", "04.2", "4.2", "04_fullest_bin.cu"):
+                self.assertEqual(run_command(LAB, ["check-course", name]), 0)
+        self.assertEqual([each.name for each in [*built, *judged]], ["fullest_bin"] * 8)
+        self.assertEqual(written.getvalue().count("all is as it must be\n"), 4)
+
+    def test_close_names_of_an_exercise(self):
+        for word, says in (
+            ("fullest_bim", "there is no exercise fullest_bim; did you mean fullest_bin?"),
+            ("xyzzy", "there is no exercise xyzzy; ./lab exercises lists all of them."),
+        ):
+            with self.subTest(word=word):
+                result = lab("check-course", word)
+                self.assertEqual(
+                    (result.returncode, result.stdout, result.stderr), (2, "", f"lab: {says}\n")
+                )
 
     def test_the_keys_are_described(self):
         text = (ROOT / "docs/internals/chapters.md").read_text(encoding="utf-8")
