@@ -13,6 +13,7 @@ from engine.driver.names import listed
 
 PLANS = ("short", "medium", "long")
 FILE = "chapter.json"
+MODULE = ("session", "predictions", "show", "together", "homework")  # the keys of "module"
 # The keys whose values stand in tables as they are.
 TEXTS = ("who_finishes", "channel", "outcome", "variants", "compared_with")
 
@@ -26,6 +27,7 @@ class ChapterFacts(NamedTuple):
     exercise_to_set: Optional[str]  # if a class does one of its exercises
     debug_options: list[str]  # of its program in a debugger: a small job
     sessions: dict[str, list[str]]  # of each of the PLANS: what is done in a session
+    module: Optional[dict]  # the keys of MODULE: its part of the module of two weeks, if it has one
 
 
 def facts_of(root, chapter):
@@ -63,7 +65,23 @@ def _problem(key, value):
         problems = (problem_of_cell(cell) for sessions in value.values() for cell in sessions)
         wrong = next(filter(None, problems), None)
         return wrong and f"has a session that {wrong}"
+    if key == "module":
+        return None if value is None else _problem_of_module(value)
     return problem_of_cell(value)
+
+
+def _problem_of_module(value):
+    if not isinstance(value, dict) or set(value) != set(MODULE):
+        return f"must be null, or have the keys {listed(MODULE)}"
+    if type(value["session"]) is not int or value["session"] < 1:
+        return "must have the number of a session, from 1 on"
+    wrong = problem_of_cell(value["show"])
+    if wrong:
+        return f'has a "show" that {wrong}'
+    for key in ("predictions", "together", "homework"):
+        if not _are_texts(value[key]):
+            return f'must have a list of names in "{key}"'
+    return None
 
 
 def _are_texts(value):

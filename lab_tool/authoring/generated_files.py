@@ -8,13 +8,14 @@ stands between `<!-- generated: NAME -->` and `<!-- end of generated -->`; the r
 import itertools
 import json
 import re
+from typing import NamedTuple
 
 from engine.driver.errors import CommandError
 from engine.driver.names import listed
 from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell
-from lab_tool.chapters import all_chapters
+from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import all_predictions
 
@@ -31,6 +32,9 @@ LAST_SESSIONS = {
         "exam, and the projects",
     ],
 }
+# Minutes of a session in the module of two weeks: for a prediction, and to show how a program fails.
+PREDICTION, SHOWING = 10, 15
+SESSIONS_A_WEEK = 2
 DEBUGGER_COMMANDS = "engine/cpu_backend/debugger/cuda_threads.py"
 
 
@@ -45,6 +49,7 @@ class _Course:
         self.exercises = [each for each in all_exercises(root) if each.chapter in known]
         self.audiences = {each.title: _audience(root, each) for each in self.exercises}
         self.predictions = all_predictions(root)
+        self.module = _sessions_of_module(root, self)
 
     def exercises_of(self, chapter):
         return [each for each in self.exercises if each.chapter == chapter.folder]
@@ -62,6 +67,7 @@ def generated_files(root=ROOT):
         "docs/teaching.md": {
             "chapters": _outcomes(course),
             "plans": _plans(course),
+            "module": _module(course),
             "exercises": _audiences(course),
             "predictions": _beliefs(course),
         },
@@ -201,6 +207,137 @@ def _exercises_to_set(course):
             )
         found.append(numbers[facts.exercise_to_set])
     return found
+
+
+class _Part(NamedTuple):
+    """What a chapter has in a session of the module of two weeks."""
+
+    chapter: Chapter
+    reading: int  # minutes
+    trying: int  # minutes: to run the lesson's commands
+    predictions: list
+    show: str
+    together: list  # exercises
+    homework: list  # exercises
+
+    @property
+    def in_class(self):
+        minutes = sum(each.facts["minutes"] for each in self.together)
+        return PREDICTION * len(self.predictions) + SHOWING + minutes
+
+
+def _sessions_of_module(root, course):
+    """The parts of each session, in its order."""
+    sessions, numbers = {}, []
+    for chapter, facts in course.facts.items():
+        if facts.module is not None:
+            part = _part_of_module(root, course, chapter, facts.module)
+            numbers.append(facts.module["session"])
+            sessions.setdefault(numbers[-1], []).append(part)
+    if numbers != sorted(numbers) or set(numbers) != set(range(1, len(sessions) + 1)):
+        raise CommandError(
+            f'chapters/*/{FILE}: the sessions of "module" are {listed(map(str, numbers))}; they must be '
+            "1, 2 and so on, in the order of the chapters."
+        )
+    return list(sessions.values())
+
+
+def _part_of_module(root, course, chapter, module):
+    lesson = f"chapters/{chapter.folder}/README.md"
+    time = re.search(
+        r"^\*\*Time:\*\* (\d+) minutes to read .*?, about (\d+) to run its\s",
+        (root / lesson).read_text(encoding="utf-8"),
+        re.M | re.S,
+    )
+    if not time:
+        raise CommandError(
+            f"{lesson}: its head must have '**Time:** 11 minutes to read ..., about 20 to run its commands'."
+        )
+    exercises = {each.name: each for each in course.exercises_of(chapter)}
+    predictions = {each.name: each for each in course.predictions if each.chapter == chapter.number}
+
+    def named(key, known, what):
+        for name in module[key]:
+            if name not in known:
+                raise CommandError(
+                    f'chapters/{chapter.folder}/{FILE}: "module": "{key}" has {name}, which is no {what} '
+                    "of this chapter."
+                )
+        return [known[name] for name in module[key]]
+
+    return _Part(
+        chapter,
+        int(time[1]),
+        int(time[2]),
+        named("predictions", predictions, "prediction"),
+        module["show"],
+        named("together", exercises, "exercise"),
+        named("homework", exercises, "exercise"),
+    )
+
+
+def _module(course):
+    """The sessions, then what is handed out and graded in each week."""
+    rows = []
+    for number, parts in enumerate(course.module, 1):
+        lessons = ", ".join(
+            f"[{part.chapter.number}](../chapters/{part.chapter.folder}/README.md)"
+            for part in parts
+        )
+        shown = "; ".join(
+            f"[{part.chapter.number}](../chapters/{part.chapter.folder}/README.md#see-it-fail): {part.show}"
+            for part in parts
+        )
+        homework = [each for part in parts for each in part.homework]
+        minutes = sum(each.facts["minutes"] for each in homework)
+        points = sum(sum(each.points.values()) for each in homework)
+        graded = ", ".join(each.title for each in homework)
+        rows.append(
+            [
+                str(number),
+                f"{lessons}: {sum(part.reading for part in parts)} minutes, and "
+                f"{sum(part.trying for part in parts)} to run the commands",
+                ", ".join(
+                    f"{each.label} {each.name}" for part in parts for each in part.predictions
+                ),
+                shown,
+                ", ".join(each.title for part in parts for each in part.together),
+                str(sum(part.in_class for part in parts)),
+                f"{graded}: {minutes} minutes, {points} points" if homework else "",
+            ]
+        )
+    head = [
+        "session",
+        "read before",
+        "predict",
+        "show",
+        "solve together",
+        "minutes",
+        "homework, graded",
+    ]
+    return "\n\n".join([_table(head, rows), *_weeks_of_module(course)]) if rows else ""
+
+
+def _weeks_of_module(course):
+    weeks = [
+        [part for parts in course.module[first : first + SESSIONS_A_WEEK] for part in parts]
+        for first in range(0, len(course.module), SESSIONS_A_WEEK)
+    ]
+    lines = ["```sh"]
+    for number, parts in enumerate(weeks, 1):
+        homework = {each.number for part in parts for each in part.homework}
+        handed_out = homework | {each.number for part in parts for each in part.together}
+        lines += [
+            f"./lab export ../week{number} --exercises {','.join(sorted(handed_out))} "
+            f'--title "Week {number}"',
+            f"./lab grade week{number}.zip --exercises {','.join(sorted(homework))} "
+            f"--output grades{number} --roster roster.csv",
+        ]
+    return [
+        "In each week, the first command is for what you hand out, and the second for what comes "
+        "back:",
+        "\n".join([*lines, "```"]),
+    ]
 
 
 def _audiences(course):

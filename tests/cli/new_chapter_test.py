@@ -417,6 +417,9 @@ Not counted.
         def without(key):
             return {name: value for name, value in facts.items() if name != key}
 
+        def with_module(**changes):
+            return {**facts, "module": {**facts["module"], **changes}}
+
         for value, sentence in (
             ("{", "it can't be read as JSON: Expecting property name enclosed in double quotes"),
             ([], "it holds no object, which is keys and values between braces."),
@@ -443,6 +446,25 @@ Not counted.
                 {**facts, "sessions": {**sessions, "long": [""]}},
                 '"sessions" has a session that is empty.',
             ),
+            (
+                {**facts, "module": {"session": 4}},
+                '"module" must be null, or have the keys session, predictions, show, together and homework.',
+            ),
+            (with_module(session=0), '"module" must have the number of a session, from 1 on.'),
+            (with_module(session=True), '"module" must have the number of a session, from 1 on.'),
+            (with_module(show="a | b"), '"module" has a "show" that has a | or a line break'),
+            (
+                with_module(together="fetch"),
+                '"module" must have a list of names in "together".',
+            ),
+            (
+                with_module(predictions=["fences"]),
+                '"module": "predictions" has fences, which is no prediction of this chapter.',
+            ),
+            (
+                with_module(homework=["fetch", "saxpy"]),
+                '"module": "homework" has saxpy, which is no exercise of this chapter.',
+            ),
         ):
             with self.subTest(sentence=sentence):
                 text = value if isinstance(value, str) else json.dumps(value)
@@ -452,6 +474,32 @@ Not counted.
                 self.assertEqual(found[: len(start)], start)
                 with self.assertRaisesRegex(CommandError, re.escape(found)):
                     write_generated_files(self.tree)
+
+    def test_sessions_of_the_module_that_are_not_in_order(self):
+        file = self.tree / "chapters/05_work_queue/chapter.json"
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        for session, listed in ((5, "1, 1, 2, 3 and 5"), (2, "1, 1, 2, 3 and 2")):
+            facts["module"]["session"] = session
+            file.write_text(json.dumps(facts), encoding="utf-8")
+            self.finds(
+                f'chapters/*/chapter.json: the sessions of "module" are {listed}; they must be 1, 2 and '
+                "so on, in the order of the chapters."
+            )
+
+    def test_a_lesson_of_the_module_that_does_not_say_how_long_it_takes(self):
+        lesson = self.tree / "chapters/05_work_queue/README.md"
+        text = lesson.read_text(encoding="utf-8")
+        lesson.write_text(text.replace("minutes to read", "minutes"), encoding="utf-8")
+        (found,) = missing_from_course(self.tree)
+        self.assertIn("05_work_queue/README.md: its head must have '**Time:** 11 minutes", found)
+
+    def test_a_course_without_a_module(self):
+        for file in self.tree.glob("chapters/*/chapter.json"):
+            facts = json.loads(file.read_text(encoding="utf-8"))
+            file.write_text(json.dumps({**facts, "module": None}), encoding="utf-8")
+        page = generated_files(self.tree)["docs/teaching.md"]
+        begin = "<!-- generated: module -->"
+        self.assertIn(f"\n{begin}\n<!-- end of generated -->\n", page)
 
     def test_an_exercise_that_does_not_say_for_whom_it_is(self):
         path = "chapters/05_work_queue/exercises/fetch/exercise.json"

@@ -83,6 +83,35 @@ class TeachingPage(unittest.TestCase):
                 f"{number}: {what_to_write(text)}",
             )
 
+    def test_the_module_of_two_weeks(self):
+        table = TEXT.partition("<!-- generated: module -->")[2].partition("<!-- end of")[0]
+        rows = [line.split(" | ") for line in table.splitlines() if re.match(r"\| \d \|", line)]
+        self.assertEqual(len(rows), 4, what_to_write(TEXT))
+        exercises = {each.title: each for each in all_exercises()}
+        all_together, all_graded = set(), set()
+        for _, _, predicted, shown, together, minutes, homework in rows:
+            together = [exercises[title] for title in together.split(", ")]
+            titles, how_much = homework.removesuffix(" |").split(": ")
+            graded = [exercises[title] for title in titles.split(", ")]
+            taken = 10 * len(predicted.split(", ")) + 15 * shown.count("#see-it-fail")
+            taken += sum(each.facts["minutes"] for each in together)
+            self.assertEqual(int(minutes), taken)
+            self.assertLessEqual(
+                taken, 75, "a session of 90 minutes has a quarter of an hour for questions"
+            )
+            points = sum(sum(each.points.values()) for each in graded)
+            time = sum(each.facts["minutes"] for each in graded)
+            self.assertEqual(how_much, f"{time} minutes, {points} points")
+            self.assertLessEqual(time, 60)
+            all_together |= {each.number for each in together}
+            all_graded |= {each.number for each in graded}
+        self.assertEqual(all_together & all_graded, set())
+        self.assertNotIn("04.1", all_graded, "the copy for students has its answer")
+        options = {"export": all_together | all_graded, "grade": all_graded}
+        for verb, numbers in options.items():
+            named = re.findall(rf"^\./lab {verb} .* --exercises (\S+)", table, re.MULTILINE)
+            self.assertEqual(",".join(named).split(","), sorted(numbers))
+
     def test_every_prediction_has_its_row(self):
         files = sorted(ROOT.glob("chapters/*/predictions/*.json"))
         if not files:
