@@ -2,12 +2,14 @@
 """The options that several of the course's verbs share."""
 
 import argparse
+import os
 import pathlib
 import shlex
 
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.invocation import invocation
 from engine.driver.names import listed
+from engine.driver.paths import shown
 from grader.exercises.work_folder import WorkFolder
 from lab_tool.paths import ROOT
 
@@ -79,6 +81,12 @@ def work_folder(arguments):
     folder = pathlib.Path(arguments.work) if arguments.work else ROOT / "work"
     if folder.exists() and not folder.is_dir():
         raise CommandError(f"--work {arguments.work}: that is no folder.", WRONG_USE)
+    if folder.exists() and not os.access(folder, os.R_OK | os.X_OK):
+        raise CommandError(
+            f"you have no right to read the folder {shown(folder)}, where your files are to be; "
+            "--work FOLDER takes another one.",
+            WRONG_USE,
+        )
     return WorkFolder(folder, f"--work {shlex.quote(arguments.work)}" if arguments.work else "")
 
 

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: MIT
 """The student's commands: check, exercises, hint, reset and solution, with right and wrong input."""
 
+import contextlib
+import io
 import json
+import os
 import pathlib
 import re
 import tempfile
 import unittest
+from unittest import mock
 
+from engine.driver.command_line import run_command
+from engine.driver.paths import shown
 from grader.exercises.cases import Case
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.limits import lines_about
 from grader.exercises.work_folder import starter
 from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution
+from lab_tool.command_line import LAB
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -198,6 +205,19 @@ class ExerciseCommandsTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(says, result.stderr)
                 self.assertEqual(result.stdout, "")
+
+    def test_a_work_folder_that_can_not_be_read_is_refused(self):
+        # Whoever runs the tests as root may read any folder.
+        problems = io.StringIO()
+        with (
+            mock.patch.object(os, "access", lambda *_: False),
+            contextlib.redirect_stdout(io.StringIO()) as written,
+            contextlib.redirect_stderr(problems),
+        ):
+            code = run_command(LAB, ["exercises", "--work", str(self.work)])
+        said = f"lab: you have no right to read the folder {shown(self.work)}, "
+        self.assertEqual((code, written.getvalue()), (2, ""))
+        self.assertRegex(problems.getvalue(), rf"\A{re.escape(said)}[^\n]*\n\Z")
 
     def test_a_work_folder_that_is_none_is_refused(self):
         self.file.write_text("mine\n", encoding="utf-8")
