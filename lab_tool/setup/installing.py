@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Installs what the course needs, or says in one message what to install."""
 
+import os
 import shutil
 
 from engine.driver.errors import CommandError
+from engine.driver.names import listed
 from engine.driver.output import remark
 from engine.driver.processes import run_installation
 from lab_tool.paths import VENV
@@ -19,6 +21,8 @@ from lab_tool.setup.operating_system import (
 from lab_tool.setup.requirements import OPTIONAL, described, dotted, minimum_of
 from lab_tool.setup.virtual_environment import commands_for
 from lab_tool.setup.wraps import WRAPS, wrap_commands
+
+PROXIES = ("http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 
 
 def pypi_commands(missing):
@@ -55,10 +59,17 @@ def install(missing, here):
             if not had_venv:  # half a .venv is of no use
                 shutil.rmtree(VENV, ignore_errors=True)
             raise CommandError(
-                f"this command failed, and its own message is above: {command}; if there is no "
-                "network, connect this machine, or behind a proxy set http_proxy and https_proxy, "
-                "and run lab again."
+                f"this command failed, and its own message is above: {command}; {_about_network()}, and "
+                "run lab again."
             )
+
+
+def _about_network():
+    """What to do if the network is the reason. A proxy's value may hold a password: its name is enough."""
+    names = [name for name in PROXIES if os.environ.get(name)]
+    if names:
+        return f"the proxy in {listed(names)} may be what does not answer: set another one there, or none"
+    return "if there is no network, connect this machine, or behind a proxy set http_proxy and https_proxy"
 
 
 def _commands(missing, here, wanted):

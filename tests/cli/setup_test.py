@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver import building
+from engine.driver import building, cudacheck
 from engine.driver.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
@@ -301,8 +301,21 @@ class OddMachines(unittest.TestCase):
                 installing.install(["Meson"], {})
         return str(caught.exception)
 
+    def test_behind_a_proxy_that_does_not_answer(self):
+        proxy = {"https_proxy": "http://me:secret@127.0.0.1:9"}
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            mock.patch.dict(os.environ, proxy),
+        ):
+            message = self.fails(pathlib.Path(folder, ".venv"))
+        self.assertIn("this command failed, and its own message is above: ", message)
+        self.assertRegex(message, "; the proxy in .*https_proxy.* may be what does not answer: ")
+        self.assertNotIn("secret", message)
+        self.assertNotIn("\n", message)
+
     def test_without_a_network(self):
-        with tempfile.TemporaryDirectory() as folder:
+        without = dict.fromkeys(installing.PROXIES, "")
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, without):
             venv = pathlib.Path(folder, ".venv")
             message = self.fails(venv)
             self.assertFalse(venv.exists())
@@ -334,6 +347,23 @@ class OddMachines(unittest.TestCase):
         with self.free(12), contextlib.redirect_stdout(io.StringIO()) as printed:
             doctor.act(mock.Mock(choice=False))
         self.assertRegex(printed.getvalue(), r"disk +12 MiB free +too little for a first build")
+
+
+class WithoutAHome(unittest.TestCase):
+    def test_cudacheck_says_what_to_set(self):
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("HOME", "XDG_CACHE_HOME")
+        }
+        with (
+            mock.patch.dict(os.environ, kept, clear=True),
+            mock.patch("pwd.getpwuid", side_effect=KeyError("no such user")),
+            self.assertRaises(CommandError) as caught,
+        ):
+            cudacheck.default_build_folder()
+        said = "there is no home folder to build in: set HOME, or name a folder with --build."
+        self.assertEqual((str(caught.exception), caught.exception.code), (said, 2))
 
 
 class Wraps(unittest.TestCase):
