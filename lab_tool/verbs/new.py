@@ -121,11 +121,11 @@ def _with_generated_files(make):
 
 
 VERB = Verb(
-    summary="makes a new chapter, exercise or wrong solution, which passes its tests",
+    summary="makes a new chapter, exercise or wrong solution of an exercise",
     usage=[
         "new chapter NN_name",
         "new exercise NN name",
-        "new mutant EXERCISE name COPY.cu [--mistake TEXT] [--build FOLDER] [--verbose]",
+        "new mutant EXERCISE name COPY.cu [options]",
     ],
     description="""\
 Makes the folder of a chapter with a lesson, a kernel, a program, a test, a benchmark and its goals, and
