@@ -65,10 +65,11 @@ def lines_of_part(part):
 PAGES = ("feedback.md", "feedback.html")
 
 
-def write_feedback(marks, pictures, folder):
+def write_feedback(marks, pictures, folder, graded=None):
     """The pages of all students; `pictures` is {a picture's path in the folder: its SVG}.
 
-    What an earlier run wrote and this one does not is removed.
+    What an earlier run wrote and this one does not is removed. If only one student was `graded`, the
+    pages of all others stay as they are.
     """
     for path, svg in pictures.items():
         make_own_folder(folder / FEEDBACK)
@@ -76,6 +77,8 @@ def write_feedback(marks, pictures, folder):
         write_whole(folder / path, svg)
     titles = {each["number"]: f"{each['number']} {each['name']}" for each in marks["exercises"]}
     for student in marks["students"]:
+        if graded not in (None, student["student"]):
+            continue
         place = folder / FEEDBACK / student["folder"]
         make_own_folder(folder / FEEDBACK)
         make_own_folder(place)
@@ -85,7 +88,8 @@ def write_feedback(marks, pictures, folder):
     written = [
         f"{FEEDBACK}/{each['folder']}/{name}" for each in marks["students"] for name in PAGES
     ]
-    _remove_others([*written, *pictures], folder)
+    rows = [row for student in marks["students"] for row in student["exercises"]]
+    _remove_others([*written, *(row["picture"] for row in rows if row["picture"])], folder)
 
 
 def _remove_others(written, folder):

@@ -83,6 +83,10 @@ class RunFolder:
         make_own_folder(self._file_of(unit).parent)
         write_whole(self._file_of(unit), json.dumps(data) + "\n")
 
+    def forget(self, unit):
+        """Lets a finished judgement be made anew."""
+        self._file_of(unit).unlink(missing_ok=True)
+
     def _file_of(self, unit):
         return self.folder / "judged" / f"{unit.name}.json"
 

@@ -6,17 +6,19 @@ import datetime
 import json
 import os
 import pathlib
+from typing import NamedTuple
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
 from engine.driver.errors import WRONG_USE, CommandError
+from engine.driver.names import hint
 from engine.driver.output import counted, remark, say, say_next
 from engine.driver.output_files import write_whole
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercises
 from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL
-from grader.reports.feedback import write_feedback
-from grader.reports.marks import marks_of, write_marks
+from grader.reports.feedback import PAGES, write_feedback
+from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
@@ -30,6 +32,12 @@ from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")
+TIMINGS = "timings.json"
+# What the rows of one table have in common, in the words of a sentence.
+SAME_IN_A_TABLE = {
+    "sandbox": "another sandbox",
+    "exercises": "other exercises or other points",
+}
 
 
 def add_options(parser):
@@ -48,6 +56,11 @@ def add_options(parser):
         default=os.cpu_count() or 1,
         metavar="N",
         help="submissions that are judged at once (default: one per processor)",
+    )
+    parser.add_argument(
+        "--student",
+        metavar="NAME",
+        help="grade this student again and leave the rows and pages of all others as they are",
     )
     parser.add_argument("--roster", metavar="FILE.csv", help="the class: its column `student`")
     parser.add_argument(
@@ -100,6 +113,7 @@ def act(arguments):
             WRONG_USE,
         )
     require_closed_places(arguments)
+    earlier = earlier_run(output, arguments.student) if arguments.student else None
     sandbox = strongest_sandbox(arguments.require_sandbox)
     if sandbox.kind == NONE:
         remark(
@@ -112,6 +126,10 @@ def act(arguments):
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
+    if earlier:
+        submissions = only_student(arguments, submissions, earlier.marks)
+        nobody = submissions._replace(students=[])
+        require_same_table(earlier.marks, marks_of(nobody, {}, {}, exercises, sandbox.kind), output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
     if not builds.cpu.can_observe:
@@ -127,13 +145,71 @@ def act(arguments):
         for number, handed in student.files.items()
     }
     distinct = list({unit.name: unit for unit in units.values()}.values())
+    for unit in distinct if earlier else ():
+        run.forget(unit)
     failed = execute(arguments, Tools(sandbox, builds), run, distinct)
     judged = {unit.name: run.judgement_of(unit) for unit in distinct}
     judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
     seconds = {name: kept[1] for name, kept in judged.items() if kept}
-    marks = marks_of(submissions, units, judgements, exercises, sandbox.kind)
-    write_reports(marks, submissions, units, judgements, seconds, run.folder)
+    marks = marks_of(
+        submissions, units, judgements, exercises, sandbox.kind, earlier and earlier.marks
+    )
+    write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
+    if earlier:
+        return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)
+
+
+class EarlierRun(NamedTuple):
+    """What an output folder says of a run that is finished, of which one student is graded again."""
+
+    student: str
+    marks: dict
+    timings: list  # rows of timings.json
+
+
+def earlier_run(folder, student):
+    """Raises CommandError if there is none."""
+    marks = read_marks(folder)
+    try:
+        timings = json.loads((folder / TIMINGS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        timings = None
+    if marks is None or not isinstance(timings, list):
+        raise CommandError(
+            f"--student {student}: no finished run of lab grade is in --output {folder}; "
+            "grade the whole class first.",
+            WRONG_USE,
+        )
+    return EarlierRun(student, marks, timings)
+
+
+def only_student(arguments, submissions, marks):
+    """The Submissions of the one student who is graded again. Raises CommandError if there is none."""
+    name = arguments.student
+    chosen = [each for each in submissions.students if each.name == name]
+    if chosen:
+        return submissions._replace(students=chosen)
+    listed = {row["student"] for row in marks["students"]}
+    if name in listed:
+        raise CommandError(
+            f"--student {name}: nothing in {arguments.submissions} is theirs.", WRONG_USE
+        )
+    names = sorted(listed | {each.name for each in submissions.students})
+    more = hint(name, names, "grades.csv lists the class.")
+    raise CommandError(f"--student {name}: there is no such student; {more}", WRONG_USE)
+
+
+def require_same_table(before, now, output):
+    """Refuses a row that was made in another way than those next to it."""
+    was, is_now = conditions_of(before), conditions_of(now)
+    for key, what in SAME_IN_A_TABLE.items():
+        if was.get(key) != is_now.get(key):
+            raise CommandError(
+                f"--student: the table in {output} was made with {what}; "
+                "grade the whole class, or give the same options as then.",
+                WRONG_USE,
+            )
 
 
 def require_closed_places(arguments):
@@ -185,13 +261,15 @@ def due_time(text):
         ) from error
 
 
-def write_reports(marks, submissions, units, judgements, seconds, folder):
+def write_reports(marks, submissions, units, judgements, seconds, folder, earlier=None):
     write_marks(marks, folder)
     write_csv(marks, folder / "grades.csv")
     write_junit(marks, folder / "junit.xml")
     pictures, timings, lengths = {}, {}, {}
-    for student, row in zip(submissions.students, marks["students"]):
-        for result in row["exercises"]:
+    students = {student.name: student for student in submissions.students}
+    for row in marks["students"]:
+        student = students.get(row["student"])
+        for result in row["exercises"] if student else ():
             unit = units.get((student.name, result["exercise"]))
             if not unit:
                 continue
@@ -200,13 +278,17 @@ def write_reports(marks, submissions, units, judgements, seconds, folder):
             key = (student.name, result["exercise"])
             timings[key] = seconds.get(unit.name, 0)
             lengths[key] = student.files[result["exercise"]].content.count(b"\n")
-    write_feedback(marks, pictures, folder)
+    write_feedback(marks, pictures, folder, earlier and earlier.student)
+    for row in earlier.timings if earlier else ():
+        if row["student"] != earlier.student:
+            key = (row["student"], row["exercise"])
+            timings[key], lengths[key] = row["seconds"], row.get("lines", 0)
     write_summary(marks, timings, lengths, folder / "summary.html")
     rows = [
-        {"student": student, "exercise": exercise, "seconds": time}
-        for (student, exercise), time in timings.items()
+        {"student": key[0], "exercise": key[1], "seconds": time, "lines": lengths[key]}
+        for key, time in sorted(timings.items())
     ]
-    write_whole(folder / "timings.json", json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    write_whole(folder / TIMINGS, json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 
 
 def tell(marks, units, folder):
@@ -231,13 +313,29 @@ def tell(marks, units, folder):
     return 1 if broken else 0
 
 
+def tell_of_one(marks, earlier, folder):
+    """The same if one student was graded again."""
+    (row,) = (each for each in marks["students"] if each["student"] == earlier.student)
+    before = [each for each in earlier.marks["students"] if each["student"] == earlier.student]
+    was = f"{before[0]['points']} before" if before else "not in the table before"
+    of = sum(each["of"] for each in row["exercises"])
+    others = counted(len(marks["students"]) - 1, "other student")
+    say(f"{earlier.student}: {row['points']} of {of} points, {was}; {others} as before.")
+    broken = sum(each["status"] == INTERNAL for each in row["exercises"])
+    if broken:
+        say(f"The grader itself failed on {counted(broken, 'submission')}: status {INTERNAL}.")
+    say_next(f"open {shown(folder / FEEDBACK / row['folder'] / PAGES[1])}")
+    return 1 if broken else 0
+
+
 VERB = Verb(
     summary="judges what a class has handed in",
     usage=["grade SUBMISSIONS --exercises NUMBERS --output FOLDER [options]"],
     description="""\
 Judges each submission as `check` does, but with numbers that are drawn from a secret, and in a sandbox.
 Writes grades.csv, results.json, junit.xml, summary.html and a page per student into the output folder.
-If it is interrupted, the same command goes on where it stopped.""",
+If it is interrupted, the same command goes on where it stopped. With --student NAME it judges one student
+again and makes the tables anew.""",
     examples=[
         ("./lab grade class.zip --exercises 04.2 --output grades", "all in the zip"),
         ("./lab grade class --exercises 05.1 --output grades", "a folder"),

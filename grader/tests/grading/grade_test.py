@@ -19,6 +19,7 @@ import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import pytest
+from graded_class import FILE, NUMBER, GradedClass, grade, of_student
 from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text, words_of
 
 from engine.driver.paths import shown
@@ -34,47 +35,11 @@ from lab_tool.paths import ROOT
 from lab_tool.verbs.grade import due_time
 from this_build import BUILD
 
-NUMBER = "01.1"
-FILE = chosen_exercise(NUMBER).file_name
 SAME = ("results.json", "grades.csv", "junit.xml")  # whatever --jobs is, and however long it took
 
 
-def grade(place, output, *options, number=NUMBER):
-    """(exit code, what was printed) of lab grade in this process."""
-    words = [
-        "grade",
-        str(place),
-        "--exercises",
-        number,
-        "--output",
-        str(output),
-        "--build",
-        str(BUILD),
-    ]
-    text = io.StringIO()
-    with contextlib.redirect_stdout(text), contextlib.redirect_stderr(text):
-        code = main([*words, *options])
-    return code, text.getvalue()
-
-
-def of_student(output, name):
-    marks = json.loads((output / "results.json").read_text(encoding="utf-8"))
-    return next(student for student in marks["students"] if student["student"] == name)
-
-
 @unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
-class GradeTest(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
-        self.place = self.folder / "class"
-
-    def hand_in(self, **texts):
-        for name, text in texts.items():
-            (self.place / name).mkdir(parents=True)
-            (self.place / name / FILE).write_text(text, encoding="utf-8")
-
+class GradeTest(GradedClass):
     def test_what_every_submission_may_read_holds_no_secret(self):
         self.hand_in(ann=solution_text(NUMBER))
         output = pathlib.Path("/usr/share/grades-of-a-test")
