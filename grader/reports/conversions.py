@@ -8,7 +8,7 @@ of its students; none of them reads or writes a file.
 import json
 
 from grader.judging.judge import OK
-from grader.reports.feedback import MEANINGS, lines_of_part
+from grader.reports.feedback import MEANINGS, lines_of_part, penalty_lines
 
 
 def for_gradescope(results, student):
@@ -44,7 +44,7 @@ def for_gradescope(results, student):
             )
     return {
         "score": student["points"],
-        "output": "\n".join(student["problems"]),
+        "output": "\n".join([*student["problems"], *_penalties(results, student)]),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -74,7 +74,7 @@ def for_classroom50(results, student, environment, submitted):
         "release": environment["RELEASE_URL"],
         "review": environment.get("REVIEW_URL") or environment["COMMIT_URL"],
         "datetime": submitted,
-        "score": sum(test["score"] for test in tests),
+        "score": student["points"],
         "max-score": sum(test["max-score"] for test in tests),
         "tests": tests,
     }
@@ -94,11 +94,20 @@ def feedback_lines(results, student):
             "",
             f"{_title(results, exercise)}: {exercise['points']} of {exercise['of']} points",
         ]
+        lines += [f"  {line}" for line in penalty_lines(exercise)]
         lines += [f"  {_meaning(exercise)}"] if not exercise["parts"] else []
         for part in exercise["parts"]:
             lines.append(f"  {part['part']}: {part['points']} of {part['of']}")
             lines += [f"    {line}" for line in _lines_of_part(exercise, part)]
     return [f"| {line}".rstrip() for line in lines]
+
+
+def _penalties(results, student):
+    return [
+        f"{_title(results, exercise)}: {line}"
+        for exercise in student["exercises"]
+        for line in penalty_lines(exercise)
+    ]
 
 
 def _title(results, exercise):

@@ -4,6 +4,7 @@
 import html
 import re
 
+from engine.driver.output import counted
 from engine.driver.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
@@ -60,6 +61,18 @@ def lines_of_part(part):
     if len(wrong) > MOST_CASES:
         lines += ["", f"and {len(wrong) - MOST_CASES} more cases"]
     return lines if part["lines"] else lines[1:]
+
+
+def penalty_lines(row):
+    """What was taken off because the file came late; no line if nothing was."""
+    penalty = row.get("penalty")
+    if not penalty:
+        return []
+    started = counted(penalty["started"], f"started {penalty['per']}")
+    return [
+        f"Handed in late, {penalty['handed_in']}: {started}, {penalty['percent']} %. "
+        f"{counted(penalty['points_before'], 'point')} before, {penalty['taken_off']} taken off."
+    ]
 
 
 PAGES = ("feedback.md", "feedback.html")
@@ -131,8 +144,8 @@ def _markdown(student, titles):
     lines += [f"- {problem}" for problem in student["problems"]]
     for row in student["exercises"]:
         lines += ["", f"## {titles[row['exercise']]}: {row['points']} of {row['of']} points", ""]
-        if MEANINGS[row["status"]]:
-            lines += [MEANINGS[row["status"]], ""]
+        for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
+            lines += [sentence, ""] if sentence else []
         for head, told in _told(row):
             lines += [f"**{head}**", ""]
             if told:
@@ -150,8 +163,8 @@ def _html(student, titles, pictures):
     for row in student["exercises"]:
         title = html.escape(titles[row["exercise"]])
         body.append(f"<h2>{title}: {row['points']} of {row['of']} points</h2>")
-        if MEANINGS[row["status"]]:
-            body.append(f"<p>{MEANINGS[row['status']]}</p>")
+        for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
+            body += [f"<p>{html.escape(sentence)}</p>"] if sentence else []
         for head, told in _told(row):
             mark = "full" if head.split(" ")[1] == head.split(" ")[3] else "less"
             body.append(f'<h3 class="{mark}">{html.escape(head)}</h3>')

@@ -15,10 +15,11 @@ FEEDBACK = "feedback"  # the folder
 RESULTS = "results.json"
 
 
-def marks_of(submissions, units, judgements, exercises, sandbox, before=None):
+def marks_of(submissions, units, judgements, exercises, sandbox, before=None, late_rule=None):
     """The marks; `units` is {(student, number): Unit}, `judgements` {a unit's name: Judgement}.
 
-    `before` are earlier marks of the same class: the rows of all others in them stay as they are.
+    `late_rule` is a LateRule. `before` are earlier marks of the same class: the rows of all others in them
+    stay as they are.
     """
     graded = {student.name for student in submissions.students}
     earlier = before["students"] if before else []
@@ -28,12 +29,13 @@ def marks_of(submissions, units, judgements, exercises, sandbox, before=None):
     )
     rows = [row for row in earlier if row["student"] not in graded]
     rows += [
-        _of_student(student, units, judgements, exercises, folders[student.name])
+        _of_student(student, units, judgements, exercises, folders[student.name], late_rule)
         for student in submissions.students
     ]
     return {
         "schema": SCHEMA,
         "sandbox": sandbox,
+        **({"late_rule": late_rule.facts} if late_rule else {}),
         "problems": before["problems"] if before else submissions.problems,
         "exercises": [
             {"number": each.number, "name": each.name, "points": each.points} for each in exercises
@@ -47,12 +49,15 @@ def conditions_of(marks):
     return {key: value for key, value in marks.items() if key not in ("problems", "students")}
 
 
-def _of_student(student, units, judgements, exercises, folder):
+def _of_student(student, units, judgements, exercises, folder, late_rule):
     rows = []
     for exercise in exercises:
         unit = units.get((student.name, exercise.number))
         handed = student.files.get(exercise.number)
-        rows.append(_of_exercise(exercise, handed, judgements[unit.name] if unit else None, folder))
+        row = _of_exercise(exercise, handed, judgements[unit.name] if unit else None, folder)
+        if late_rule and handed:
+            _take_off(row, late_rule.penalty(student.times[exercise.number], row["points"]))
+        rows.append(row)
     return {
         "student": student.name,
         "folder": folder,
@@ -77,6 +82,18 @@ def _of_exercise(exercise, handed, judgement, folder):
     if judgement and judgement.picture:
         row["picture"] = f"{FEEDBACK}/{folder}/{exercise.file_name[:-3]}.svg"
     return row
+
+
+def _take_off(row, penalty):
+    if penalty:
+        row["points"] -= penalty["taken_off"]
+        row["penalty"] = penalty
+
+
+def before_penalty(row):
+    """The points of a row of one exercise, or of a student's, before anything was taken off."""
+    rows = row.get("exercises", [row])
+    return sum(each.get("penalty", {}).get("points_before", each["points"]) for each in rows)
 
 
 def folders_of(names, known=None):

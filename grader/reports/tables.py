@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 from engine.driver.output_files import write_whole
 from grader.judging.judgements import INTERNAL
+from grader.reports.marks import before_penalty
 
 # What a spreadsheet would take for a formula.
 FORMULA = re.compile(r"[=+\-@\t\r]")
@@ -19,16 +20,22 @@ def write_csv(marks, file):
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
     parts = [(each["number"], part) for each in marks["exercises"] for part in each["points"]]
+    # Of points that the rule for late submissions has changed, both numbers are shown.
+    before = ["before penalty"] if "late_rule" in marks else []
     heads = []
     for each in marks["exercises"]:
         heads += [f"{each['number']} status", each["number"]]
+        heads += [f"{each['number']} {head}" for head in before]
         heads += [f"{each['number']} {part}" for part in each["points"]]
-    rows.writerow(["student", "points", "late", *heads, "problems"])
+    rows.writerow(["student", "points", *before, "late", *heads, "problems"])
     for student in marks["students"]:
-        cells = [_cell(student["student"]), student["points"], "late" if student["late"] else ""]
+        cells = [_cell(student["student"]), student["points"]]
+        cells += [before_penalty(student)] if before else []
+        cells.append("late" if student["late"] else "")
         for exercise, row in zip(marks["exercises"], student["exercises"]):
             points = {part["part"]: part["points"] for part in row["parts"]}
             cells += [row["status"], row["points"]]
+            cells += [before_penalty(row)] if before else []
             cells += [points.get(part, 0) for number, part in parts if number == exercise["number"]]
         rows.writerow([*cells, _cell(" ".join(student["problems"]))])
     write_whole(file, "\ufeff" + text.getvalue())

@@ -10,10 +10,14 @@ import unicodedata
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
+from grader.submissions.late_rule import time_of
 
 SEPARATORS = (
     ";\t,"  # of two that are as frequent the first, since a title may well have a comma in it
 )
+
+
+HANDED_IN = "submitted at"  # the title of a column
 
 
 class Roster(NamedTuple):
@@ -23,6 +27,7 @@ class Roster(NamedTuple):
     known: (
         dict  # {any cell of a student's row, as `_same` writes it: {the students whose row has it}}
     )
+    times: dict  # {a student: when the platform received what they have handed in, since 1970}
 
     def students_with(self, word):
         """The students whose row has this word."""
@@ -41,8 +46,11 @@ def _same(text):
     return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
 
-def read_roster(path):
-    """The Roster in a CSV file: its column `student`, or else its first one, has the names."""
+def read_roster(path, zone=None):
+    """The Roster in a CSV file: its column `student`, or else its first one, has the names.
+
+    Times without a zone are in `zone`, or else this machine's.
+    """
     text = _text_of(path)
     try:
         table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
@@ -55,16 +63,28 @@ def read_roster(path):
         )
     titles = [cell.strip().lower() for cell in rows[0]]
     column = titles.index("student") if "student" in titles else 0
-    students, known = {}, collections.defaultdict(set)
+    when = titles.index(HANDED_IN) if HANDED_IN in titles else None
+    students, known, times = {}, collections.defaultdict(set), {}
     for row in rows[1:]:
         name = unicodedata.normalize("NFC", row[column].strip()) if column < len(row) else ""
         if not name or _same(name) in students:
             what = f"{name} is there twice" if name else "a line has no name"
             raise CommandError(f"--roster {path}: {what}.", WRONG_USE)
         students[_same(name)] = name
-        for cell in filter(str.strip, row):
-            known[_same(cell)].add(name)
-    return Roster(list(students.values()), dict(known))
+        for place, cell in enumerate(row):
+            if not cell.strip():
+                continue
+            if place != when:
+                known[_same(cell)].add(name)
+                continue
+            times[name] = time_of(cell.strip(), zone)
+            if times[name] is None:
+                raise CommandError(
+                    f"--roster {path}: {name} has {cell.strip()} as the time in the column "
+                    f"`{HANDED_IN}`, and a time such as 2026-12-01 23:59 is expected.",
+                    WRONG_USE,
+                )
+    return Roster(list(students.values()), dict(known), times)
 
 
 def _text_of(path):

@@ -8,11 +8,11 @@ becomes a sentence in the student's `problems`, or in `problems` of the whole.
 import collections
 import dataclasses
 import re
-import time
-from typing import NamedTuple
+from typing import NamedTuple, Optional
 
 from grader.sandbox.commit_times import commit_time
 from grader.submissions.handed_files import files_of_folder, files_of_zip
+from grader.submissions.late_rule import LateRule, shown_time
 from grader.submissions.roster import identities
 from grader.submissions.student_folders import CourseCopies, without_common_folder, without_ignored
 from grader.submissions.submission_names import (
@@ -50,6 +50,7 @@ class Student(NamedTuple):
     files: dict  # {the exercise's number: Handed}
     problems: list
     is_late: bool
+    times: dict  # {the exercise's number: when its file was handed in, since 1970}
 
 
 class Submissions(NamedTuple):
@@ -68,8 +69,10 @@ class _Heap:
     not_entered: list = dataclasses.field(default_factory=list)  # folders
 
 
-def submissions_of(place, exercises, roster=None, due=None, sandbox=None):
-    """The Submissions in a folder or a zip; `due` is in seconds since 1970. Raises CommandError."""
+def submissions_of(place, exercises, roster=None, due=None, sandbox=None, late_rule=None):
+    """The Submissions in a folder or a zip; `due` is in seconds since 1970, or a LateRule says when it is.
+    Raises CommandError."""
+    due = late_rule.end if late_rule else due
     found = files_of_zip(place) if place.is_file() else list(files_of_folder(place))
     found, guess = without_common_folder(found, exercises, roster)
     found, ignored = without_ignored(found)
@@ -79,7 +82,15 @@ def submissions_of(place, exercises, roster=None, due=None, sandbox=None):
         collected.ignore(path)
     for each in sorted(found, key=lambda item: item.path):
         collected.add(each)
-    return collected.submissions(roster, due)
+    return collected.submissions(roster, _Due(due, late_rule, roster.times if roster else {}))
+
+
+class _Due(NamedTuple):
+    """When it was to be handed in, and when it was, as far as the roster says so."""
+
+    time: Optional[float]
+    rule: Optional[LateRule]
+    known: dict  # {a student: a time}
 
 
 class _Collected:
@@ -161,7 +172,8 @@ class _Collected:
         return Submissions(students, self.problems)
 
     def _student(self, name, heaps, due):
-        problems, chosen, is_late = [], {}, False
+        problems, chosen, is_late, times = [], {}, False, {}
+        given = due.known.get(name)
         for heap in heaps:
             problems += heap.problems
         others = sorted(path for heap in heaps for path in heap.others)
@@ -180,10 +192,12 @@ class _Collected:
             graded = chosen[exercise.number] = handed[-1]
             if not graded.is_exact:
                 problems.append(f"{graded.name} is taken as {exercise.file_name}: misnamed.")
-            for sentence in (_doubled(handed), _late(graded, due)):
+            times[exercise.number] = graded.time if given is None else given
+            late = _late(graded, due, given)
+            for sentence in (_doubled(handed), late):
                 problems += [f"{exercise.title}: {sentence}."] if sentence else []
-            is_late |= bool(_late(graded, due))
-        return Student(name, chosen, problems, is_late)
+            is_late |= bool(late)
+        return Student(name, chosen, problems, is_late, times)
 
 
 def _listed(paths):
@@ -202,10 +216,14 @@ def _doubled(handed):
     return f"doubled; {reason}, {chosen.name}, is graded, and not {names}"
 
 
-def _late(handed, due):
-    """What to say if it came late, or ""."""
-    if due and handed.time > due:
-        by = "commit" if handed.is_committed else "file"
-        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(handed.time))
-        return f"late, {when} by the {by}'s time"
-    return f"late, as the name of {handed.name} says" if handed.is_late else ""
+def _late(handed, due, given):
+    """What to say if it came late, or ""; `given` is the time that the roster has, or None."""
+    time = handed.time if given is None else given
+    if due.time and time > due.time:
+        by = "commit's time" if handed.is_committed else "file's time"
+        by = by if given is None else "roster"
+        return f"late, {shown_time(time, due.rule and due.rule.zone)} by the {by}"
+    if given is None and handed.is_late:
+        more = "; nobody knows by how much, so nothing is taken off" if due.rule else ""
+        return f"late, as the name of {handed.name} says{more}"
+    return ""

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """./lab grade: judges what a class has handed in, and writes marks and feedback."""
 
-import contextlib
-import datetime
 import json
 import os
 import pathlib
@@ -23,6 +21,7 @@ from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_here
+from grader.submissions.late_rule import read_late_rule, time_of
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
@@ -37,6 +36,7 @@ TIMINGS = "timings.json"
 SAME_IN_A_TABLE = {
     "sandbox": "another sandbox",
     "exercises": "other exercises or other points",
+    "late_rule": "another rule for what is late",
 }
 
 
@@ -69,6 +69,11 @@ def add_options(parser):
         help="such as 2026-12-01T23:59, or a day; what came later is marked as late",
     )
     parser.add_argument(
+        "--late-rule",
+        metavar="FILE.json",
+        help="when it is due, and what is taken off for each day or hour that it is late",
+    )
+    parser.add_argument(
         "--seed", metavar="FILE|WORD", help="the secret that the cases' numbers are drawn from"
     )
     parser.add_argument(
@@ -94,8 +99,12 @@ def act(arguments):
         raise CommandError(
             f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE
         )
+    if arguments.due and arguments.late_rule:
+        raise CommandError("--due and --late-rule both say when it is due: give one.", WRONG_USE)
+    late_rule = read_late_rule(arguments.late_rule) if arguments.late_rule else None
     due = due_time(arguments.due)
-    roster = read_roster(arguments.roster) if arguments.roster else None
+    zone = late_rule and late_rule.zone
+    roster = read_roster(arguments.roster, zone) if arguments.roster else None
     place = pathlib.Path(arguments.submissions)
     if not place.exists():
         raise CommandError(f"there is no folder and no zip {place}.", WRONG_USE)
@@ -122,14 +131,15 @@ def act(arguments):
         )
     if arguments.executor == "local":  # else the nodes have the GPUs
         require_gpu(arguments)
-    submissions = submissions_of(place, exercises, roster, due, sandbox)
+    submissions = submissions_of(place, exercises, roster, due, sandbox, late_rule)
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
     if earlier:
         submissions = only_student(arguments, submissions, earlier.marks)
         nobody = submissions._replace(students=[])
-        require_same_table(earlier.marks, marks_of(nobody, {}, {}, exercises, sandbox.kind), output)
+        now = marks_of(nobody, {}, {}, exercises, sandbox.kind, late_rule=late_rule)
+        require_same_table(earlier.marks, now, output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
     if not builds.cpu.can_observe:
@@ -151,9 +161,8 @@ def act(arguments):
     judged = {unit.name: run.judgement_of(unit) for unit in distinct}
     judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
     seconds = {name: kept[1] for name, kept in judged.items() if kept}
-    marks = marks_of(
-        submissions, units, judgements, exercises, sandbox.kind, earlier and earlier.marks
-    )
+    before = earlier and earlier.marks
+    marks = marks_of(submissions, units, judgements, exercises, sandbox.kind, before, late_rule)
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
@@ -250,15 +259,12 @@ def due_time(text):
     """In seconds since 1970; a time without a zone is this machine's, and a day lasts until its end."""
     if text is None:
         return None
-    try:
-        with contextlib.suppress(ValueError):  # it is a day and a time
-            day = datetime.date.fromisoformat(text)
-            return datetime.datetime.combine(day, datetime.time.max).timestamp()
-        return datetime.datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError, OSError) as error:
+    due = time_of(text)
+    if due is None:
         raise CommandError(
             f"--due {text}: a time is expected, such as 2026-12-01T23:59.", WRONG_USE
-        ) from error
+        )
+    return due
 
 
 def write_reports(marks, submissions, units, judgements, seconds, folder, earlier=None):
