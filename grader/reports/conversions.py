@@ -34,10 +34,23 @@ def for_gradescope(results, student):
                 {
                     "name": title,
                     "number": exercise["exercise"],
-                    "score": exercise["points"],
-                    "max_score": exercise["of"],
+                    "score": 0,
+                    "max_score": _without_parts(exercise)["of"],
                     "status": "failed",
                     "output": _meaning(exercise),
+                    "output_format": "text",
+                    "visibility": "visible",
+                }
+            )
+        for line in exercise.get("manual", []):
+            tests.append(
+                {
+                    "name": f"{title}: {line['part']}",
+                    "number": f"{exercise['exercise']}.{line['part']}",
+                    "score": line["points"],
+                    "max_score": line["of"],
+                    "status": "passed" if _is_full(line) else "failed",
+                    "output": "\n".join(line["lines"]),
                     "output_format": "text",
                     "visibility": "visible",
                 }
@@ -64,7 +77,9 @@ def for_classroom50(results, student, environment, submitted):
         for part in exercise["parts"]:
             tests.append(_test(f"{title}: {part['part']}", part))
         if not exercise["parts"]:
-            tests.append(_test(title, exercise))
+            tests.append(_test(title, _without_parts(exercise)))
+        for line in exercise.get("manual", []):
+            tests.append(_test(f"{title}: {line['part']}", line))
     return {
         "schema": "classroom50/result/v1",
         "classroom": environment["CLASSROOM"],
@@ -99,6 +114,9 @@ def feedback_lines(results, student):
         for part in exercise["parts"]:
             lines.append(f"  {part['part']}: {part['points']} of {part['of']}")
             lines += [f"    {line}" for line in _lines_of_part(exercise, part)]
+        for given in exercise.get("manual", []):
+            lines.append(f"  {given['part']}: {given['points']} of {given['of']}")
+            lines += [f"    {line}" for line in given["lines"]]
     return [f"| {line}".rstrip() for line in lines]
 
 
@@ -114,6 +132,12 @@ def _title(results, exercise):
     """'04.2 fullest_bin'."""
     names = {each["number"]: each["name"] for each in results["exercises"]}
     return f"{exercise['exercise']} {names[exercise['exercise']]}"
+
+
+def _without_parts(exercise):
+    """What an exercise is worth of which no part was judged, less the lines that were given by hand."""
+    of = exercise["of"] - sum(line["of"] for line in exercise.get("manual", []))
+    return {"points": 0, "of": of}
 
 
 def _meaning(exercise):

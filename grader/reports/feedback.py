@@ -9,7 +9,7 @@ from engine.driver.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
 from grader.judging.judgements import INTERNAL
-from grader.reports.marks import FEEDBACK, MISSING
+from grader.reports.marks import FEEDBACK, MISSING, all_parts
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8888; --full: #1a7f37; --less: #b35900; --bar: #4a78b5; }
@@ -121,10 +121,14 @@ def _remove_others(written, folder):
 
 
 def _told(row):
-    """[(a heading, lines below it)] of one exercise."""
+    """[(a heading, lines below it, whether it has all of its points)] of one exercise."""
     return [
-        (f"{part['part']}: {part['points']} of {part['of']} points", lines_of_part(part))
-        for part in row["parts"]
+        (
+            f"{part['part']}: {part['points']} of {part['of']} points",
+            lines_of_part(part),
+            part["points"] == part["of"],
+        )
+        for part in all_parts(row)
     ]
 
 
@@ -133,6 +137,11 @@ def _fenced(lines):
     longest = max((len(run) for line in lines for run in re.findall("`+", line)), default=0)
     fence = "`" * max(3, longest + 1)
     return [f"{fence}text", *lines, fence, ""]
+
+
+def _plain(text):
+    """The text without what Markdown or HTML would take for a mark."""
+    return re.sub(r"([\\`*_<>\[\]&])", r"\\\1", text)
 
 
 def _of(student):
@@ -146,8 +155,8 @@ def _markdown(student, titles):
         lines += ["", f"## {titles[row['exercise']]}: {row['points']} of {row['of']} points", ""]
         for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
             lines += [sentence, ""] if sentence else []
-        for head, told in _told(row):
-            lines += [f"**{head}**", ""]
+        for head, told, _ in _told(row):
+            lines += [f"**{_plain(head)}**", ""]
             if told:
                 lines += _fenced(told)
         if row["picture"]:
@@ -165,8 +174,8 @@ def _html(student, titles, pictures):
         body.append(f"<h2>{title}: {row['points']} of {row['of']} points</h2>")
         for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
             body += [f"<p>{html.escape(sentence)}</p>"] if sentence else []
-        for head, told in _told(row):
-            mark = "full" if head.split(" ")[1] == head.split(" ")[3] else "less"
+        for head, told, is_full in _told(row):
+            mark = "full" if is_full else "less"
             body.append(f'<h3 class="{mark}">{html.escape(head)}</h3>')
             if told:
                 body.append(f"<pre>{html.escape(chr(10).join(told).strip(chr(10)))}</pre>")

@@ -24,14 +24,12 @@ class Roster(NamedTuple):
     """A class's list: who is in it, and by which numbers and folders they are known."""
 
     students: list
-    known: (
-        dict  # {any cell of a student's row, as `_same` writes it: {the students whose row has it}}
-    )
+    known: dict  # {any cell of a student's row, as `same_word` writes it: {the students whose row has it}}
     times: dict  # {a student: when the platform received what they have handed in, since 1970}
 
     def students_with(self, word):
         """The students whose row has this word."""
-        return self.known.get(_same(word), set())
+        return self.known.get(same_word(word), set())
 
 
 class Identity(NamedTuple):
@@ -41,7 +39,7 @@ class Identity(NamedTuple):
     problem: str  # why it is none of the roster's; "" if there is nothing to say
 
 
-def _same(text):
+def same_word(text):
     """One spelling for what people take for the same word."""
     return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
@@ -51,31 +49,22 @@ def read_roster(path, zone=None):
 
     Times without a zone are in `zone`, or else this machine's.
     """
-    text = _text_of(path)
-    try:
-        table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
-        rows = [row for row in table if any(cell.strip() for cell in row)]
-    except csv.Error as error:
-        raise CommandError(f"--roster {path} can't be read as CSV: {error}.", WRONG_USE) from error
-    if len(rows) < 2:
-        raise CommandError(
-            f"--roster {path}: a line of titles and one line per student.", WRONG_USE
-        )
+    rows = csv_rows(path, f"--roster {path}")
     titles = [cell.strip().lower() for cell in rows[0]]
     column = titles.index("student") if "student" in titles else 0
     when = titles.index(HANDED_IN) if HANDED_IN in titles else None
     students, known, times = {}, collections.defaultdict(set), {}
     for row in rows[1:]:
         name = unicodedata.normalize("NFC", row[column].strip()) if column < len(row) else ""
-        if not name or _same(name) in students:
+        if not name or same_word(name) in students:
             what = f"{name} is there twice" if name else "a line has no name"
             raise CommandError(f"--roster {path}: {what}.", WRONG_USE)
-        students[_same(name)] = name
+        students[same_word(name)] = name
         for place, cell in enumerate(row):
             if not cell.strip():
                 continue
             if place != when:
-                known[_same(cell)].add(name)
+                known[same_word(cell)].add(name)
                 continue
             times[name] = time_of(cell.strip(), zone)
             if times[name] is None:
@@ -87,19 +76,31 @@ def read_roster(path, zone=None):
     return Roster(list(students.values()), dict(known), times)
 
 
-def _text_of(path):
+def csv_rows(path, name):
+    """The lines of a CSV file with a line of titles: lists of cells. Raises CommandError; `name` is what
+    its sentence calls the file."""
+    text = _text_of(path, name)
+    try:
+        table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
+        rows = [row for row in table if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise CommandError(f"{name} can't be read as CSV: {error}.", WRONG_USE) from error
+    if len(rows) < 2:
+        raise CommandError(f"{name}: a line of titles and one line per student.", WRONG_USE)
+    return rows
+
+
+def _text_of(path, name):
     try:
         content = pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise CommandError(
-            f"--roster {path} can't be read: {error.strerror}.", WRONG_USE
-        ) from error
+        raise CommandError(f"{name} can't be read: {error.strerror}.", WRONG_USE) from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:  # as in UTF-16
-        raise CommandError(f"--roster {path} is not in UTF-8: save it as UTF-8.", WRONG_USE)
+        raise CommandError(f"{name} is not in UTF-8: save it as UTF-8.", WRONG_USE)
     return text
 
 
@@ -161,7 +162,7 @@ def _part_namesakes(students, problems, roster):
     groups = collections.defaultdict(list)
     for owner, student in students.items():
         if student:
-            groups[student, _same(owner.name)].append(owner)
+            groups[student, same_word(owner.name)].append(owner)
     for (student, _), group in groups.items():
         if len({owner.number for owner in group if owner.number}) < 2:
             continue

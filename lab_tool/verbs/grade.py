@@ -22,6 +22,7 @@ from grader.reports.tables import write_csv, write_junit
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_here
 from grader.submissions.late_rule import read_late_rule, time_of
+from grader.submissions.manual_lines import read_manual_lines
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
@@ -35,7 +36,7 @@ TIMINGS = "timings.json"
 # What the rows of one table have in common, in the words of a sentence.
 SAME_IN_A_TABLE = {
     "sandbox": "another sandbox",
-    "exercises": "other exercises or other points",
+    "exercises": "other exercises, other points or other lines in manual.csv",
     "late_rule": "another rule for what is late",
 }
 
@@ -135,10 +136,13 @@ def act(arguments):
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
+    manual = read_manual_lines(output, exercises)
+    listed = [row["student"] for row in earlier.marks["students"]] if earlier else []
+    manual.require_students([*listed, *(each.name for each in submissions.students)])
     if earlier:
         submissions = only_student(arguments, submissions, earlier.marks)
         nobody = submissions._replace(students=[])
-        now = marks_of(nobody, {}, {}, exercises, sandbox.kind, late_rule=late_rule)
+        now = marks_of(nobody, {}, {}, exercises, sandbox.kind, late_rule=late_rule, manual=manual)
         require_same_table(earlier.marks, now, output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
@@ -162,7 +166,9 @@ def act(arguments):
     judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
     seconds = {name: kept[1] for name, kept in judged.items() if kept}
     before = earlier and earlier.marks
-    marks = marks_of(submissions, units, judgements, exercises, sandbox.kind, before, late_rule)
+    marks = marks_of(
+        submissions, units, judgements, exercises, sandbox.kind, before, late_rule, manual
+    )
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
     if earlier:
         return tell_of_one(marks, earlier, run.folder)

@@ -112,7 +112,7 @@ class GradeAgainTest(GradedClass):
         self.refused(("--student", "xyz"), "no such student; grades.csv lists the class.")
         self.refused(
             ("--student", "ann", "--exercises", "01.2"),
-            "was made with other exercises or other points; grade the whole class",
+            "was made with other exercises, other points or other lines in manual.csv; grade",
         )
         (self.place / "ann" / FILE).unlink()
         (self.place / "ann").rmdir()

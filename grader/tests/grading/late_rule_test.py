@@ -57,6 +57,7 @@ class RuleTest(unittest.TestCase):
             ({}, DAY, 0, 1, 10, 0),
             ({"per": "hour"}, 90 * MINUTE, 10, 2, 20, 2),
             ({"percent": 0.1, "per": "hour", "most_percent": 100}, 1000 * HOUR, 7, 1000, 100, 7),
+            ({"percent": 0.7, "per": "hour"}, 10 * HOUR, 100, 10, 7, 7),  # as people write it
             ({"percent": 2.5}, DAY, 100, 1, 2.5, 2),
             ({"grace_minutes": 0}, 0, 10, 0, 0, 0),
             ({"due": "2026-12-01"}, 59, 10, 0, 0, 0),  # the day lasts until its end
