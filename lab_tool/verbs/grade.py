@@ -17,6 +17,7 @@ from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL
 from grader.reports.feedback import PAGES, write_feedback
 from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
+from grader.reports.similar import write_similar
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
@@ -25,6 +26,7 @@ from grader.submissions.late_rule import read_late_rule, time_of
 from grader.submissions.manual_lines import read_manual_lines
 from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import opened_run
+from grader.submissions.similarity import similar_pairs
 from grader.submissions.submissions import submissions_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
@@ -75,6 +77,11 @@ def add_options(parser):
         help="when it is due, and what is taken off for each day or hour that it is late",
     )
     parser.add_argument(
+        "--similar",
+        action="store_true",
+        help="write similar.html as well: files that resemble one another, to look at",
+    )
+    parser.add_argument(
         "--seed", metavar="FILE|WORD", help="the secret that the cases' numbers are drawn from"
     )
     parser.add_argument(
@@ -102,6 +109,8 @@ def act(arguments):
         )
     if arguments.due and arguments.late_rule:
         raise CommandError("--due and --late-rule both say when it is due: give one.", WRONG_USE)
+    if arguments.student and arguments.similar:
+        raise CommandError("--similar compares the whole class: leave out --student.", WRONG_USE)
     late_rule = read_late_rule(arguments.late_rule) if arguments.late_rule else None
     due = due_time(arguments.due)
     zone = late_rule and late_rule.zone
@@ -170,6 +179,10 @@ def act(arguments):
         submissions, units, judgements, exercises, sandbox.kind, before, late_rule, manual
     )
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
+    if arguments.similar:
+        pairs, more = similar_pairs(submissions.students, exercises)
+        write_similar(pairs, more, run.folder / "similar.html")
+        remark(f"similar.html lists {counted(len(pairs), 'pair')} to look at, and no proof.")
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)
