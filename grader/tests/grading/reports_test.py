@@ -103,6 +103,21 @@ class Reports(unittest.TestCase):
         write_feedback(marks_of(student("a", part())), {}, self.folder)
         self.assertEqual(self.feedback(), {"a", "a/feedback.md", "a/feedback.html"})
 
+    def test_pages_and_pictures_of_others_stay_if_one_student_was_graded(self):
+        pictures = {f"feedback/{name}/01_saxpy.svg": f"<svg>{name}</svg>" for name in "ab"}
+        students = {name: student(name, part()) for name in "ab"}
+        for name, picture in zip("ab", pictures):
+            students[name]["exercises"][0]["picture"] = picture
+        write_feedback(marks_of(*students.values()), pictures, self.folder)
+        page = self.folder / "feedback/b/feedback.html"
+        before = page.read_bytes()
+        write_feedback(marks_of(student("a", part()), students["b"]), {}, self.folder, "a")
+        self.assertEqual(page.read_bytes(), before)
+        pages = {
+            f"{name}{file}" for name in "ab" for file in ("", "/feedback.md", "/feedback.html")
+        }
+        self.assertEqual(self.feedback(), {*pages, "b/01_saxpy.svg"})
+
     def test_what_somebody_else_has_put_there_stays(self):
         write_feedback(marks_of(*(student(name, part()) for name in "ab")), {}, self.folder)
         feedback = self.folder / "feedback"
