@@ -5,6 +5,7 @@ student;04.2 explanation of 3;04.2 explanation comment
 Jane Doe;2;You name the barrier, but not the release.
 """
 
+import os
 import re
 from typing import NamedTuple
 
@@ -60,7 +61,7 @@ def read_manual_lines(folder, exercises):
     """The ManualLines in the run's folder, which may have none. Raises CommandError, one sentence."""
     path = folder / FILE
     name = shown(path)
-    if not path.exists():
+    if not os.path.lexists(path):
         return ManualLines(name, {}, {}, [])
     titles, *rows = csv_rows(path, name)
     titles = [" ".join(title.split()) for title in titles]

@@ -142,6 +142,10 @@ class ManualLinesTest(GradedClass):
             self.refused(said, before)
         (self.output / "manual.csv").write_bytes("student;01.1 a of 3\nann;1".encode("utf-16"))
         self.refused("manual.csv is not in UTF-8: save it as UTF-8.", before)
+        (self.output / "manual.csv").unlink()
+        (self.output / "manual.csv").symlink_to("nowhere.csv")
+        self.refused("manual.csv can't be read: No such file", before)
+        (self.output / "manual.csv").unlink()
         self.write("ann;1")
         self.refused("other lines in manual.csv", before, "--student", "ann")
 

@@ -109,8 +109,9 @@ class SimilarityTest(HandedClass):
     def test_the_page_says_what_it_is_and_is_the_same_in_each_run(self):
         self.write(f"ann <b>/{SAXPY}", OWN)
         self.write(f"bob/{SAXPY}", RENAMED)
+        self.write(f"cy/{SAXPY}", OWN[: len(OWN) * 2 // 3] + other_text(1, 9))
         pages = [self.folder / "one.html", self.folder / "two.html"]
-        for page, seed in zip(pages, "12"):
+        for page, seed in zip(pages, ("1", "4")):
             program = (
                 "import pathlib, sys\n"
                 "from grader.exercises.catalogue import chosen_exercise\n"
