@@ -19,6 +19,14 @@ class CudaError(NamedTuple):
     words: str  # the runtime's own
 
 
+class WatchedLoads(NamedTuple):
+    """Has the race checker say which bytes each launch loads."""
+
+    # Of an earlier run: what each launch has loaded, as the report has it. All other bytes are changed.
+    of_launches: tuple = ()
+    drawn_from: int = 0  # what they are changed to
+
+
 class CaseResult:
     """What one case came to, as far as it came."""
 
@@ -29,15 +37,23 @@ class CaseResult:
         self.microseconds: Optional[float] = None
 
 
-def written_cases(cases, function):
-    """The bytes of a file of cases; `function` is the name of the function that they call."""
+def written_cases(cases, function, loads=None):
+    """The bytes of a file of cases; `function` is the name of the function that they call, `loads` are
+    WatchedLoads."""
     parts = [BEGINNING]
     for case in cases:
         parts.append(f"case {case.name}\n".encode())
         for argument in case.arguments:
             parts += _argument(argument)
+        parts += _loads(loads) if loads else []
         parts.append(f"call {case.function or function} {case.launches}\n".encode())
     return b"".join(parts)
+
+
+def _loads(loads):
+    yield b"watch_loads\n"
+    for pieces in loads.of_launches:
+        yield f"loaded {loads.drawn_from} {' '.join(map(str, pieces))}\n".encode()
 
 
 def _argument(argument):

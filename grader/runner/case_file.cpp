@@ -51,6 +51,13 @@ case_argument read_numbers(std::istringstream& words) {
   return argument;
 }
 
+loaded_by_launch read_loaded(std::istringstream& words) {
+  loaded_by_launch loaded;
+  if (!(words >> loaded.drawn_from)) throw case_error("'loaded' without a number");
+  for (std::uint64_t number = 0; words >> number;) loaded.pieces.push_back(number);
+  return loaded;
+}
+
 }  // namespace
 
 std::vector<exercise_case> read_cases(const std::string& path) {
@@ -65,11 +72,15 @@ std::vector<exercise_case> read_cases(const std::string& path) {
     std::string word;
     words >> word;
     if (word == "case") {
-      cases.push_back({.name = rest_of(words), .arguments = {}, .function = {}});
+      cases.push_back({.name = rest_of(words), .arguments = {}, .loaded = {}, .function = {}});
     } else if (cases.empty()) {
       throw case_error("'" + line + "' before the first case");
     } else if (word == "number") {
       cases.back().arguments.push_back(read_numbers(words));
+    } else if (word == "watch_loads") {
+      cases.back().watches_loads = true;
+    } else if (word == "loaded") {
+      cases.back().loaded.push_back(read_loaded(words));
     } else if (word == "call") {
       if (!(words >> cases.back().function >> cases.back().launches)) {
         throw case_error("'" + line + "' does not say how often");

@@ -11,6 +11,10 @@
 //   kept 4 1 arrived                    the same, but the next launch finds what the last one left
 //   returned 4 17 bins                  no bytes: filled with 0xa5 before each launch; wanted
 //   scratch 4 17 partials               no bytes: filled with 0xa5 once
+//   watch_loads                         the race checker reports which bytes each launch loads
+//   loaded 77 1 0 4000 2 0 68           in an earlier run the next launch has loaded bytes 0 to
+//                                       3,999 of allocation 1 and 0 to 67 of allocation 2: all
+//                                       others are changed meanwhile, to bytes drawn from 77
 //   call fullest_bin 2                  the function, and how often it is called
 // Results:
 //   case 0
@@ -23,6 +27,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -42,9 +47,16 @@ struct case_argument {
   std::size_t size() const { return element_bytes * elements; }
 };
 
+struct loaded_by_launch {
+  std::uint64_t drawn_from = 0;
+  std::vector<std::uint64_t> pieces;  // three numbers each, as above
+};
+
 struct exercise_case {
   std::string name;
   std::vector<case_argument> arguments;
+  bool watches_loads = false;
+  std::vector<loaded_by_launch> loaded;
   std::string function;
   int launches = 1;
 };

@@ -11,6 +11,7 @@
 #include "checked_runtime/timing.cuh"
 #include "runner/case_file.hpp"
 #include "runner/memory_names.hpp"
+#include "runner/watched_loads.hpp"
 
 namespace exercises {
 namespace {
@@ -89,6 +90,7 @@ void check_launches() {
 void run_case(const exercise_case& given, const function& called, bool is_timed,
               result_writer& results) {
   device_arguments device(given);
+  watch_loads(given);
   for (int launch = 0; launch < given.launches; ++launch) {
     device.prepare();
     // The student's own streams need not wait for the default one.

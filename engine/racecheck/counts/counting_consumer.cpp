@@ -2,17 +2,35 @@
 #include "racecheck/counts/counting_consumer.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 namespace racecheck {
 
+void counting_consumer::stored(const region& in, const std::byte* address, std::size_t bytes) {
+  stored_.stored(in, address, bytes);
+  loaded_.stored(in, address, bytes);
+}
+
+void counting_consumer::plainly_accessed(const region& in, const std::byte* address,
+                                         std::size_t bytes, bool writes) {
+  if (writes) {
+    stored(in, address, bytes);
+  } else {
+    loaded_.loaded(in, address, bytes);
+  }
+}
+
 void counting_consumer::launch_begins(const cpu_backend::observer::launch& now) {
   counter_.launch_begins(now);
+  loaded_.launch_begins(memory());  // before memory is compared
   stored_.launch_begins(memory());
   next_.launch_begins(now);
 }
 
 void counting_consumer::launch_ends(bool failed) {
-  counter_.launch_ends(failed, stored_.unseen());
+  const std::optional<std::uint64_t> unseen = stored_.unseen();
+  counter_.launch_ends(failed, unseen, loaded_.launch_ends());
   next_.launch_ends(failed);
 }
 
@@ -73,9 +91,9 @@ void counting_consumer::atomic_done(thread_state& by,
                                     place_number place) {
   if (region* in = memory().find(done.address)) {
     counter_.atomic_done(by.name.rank, *in);
-    if (done.kind != cpu_backend::observer::access::load) {
-      stored_.stored(*in, done.address, done.bytes);
-    }
+    using cpu_backend::observer::access;
+    if (done.kind != access::load) stored(*in, done.address, done.bytes);
+    if (done.kind != access::store) loaded_.loaded(*in, done.address, done.bytes);
   }
   next_.atomic_done(by, done, place);
 }
@@ -83,7 +101,7 @@ void counting_consumer::atomic_done(thread_state& by,
 bool counting_consumer::check(std::span<const logged_access> logged) {
   for (const logged_access& each : logged) {
     counter_.accessed(each.thread->name.rank, *each.in, each.bytes, each.writes);
-    if (each.writes) stored_.stored(*each.in, each.address, each.bytes);
+    plainly_accessed(*each.in, each.address, each.bytes, each.writes);
   }
   return next_.check(logged);
 }
@@ -93,7 +111,7 @@ bool counting_consumer::volatile_access(thread_state& by, const std::byte* addre
   if (region* in = memory().find(address)) {
     const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
     counter_.accessed(by.name.rank, *in, std::min(bytes, left), writes);
-    if (writes) stored_.stored(*in, address, std::min(bytes, left));
+    plainly_accessed(*in, address, std::min(bytes, left), writes);
   }
   return next_.volatile_access(by, address, bytes, site, writes);
 }

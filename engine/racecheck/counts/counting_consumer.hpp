@@ -8,6 +8,7 @@
 #include <span>
 
 #include "racecheck/counts/launch_counter.hpp"
+#include "racecheck/counts/loaded_bytes.hpp"
 #include "racecheck/counts/stored_bytes.hpp"
 #include "racecheck/events/event_consumer.hpp"
 
@@ -18,6 +19,7 @@ class counting_consumer final : public event_consumer {
   explicit counting_consumer(event_consumer& next) : next_(next) {}
 
   const launch_counter& counter() const { return counter_; }
+  loaded_bytes& loaded() { return loaded_; }
 
   void launch_begins(const cpu_backend::observer::launch& now) override;
   void launch_ends(bool failed) override;
@@ -51,9 +53,13 @@ class counting_consumer final : public event_consumer {
   shadow_memory& memory() override { return next_.memory(); }
 
  private:
+  void stored(const region& in, const std::byte* address, std::size_t bytes);
+  void plainly_accessed(const region& in, const std::byte* address, std::size_t bytes, bool writes);
+
   event_consumer& next_;
   launch_counter counter_;
   stored_bytes stored_;
+  loaded_bytes loaded_;
 };
 
 }  // namespace racecheck

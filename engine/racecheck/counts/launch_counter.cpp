@@ -2,6 +2,7 @@
 #include "racecheck/counts/launch_counter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace racecheck {
 
@@ -11,13 +12,15 @@ void launch_counter::launch_begins(const cpu_backend::observer::launch& now) {
   is_in_launch_ = true;
 }
 
-void launch_counter::launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored) {
+void launch_counter::launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored,
+                                 loaded_pieces loaded) {
   for (const auto& [multiprocessor, block] : blocks_) add(block, now_);  // of a launch that failed
   blocks_.clear();
   running_ = nullptr;
   is_in_launch_ = false;
   now_.completed = !failed;
   now_.unseen_bytes_stored = unseen_bytes_stored;
+  now_.loaded = std::move(loaded);
   if (done_.size() < most_launches) done_.push_back(now_);
 }
 

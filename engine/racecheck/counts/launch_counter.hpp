@@ -11,6 +11,7 @@
 
 #include "cpu_backend/observer.hpp"
 #include "racecheck/counts/launch_counts.hpp"
+#include "racecheck/counts/loaded_bytes.hpp"
 #include "racecheck/memory/shadow.hpp"
 
 namespace racecheck {
@@ -21,7 +22,8 @@ class launch_counter {
   static constexpr std::size_t most_launches = 1000;
 
   void launch_begins(const cpu_backend::observer::launch& now);
-  void launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored);
+  void launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored,
+                   loaded_pieces loaded);
   void block_begins(const cpu_backend::observer::block& begun);
 
   // ---- The block that runs: the others only between block_runs() and block_pauses().

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "cpu_backend/observer.hpp"
+#include "racecheck/counts/loaded_bytes.hpp"
 
 namespace racecheck {
 
@@ -62,6 +63,8 @@ struct launch_counts {
   event_counts most_per_thread;
   // Of global memory, changed by the launch and by no store that was seen; see stored_bytes.hpp.
   std::optional<std::uint64_t> unseen_bytes_stored;
+  // Empty unless somebody watches the loads.
+  loaded_pieces loaded;
 };
 
 }  // namespace racecheck

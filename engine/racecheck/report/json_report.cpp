@@ -79,6 +79,7 @@ json json_of(const launch_counts& counts) {
       {"blocks_begun", counts.blocks_begun},
       {"static_shared_bytes", counts.static_shared_bytes},
       {"dynamic_shared_bytes", counts.dynamic_shared_bytes}};
+  if (!counts.loaded.empty()) made["loaded"] = counts.loaded;
   if (counts.unseen_bytes_stored) made["unseen_bytes_stored"] = *counts.unseen_bytes_stored;
   for (const event_name& each : event_names) {
     made[each.key] = {{"total", counts.total.events[each.what]},

@@ -21,6 +21,8 @@
 
 #include <atomic>
 #include <charconv>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -242,3 +244,14 @@ event_consumer& consumer() {
 }
 
 }  // namespace racecheck
+
+// For who runs other people's functions; see loaded_bytes.hpp. Both do nothing unless launches are
+// counted.
+extern "C" void racecheck_watch_loads() {
+  if (auto* counts = racecheck::counts_of_process()) counts->loaded().watch();
+}
+extern "C" void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
+                                             std::uint64_t drawn_from) {
+  auto* counts = racecheck::counts_of_process();
+  if (counts) counts->loaded().change_others({but, but + numbers}, drawn_from);
+}

@@ -3,9 +3,17 @@
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <cuda/atomic>
+#include <vector>
+
+// Of the race checker: see racecheck/counts/loaded_bytes.hpp.
+extern "C" void racecheck_watch_loads();
+extern "C" void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
+                                             std::uint64_t drawn_from);
 
 namespace {
 
@@ -145,6 +153,14 @@ __global__ void hide_stores(int* data) {
   }
 }
 
+__device__ __attribute__((no_sanitize("thread"), noinline)) int get(const int* from) {
+  return *from;
+}
+__global__ void hide_loads(const int* in, int* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = i % 2 == 0 ? get(&in[i]) : in[i];
+}
+
 __device__ int variable[blocks * threads];
 __constant__ int factor;
 __global__ void use_variables() {
@@ -210,6 +226,28 @@ void launch_cooperatively() {
   cudaLaunchCooperativeKernel(meet_in_grid, dim3(blocks), dim3(threads), arguments);
 }
 
+// What a launch loads in secret is another number while all bytes are changed that it was not seen
+// to load; and afterwards all is as before.
+void change_what_is_hidden() {
+  int* const in = zeros<int>(many);
+  int* const out = zeros<int>(many);
+  std::vector<std::uint64_t> seen;
+  for (std::uint64_t i = 1; i < many; i += 2) seen.insert(seen.end(), {1, 4 * i, 4 * i + 4});
+  racecheck_watch_loads();
+  racecheck_change_other_bytes(seen.data(), seen.size(), 77);
+  hide_loads<<<blocks, threads>>>(in, out);
+  hide_loads<<<blocks, threads>>>(in, in);  // for this one nobody has asked for a change
+  int got[many], left[many];
+  cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
+  cudaMemcpy(left, in, sizeof left, cudaMemcpyDeviceToHost);
+  unsigned hidden = 0, others = 0;
+  for (unsigned i = 0; i < many; ++i) {
+    (i % 2 == 0 ? hidden : others) += got[i] != 0;
+    others += left[i] != 0;
+  }
+  std::printf("%u hidden, %u others\n", hidden, others);
+}
+
 const struct {
   const char* name;
   void (*run)();
@@ -232,6 +270,13 @@ const struct {
     {"fences", [] { use_fences<<<blocks, threads>>>(zeros<int>(many)); }},
     {"unequal", [] { from_one_to_another<int>(unequal); }},
     {"hidden_stores", [] { hide_stores<<<blocks, threads>>>(zeros<int>(many)); }},
+    {"hidden_loads",
+     [] {
+       racecheck_watch_loads();
+       int* const in = zeros<int>(many);
+       hide_loads<<<blocks, threads>>>(in, zeros<int>(many));
+     }},
+    {"changed_loads", change_what_is_hidden},
     {"local_array", [] { from_one_to_another<int>(local_array); }},
     {"variables",
      [] {

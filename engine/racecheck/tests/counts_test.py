@@ -212,6 +212,16 @@ class Counts(unittest.TestCase):
             self.assertEqual(launch["unseen_bytes_stored"], MANY // 2)
             self.assertEqual(launch["global_stores"]["total"], MANY // 2)
 
+    def test_loads_are_watched_if_somebody_asks_for_it(self):
+        [launch] = run("hidden_loads")[2]["launch_counts"]
+        odd = [[1, 4 * i, 4 * i + 4] for i in range(1, MANY, 2)]
+        self.assertEqual(launch["loaded"], [number for piece in odd for number in piece])
+        self.assertNotIn("loaded", run("copy_records")[2]["launch_counts"][0])
+
+    def test_what_no_launch_was_seen_to_load_can_be_changed_while_it_runs(self):
+        code, output, _ = run("changed_loads")
+        self.assertEqual((code, output), (0, f"{MANY // 2} hidden, 0 others\n"))
+
     def test_old_values_change_no_number(self):
         for case, (_, expected) in COUNTED.items():
             for variables in ({"LAB_WEAK": "1"}, {"LAB_WEAK_SEED": "3"}):

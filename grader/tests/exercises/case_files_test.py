@@ -4,7 +4,7 @@
 import struct
 import unittest
 
-from grader.exercises.case_files import read_results, written_cases
+from grader.exercises.case_files import WatchedLoads, read_results, written_cases
 from grader.exercises.cases import Case, given, kept, per_launch, returned, scratch, updated
 from grader.judging.results import failure_of
 
@@ -51,6 +51,15 @@ class CaseFilesTest(unittest.TestCase):
             + b"updated 4 1 u\n" + struct.pack("f", 1.0)
             + b"scratch 8 3 s\nnumber 0.25\nnumber 7 4\ncall f 3\n",
         )  # fmt: skip
+
+    def test_loads_are_watched_and_other_bytes_changed(self):
+        case = Case("a", [5], launches=1)
+        begin = b"cases 1\ncase a\nnumber 5\nwatch_loads\n"
+        self.assertEqual(written_cases([case], "f", WatchedLoads()), begin + b"call f 1\n")
+        loads = WatchedLoads(([1, 0, 4], []), 77)
+        self.assertEqual(
+            written_cases([case], "f", loads), begin + b"loaded 77 1 0 4\nloaded 77 \ncall f 1\n"
+        )
 
     def test_right_results(self):
         (result,) = read_results(results(((3, 4), 0), ((3, 4), 0)))

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// Has the race checker look at which bytes of global memory a case's launches load, where the
+// program is in its form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runner/case_file.hpp"
+
+extern "C" {
+// Defined by the race checker's library alone; elsewhere their addresses are null.
+// engine/racecheck/counts/loaded_bytes.hpp says what they do.
+[[gnu::weak]] void racecheck_watch_loads();
+[[gnu::weak]] void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
+                                                std::uint64_t drawn_from);
+}
+
+namespace exercises {
+
+inline void watch_loads(const exercise_case& of) {
+  if (of.watches_loads && racecheck_watch_loads != nullptr) racecheck_watch_loads();
+  for (const loaded_by_launch& launch : of.loaded) {
+    if (racecheck_change_other_bytes == nullptr) break;
+    racecheck_change_other_bytes(launch.pieces.data(), launch.pieces.size(), launch.drawn_from);
+  }
+}
+
+}  // namespace exercises
