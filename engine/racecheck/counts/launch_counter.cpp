@@ -2,9 +2,16 @@
 #include "racecheck/counts/launch_counter.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 namespace racecheck {
+namespace {
+
+// Bytes that a GPU moves by one instruction at most: a copy of more is several.
+constexpr std::size_t widest = 32;
+
+}  // namespace
 
 void launch_counter::launch_begins(const cpu_backend::observer::launch& now) {
   now_ = {};
@@ -45,12 +52,13 @@ void launch_counter::uses_shared_memory(region& used) {
 
 void launch_counter::accessed(unsigned rank, region& in, std::size_t bytes, bool writes) {
   event_counts& by = running_->threads[rank];
+  const std::size_t instructions = std::max<std::size_t>(1, (bytes + widest - 1) / widest);
   if (in.is_shared_memory()) {
     uses_shared_memory(in);
-    ++by[writes ? event::shared_store : event::shared_load];
+    by[writes ? event::shared_store : event::shared_load] += instructions;
     return;
   }
-  ++by[writes ? event::global_store : event::global_load];
+  by[writes ? event::global_store : event::global_load] += instructions;
   group_counts& block = running_->counts;
   (writes ? block.global_bytes_stored : block.global_bytes_loaded) += bytes;
 }

@@ -25,8 +25,11 @@ class drawn_bytes {
   std::uint64_t state_;
 };
 
-// The host can't look at it while a kernel runs, and the backend has nothing of its own in it.
-bool is_changed_at_all(const region& each) { return each.what == region::kind::global; }
+// As in stored_bytes: of the program's variables some are the runtime's.
+bool is_changed_at_all(const region& each) {
+  return each.what == region::kind::global || each.what == region::kind::managed ||
+         each.what == region::kind::pinned;
+}
 
 // The allocation's memory, which is its program's: only what looks at it is const.
 std::byte* bytes_of(const region& of) { return const_cast<std::byte*>(of.begin); }

@@ -76,6 +76,15 @@ __global__ void copy_records(const record* in, record* out) {
   out[i] = in[i];
 }
 
+struct long_record {
+  int words[30];
+};
+
+__global__ void copy_long_records(const long_record* in, long_record* out) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[i];
+}
+
 __global__ void copy_by_function(const record* in, record* out) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   memcpy(&out[i], &in[i], sizeof(record));
@@ -264,6 +273,7 @@ const struct {
     {"copy_vectors", [] { from_one_to_another<float4>(copy_vectors); }},
     {"scale_vectors", [] { from_one_to_another<float4>(scale_vectors); }},
     {"copy_records", [] { from_one_to_another<record>(copy_records); }},
+    {"copy_long_records", [] { from_one_to_another<long_record>(copy_long_records); }},
     {"memcpy", [] { from_one_to_another<record>(copy_by_function); }},
     {"atomics", [] { from_one_to_another<int>(count_values, many, 4); }},
     {"atomic_ref", [] { use_atomic_ref<<<blocks, threads>>>(zeros<int>(many)); }},

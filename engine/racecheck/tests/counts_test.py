@@ -103,6 +103,13 @@ COUNTED = {
         "global_bytes_loaded": by_blocks(32 * THREADS),
         "global_bytes_stored": by_blocks(32 * THREADS),
     }),
+    # 120 bytes take four instructions of a GPU, and would take as many loads.
+    "copy_long_records": ("copy_long_records", {
+        "global_loads": each(4),
+        "global_stores": each(4),
+        "global_bytes_loaded": by_blocks(120 * THREADS),
+        "global_bytes_stored": by_blocks(120 * THREADS),
+    }),
     "memcpy": ("copy_by_function", {
         "global_loads": each(),
         "global_stores": each(),
