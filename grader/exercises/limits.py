@@ -42,16 +42,22 @@ def lines_about(exercise, schedules, case):
     used does not keep. `schedules` has "launch_counts" of the race checker's report for each schedule;
     all limits but those on a block's share are held to the first one."""
     lines = []
-    for limit in exercise.limits:
-        used = _measured_in_all(limit, schedules, case)
-        if not limit.get("at_least", 0) <= used <= limit.get("at_most", math.inf):
-            if lines:
-                lines.append("")
-            lines += textwrap.wrap(f"Your code: {_not_kept(limit, used, case)}.", SCREEN)
-            lines += textwrap.wrap(limit["advice"], SCREEN)
+    for limit, used in limits_not_kept(exercise, schedules, case):
+        if lines:
+            lines.append("")
+        lines += textwrap.wrap(f"Your code: {_not_kept(limit, used, case)}.", SCREEN)
+        lines += textwrap.wrap(limit["advice"], SCREEN)
     if lines:
         lines += ["", f"Counted in: {case.name}."]
     return lines
+
+
+def limits_not_kept(exercise, schedules, case):
+    """Each limit that is not kept, with what was used."""
+    for limit in exercise.limits:
+        used = _measured_in_all(limit, schedules, case)
+        if not limit.get("at_least", 0) <= used <= limit.get("at_most", math.inf):
+            yield limit, used
 
 
 def _measured_in_all(limit, schedules, case):

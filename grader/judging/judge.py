@@ -37,6 +37,7 @@ from grader.judging.races import (
 from grader.judging.results import (
     STUCK_SECONDS,
     WIDTH,
+    SecretCase,
     error_words,
     first_failure,
 )
@@ -49,6 +50,7 @@ from grader.judging.runner import (
     Limits,
     NotCompiled,
 )
+from grader.judging.secret_size import objections_at_secret_size
 from grader.judging.stream_races import stream_lines
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
@@ -88,6 +90,7 @@ class ExerciseCases(NamedTuple):
     again: tuple = ()
     # {a case's name: plausibility.work_of the solution}, both times together; None: not judged.
     least_work: Optional[dict] = None
+    secret: Optional[SecretCase] = None  # what a grade counts besides the counted case
 
 
 class JudgedCase(NamedTuple):
@@ -223,11 +226,11 @@ class Judge:
         cases = tuple(JudgedCase(case.name, False, []) for case in self.cases)
         return Verdict(self.states, lines, self.lines_of, cases, COMPILE_ERROR)
 
-    def run_cases(self, program, cases, environment, limits, options=()):
+    def run_cases(self, program, cases, environment, limits, options=(), loads=None):
         """Runs the program on these cases, and reads what it has left."""
         folder = self.runner.new_folder()
         given = folder / "cases"
-        given.write_bytes(written_cases(cases, self.exercise.name))
+        given.write_bytes(written_cases(cases, self.exercise.name, loads))
         if environment.get("LAB_RACECHECK_COUNTS"):
             environment = {**environment, "LAB_RACECHECK_REPORT": str(folder / "report")}
         by_the_clock = str(STUCK_SECONDS * self.runner.patience)
@@ -444,27 +447,37 @@ class Judge:
     def _limits(self):
         self.has_begun("limits", "counting")
         case = counted_case(self.exercise, self.cases)
-        once = case._replace(launches=1)
-        program = self.runner.compiled(OBSERVED)
-        # In the first schedule one block after the other runs: there one block may do everything.
-        seeds = [0, *(INTERRUPTED if depends_on_schedule(self.exercise) else ())]
-
-        def counts(seed):
-            return self.run_cases(program, [once], self.counting(seed), OF_A_SCHEDULE).report
-
+        secret = self.exercise_cases.secret
         try:
-            reports = self.runner.run_until(lambda each: False, counts, seeds)
+            reports = [run.report for run in self.counted(case)]
             schedules = [report["launch_counts"] for report in reports]
-            objections = objections_to_unseen_stores(reports) or self._race_when_counted(
-                reports, case
+            objections = (
+                objections_to_unseen_stores(reports)
+                or self._race_when_counted(reports, case)
+                or lines_about(self.exercise, schedules, case)
             )
-            return objections or lines_about(self.exercise, schedules, case)
+            return objections or (secret and objections_at_secret_size(self, secret)) or []
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]
 
+    def counted(self, case, loads=None):
+        """A CasesRun of one call of this case for each schedule in which its accesses are counted."""
+        # In the first schedule one block after the other runs: there one block may do everything.
+        seeds = [0, *(INTERRUPTED if depends_on_schedule(self.exercise) else ())]
+        return self.runner.run_until(
+            lambda each: False, lambda seed: self.counted_once(case, seed, loads), seeds
+        )
+
+    def counted_once(self, case, seed=0, loads=None):
+        program, once = self.runner.compiled(OBSERVED), [case._replace(launches=1)]
+        return self.run_cases(program, once, self.counting(seed), OF_A_SCHEDULE, loads=loads)
+
+    def has_passed(self, part):
+        return self.states.get(part) == PASSED
+
     def _race_when_counted(self, reports, case):
         """For this size alone there may be a kernel that does not race where races are looked for."""
-        if self.states.get("races") != PASSED or not any(report["findings"] for report in reports):
+        if not self.has_passed("races") or not any(report["findings"] for report in reports):
             return []
         return [f"Two threads race in the case that is counted: {case.name}."]
 

@@ -7,7 +7,7 @@ import runpy
 import textwrap
 from typing import NamedTuple
 
-from engine.driver.errors import NOTHING_COULD_RUN
+from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from engine.driver.processes import signal_name
 from grader.exercises.cases import POISON, Array
 from grader.judging.stuck_launches import places_of_threads
@@ -49,6 +49,26 @@ def cases_of(exercise, seed=PUBLIC_SEED):
     """The exercise's cases, with the numbers that this seed draws."""
     found = runpy.run_path(str(exercise.folder / "cases.py"))
     return list(found["cases"](random.Random(f"{exercise.name} {seed}")))
+
+
+class SecretCase(NamedTuple):
+    """The counted case once more, of a size that only a grade knows."""
+
+    case: object
+    drawn_from: int  # what memory is changed to that no kernel was seen to load
+
+
+def secret_case(exercise, seed):
+    """The SecretCase that this seed draws; None if nothing is counted. Raises CommandError."""
+    if not exercise.limits:
+        return None
+    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    if "case_of_another_size" not in found:
+        raise CommandError(
+            f"{exercise.title}: its cases.py has limits to judge and no case_of_another_size()."
+        )
+    drawing = random.Random(f"{exercise.name} {seed} of another size")
+    return SecretCase(found["case_of_another_size"](drawing), drawing.getrandbits(63))
 
 
 def first_failure(cases, run, results, seconds=SECONDS):

@@ -9,7 +9,7 @@ from grader.exercises.work_folder import starter
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.judgements import judgement_of
 from grader.judging.plausibility import objections_to_schedules, objections_to_work, work_of
-from grader.judging.results import NO_DEVICE, cases_of
+from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.runner import NotCompiled
 from grader.judging.sandbox_runner import SandboxRunner
 from grader.sandbox.sandboxed_run import SandboxFailed
@@ -18,7 +18,9 @@ from grader.sandbox.sandboxed_run import SandboxFailed
 def exercise_cases(exercise, seed):
     """The ExerciseCases of this seed; the solution's work is still to be added."""
     again = cases_of(exercise, f"{seed} again")
-    return ExerciseCases(exercise, cases_of(exercise, seed), tuple(again))
+    return ExerciseCases(
+        exercise, cases_of(exercise, seed), tuple(again), secret=secret_case(exercise, seed)
+    )
 
 
 def judge(sandbox, builds, cases, source):

@@ -17,7 +17,8 @@ from grader.exercises.work_folder import starter
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.programs import ExerciseBuild
-from grader.judging.results import NO_DEVICE, cases_of
+from grader.judging.results import NO_DEVICE, cases_of, secret_case
+from grader.judging.secret_size import NOT_KEPT, objections_at_secret_size
 from lab_tool.authoring.trials import (
     OR,
     deviation,
@@ -40,6 +41,7 @@ IS_BRIEF = (
 )  # other compilers see starter and solution alone
 SCHEDULES = 20 if IS_BRIEF else 100
 LEAST_MUTANTS = 5
+SECRET_SIZES = 6
 COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
 
 
@@ -94,6 +96,28 @@ class OwnFilesTest(unittest.TestCase):
                 found = judge.found_races(cases, SCHEDULES)
         self.assertTrue(found.is_free, (found.findings, found.problem))
 
+    def test_limits_hold_at_every_size_that_a_grade_may_draw(self):
+        """The solution keeps them there, and what the limits reject is rejected there as well."""
+        self.on_cpu()
+        if not EXERCISE_BUILD.can_observe or IS_BRIEF:
+            self.skipTest("this build has no race checker, or is about other things")
+        for trial in trials_of(EXERCISE):
+            if trial.part not in (None, "limits"):
+                continue
+            with self.subTest(trial.name), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, EXERCISE.file_name)
+                file.write_text(trial.text, encoding="utf-8")
+                build = EXERCISE_BUILD._replace(files=pathlib.Path(folder))
+                with HomeRunner(build, EXERCISE, file) as runner:
+                    judge = Judge(ExerciseCases(EXERCISE, cases_of(EXERCISE)), runner)
+                    for seed in range(2 if trial.part else SECRET_SIZES):
+                        secret = secret_case(EXERCISE, seed)
+                        lines = objections_at_secret_size(judge, secret)
+                        if trial.part:
+                            self.assertIn(NOT_KEPT, lines, secret.case.name)
+                        else:
+                            self.assertEqual(lines, [], secret.case.name)
+
 
 class FactsTest(unittest.TestCase):
     def test_the_facts_are_complete(self):
@@ -128,6 +152,15 @@ class FactsTest(unittest.TestCase):
         drawn = cases_of(EXERCISE, seed=2)
         self.assertEqual([case.name for case in drawn], [case.name for case in cases])
         self.assertTrue(_numbers(drawn) != numbers, "another seed draws the same numbers")
+
+    def test_the_size_that_is_counted_in_a_grade_is_another_one(self):
+        if not EXERCISE.limits:
+            self.skipTest("nothing is counted")
+        names = [secret_case(EXERCISE, seed).case.name for seed in range(20)]
+        self.assertGreater(len(set(names)), 3)
+        self.assertEqual(secret_case(EXERCISE, 3).case.name, names[3])
+        counted = next(case.name for case in cases_of(EXERCISE) if case.counted)
+        self.assertLess(names.count(counted), 2)
 
     def test_no_line_of_the_solution_is_where_a_student_may_read(self):
         text = EXERCISE.source.read_text(encoding="utf-8")

@@ -10,17 +10,25 @@ QUESTIONS = {
 }
 
 
+def case(random, n, counted):
+    # Rising, with a step of at least 1: no two elements are the same.
+    values = [10 * (i + 1) + digit for i, digit in enumerate(random.choices(range(10), k=n))]
+    if n <= 3:
+        values = [10, 20, 30][:n]
+    return Case(
+        f"{n:,} {'element' if n == 1 else 'elements'}",
+        [updated("values", "int", values, values[::-1]), n],
+        races=n in RACES,
+        counted=counted,
+        elements=n,
+        question=QUESTIONS.get(n, ""),
+    )
+
+
 def cases(random):
     for n in SIZES:
-        # Rising, with a step of at least 1: no two elements are the same.
-        values = [10 * (i + 1) + digit for i, digit in enumerate(random.choices(range(10), k=n))]
-        if n <= 3:
-            values = [10, 20, 30][:n]
-        yield Case(
-            f"{n:,} {'element' if n == 1 else 'elements'}",
-            [updated("values", "int", values, values[::-1]), n],
-            races=n in RACES,
-            counted=n == 10_001,
-            elements=n,
-            question=QUESTIONS.get(n, ""),
-        )
+        yield case(random, n, counted=n == 10_001)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(8_001, 10_000, 2), counted=True)

@@ -28,37 +28,45 @@ QUESTIONS = {
 }
 
 
+def case(random, blocks, threads, lacking, counted):
+    n = blocks * threads - lacking
+    # Mostly negative: whoever begins with 0 is found out. The largest value of each block is in
+    # another place, and where there are as many blocks as threads, in each place once.
+    values = random.choices(range(-2_000_000_000, -1_000_000), k=n)
+    places = list(range(threads))
+    random.shuffle(places)
+    for block in range(blocks):
+        begin = block * threads
+        last = min(begin + threads, n) - 1
+        place = min(begin + places[block % threads], last) if blocks > 1 else last
+        values[place] = -(block + 7)
+        if blocks > 3 and block == 2:  # nothing is lower than what these have in common
+            values[begin : last + 1] = [LOWEST] * (last + 1 - begin)
+    if threads in LOW_ENDS:
+        begin = (blocks - 1) * threads
+        values[begin:] = random.choices(range(LOWEST + 1, LOWEST + 1000), k=n - begin)
+    maxima = [max(values[b * threads : (b + 1) * threads]) for b in range(blocks)]
+    return Case(
+        f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
+        f"{'block' if blocks == 1 else 'blocks'} of {threads:,} "
+        f"{'thread' if threads == 1 else 'threads'}",
+        [
+            given("values", "int", values),
+            n,
+            returned("maxima", "int", maxima),
+            threads,
+        ],
+        races=threads in RACES,
+        counted=counted,
+        elements=n,
+        question=QUESTIONS.get(threads, ""),
+    )
+
+
 def cases(random):
     for blocks, threads, lacking in SHAPES:
-        n = blocks * threads - lacking
-        # Mostly negative: whoever begins with 0 is found out. The largest value of each block is in
-        # another place, and where there are as many blocks as threads, in each place once.
-        values = random.choices(range(-2_000_000_000, -1_000_000), k=n)
-        places = list(range(threads))
-        random.shuffle(places)
-        for block in range(blocks):
-            begin = block * threads
-            last = min(begin + threads, n) - 1
-            place = min(begin + places[block % threads], last) if blocks > 1 else last
-            values[place] = -(block + 7)
-            if blocks > 3 and block == 2:  # nothing is lower than what these have in common
-                values[begin : last + 1] = [LOWEST] * (last + 1 - begin)
-        if threads in LOW_ENDS:
-            begin = (blocks - 1) * threads
-            values[begin:] = random.choices(range(LOWEST + 1, LOWEST + 1000), k=n - begin)
-        maxima = [max(values[b * threads : (b + 1) * threads]) for b in range(blocks)]
-        yield Case(
-            f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
-            f"{'block' if blocks == 1 else 'blocks'} of {threads:,} "
-            f"{'thread' if threads == 1 else 'threads'}",
-            [
-                given("values", "int", values),
-                n,
-                returned("maxima", "int", maxima),
-                threads,
-            ],
-            races=threads in RACES,
-            counted=threads == 1000,
-            elements=n,
-            question=QUESTIONS.get(threads, ""),
-        )
+        yield case(random, blocks, threads, lacking, counted=threads == 1000)
+
+
+def case_of_another_size(random):
+    return case(random, 10, random.randrange(840, 1000, 8), 0, counted=True)

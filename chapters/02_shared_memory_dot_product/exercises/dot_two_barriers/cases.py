@@ -18,26 +18,34 @@ SHAPES = [
 RACES = (300, 1025)
 
 
+def case(random, n, blocks, threads, counted):
+    # A product needs more than 32 bits, and a block's sum far fewer than 64.
+    a = random.choices(range(-1_000_000, 1_000_001), k=n)
+    b = random.choices(range(1_000, 1_000_000), k=n)
+    partials = [0] * blocks
+    for i in range(n):
+        partials[i // threads % blocks] += a[i] * b[i]
+    return Case(
+        f"{n:,} {'element' if n == 1 else 'elements'}, {blocks} "
+        f"{'block' if blocks == 1 else 'blocks'} of {threads:,} threads",
+        [
+            given("a", "long long", a),
+            given("b", "long long", b),
+            n,
+            returned("partials", "long long", partials),
+            blocks,
+            threads,
+        ],
+        races=n in RACES,
+        counted=counted,
+        elements=n,
+    )
+
+
 def cases(random):
     for n, blocks, threads in SHAPES:
-        # A product needs more than 32 bits, and a block's sum far fewer than 64.
-        a = random.choices(range(-1_000_000, 1_000_001), k=n)
-        b = random.choices(range(1_000, 1_000_000), k=n)
-        partials = [0] * blocks
-        for i in range(n):
-            partials[i // threads % blocks] += a[i] * b[i]
-        yield Case(
-            f"{n:,} {'element' if n == 1 else 'elements'}, {blocks} "
-            f"{'block' if blocks == 1 else 'blocks'} of {threads:,} threads",
-            [
-                given("a", "long long", a),
-                given("b", "long long", b),
-                n,
-                returned("partials", "long long", partials),
-                blocks,
-                threads,
-            ],
-            races=n in RACES,
-            counted=n == 10_000,
-            elements=n,
-        )
+        yield case(random, n, blocks, threads, counted=n == 10_000)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(9_300, 10_000), 9, 1024, counted=True)

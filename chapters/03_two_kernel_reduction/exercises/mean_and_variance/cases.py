@@ -65,27 +65,40 @@ def case(name, values, blocks, threads, **more):
     )
 
 
-def cases(random):
-    def some(count, around=0):
-        """Whole numbers that rise a little, so that each share of them has a mean of its own."""
-        return [around + random.randrange(-9, 10) + 20 * i // count for i in range(count)]
+def some(random, count, around=0):
+    """Whole numbers that rise a little, so that each share of them has a mean of its own."""
+    return [around + random.randrange(-9, 10) + 20 * i // count for i in range(count)]
 
+
+def cases(random):
     far = "The values lie close together, around 10^8. Which of your subtractions loses digits?"
     yield case("1 value", [4], 1, 32)
     yield case("2 values, 3 and 7", [3, 7], 1, 32)
     yield case(
         "33 values",
-        some(33),
+        some(random, 33),
         2,
         32,
         question="One block has 32 values, the other one: do their means count the same?",
     )
-    yield case("7 values", some(7, 50), 4, 32, question="Some threads and blocks have no value.")
-    yield case("31 values", some(31), 1, 31)
+    yield case(
+        "7 values", some(random, 7, 50), 4, 32, question="Some threads and blocks have no value."
+    )
+    yield case("31 values", some(random, 31), 1, 31)
     yield case("257 equal values", [-3] * 257, 1, 256)
-    yield case("1,000 values", some(1000), 4, 64, races=True)
-    yield case("1,023 values around -10^8", some(1023, -(10**8)), 3, 96, races=True, question=far)
-    yield case("4,096 values around 10^8", some(4096, 10**8), 4, 128, counted=True, elements=4096)
-    yield case("5,000 values around 10^8", some(5000, 10**8), 1, 1024)
-    yield case("100 values", some(100), 100, 1)
-    yield case("20,011 values around 10^8", some(20011, 10**8), 33, 100)
+    yield case("1,000 values", some(random, 1000), 4, 64, races=True)
+    yield case(
+        "1,023 values around -10^8", some(random, 1023, -(10**8)), 3, 96, races=True, question=far
+    )
+    yield case(
+        "4,096 values around 10^8", some(random, 4096, 10**8), 4, 128, counted=True, elements=4096
+    )
+    yield case("5,000 values around 10^8", some(random, 5000, 10**8), 1, 1024)
+    yield case("100 values", some(random, 100), 100, 1)
+    yield case("20,011 values around 10^8", some(random, 20011, 10**8), 33, 100)
+
+
+def case_of_another_size(random):
+    blocks, rounds = random.choice((3, 5, 6)), random.randrange(6, 14)
+    count = blocks * 128 * rounds
+    return case(f"{count:,} values", some(random, count, 10**8), blocks, 128, elements=count)

@@ -37,3 +37,7 @@ def cases(random):
     yield case(random, 1023, 2, 96, races=True)
     yield case(random, 2049, 1, 1024)
     yield case(random, 20011, 33, 100, launches=3, counted=True)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(15_001, 20_000, 2), 33, 100)

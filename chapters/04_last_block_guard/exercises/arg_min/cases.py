@@ -60,3 +60,9 @@ def cases(random):
     yield case(random, "doubles", 500, 500, 1, name="equal doubles", places=list(range(500)))
     yield case(random, "hits", 5003, 2, 1024, launches=3)
     yield case(random, "doubles", 20011, 33, 100, [20010])
+
+
+def case_of_another_size(random):
+    blocks = random.choice((5, 6, 7, 9))
+    count = 128 * blocks * random.randrange(4, 8)
+    return case(random, "ints", count, blocks, 128, elements=count)

@@ -44,3 +44,16 @@ def cases(random):
     yield case(random, 640, 8, 16, counted=True)
     yield case(random, 65, 31, 64, 37)
     yield case(random, 500, 65, 3, launches=3)
+
+
+def case_of_another_size(random):
+    """One in which a guard needs as many accesses as in the counted case, and a sum by atomics fewer: for
+    each block and column one that stores and one that adds, and with a guard one more for each block."""
+    shapes = [
+        (blocks * rounds, columns, blocks)
+        for blocks in range(12, 25)
+        for columns in range(4, 14)
+        for rounds in range(30, 120)
+        if 5380 - blocks + 8 <= blocks * columns * (rounds + 2) < 5380 and blocks != 16
+    ]
+    return case(random, *random.choice(shapes))

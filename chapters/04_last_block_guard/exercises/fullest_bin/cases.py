@@ -30,16 +30,17 @@ def case(name, values, blocks, threads, before=None, **more):
     )
 
 
-def cases(random):
-    def some(count):
-        """All bytes, and one that is chosen for each case more often than the others."""
-        favourite = random.randrange(256)
-        return [random.choice((favourite, *random.choices(range(256), k=7))) for _ in range(count)]
+def some(random, count):
+    """All bytes, and one that is chosen for each case more often than the others."""
+    favourite = random.randrange(256)
+    return [random.choice((favourite, *random.choices(range(256), k=7))) for _ in range(count)]
 
+
+def cases(random):
     yield case("1 value", [203], 1, 32)
     yield case("no value", [], 2, 64)
-    yield case("31 values", some(31), 1, 32)
-    yield case("33 values", some(33), 8, 64, question="Some blocks have nothing to count.")
+    yield case("31 values", some(random, 31), 1, 32)
+    yield case("33 values", some(random, 33), 8, 64, question="Some blocks have nothing to count.")
     yield case(
         "256 values, each once",
         random.sample(range(256), 256),
@@ -49,7 +50,7 @@ def cases(random):
     )
     tied = [190, 17, 255] * 60 + [203] * 59 + list(range(256))
     yield case("495 values, three bins tie", random.sample(tied, len(tied)), 3, 96)
-    yield case("1,000 values", some(1000), 4, 64, races=True)
+    yield case("1,000 values", some(random, 1000), 4, 64, races=True)
     values = random.choices(range(256), k=1023)
     # The fullest bin is found by who sees what all blocks have added, and by nobody else.
     fullest, ahead = random.sample(range(256), 2)
@@ -57,8 +58,14 @@ def cases(random):
     before = [0] * 256
     before[ahead] = values.count(fullest) // 2 + values.count(ahead)
     yield case("1,023 values", values, (7, 4), 64, before, races=True)
-    yield case("16,384 values", some(16384), 8, 128, counted=True)
+    yield case("16,384 values", some(random, 16384), 8, 128, counted=True)
     before = [10_000_000] * 256
     before[random.randrange(1, 255)] = 2**24 + 5_000  # 256 times that does not fit into 32 bits
-    yield case("4,097 values after many others", some(4097), 2, 1024, before)
+    yield case("4,097 values after many others", some(random, 4097), 2, 1024, before)
     yield case("70,011 equal values", [random.randrange(1, 256)] * 70011, 33, 96, launches=3)
+
+
+def case_of_another_size(random):
+    blocks = random.randrange(5, 8)
+    values = some(random, 128 * blocks * random.randrange(15, 26))
+    return case(f"{len(values):,} values", values, blocks, 128)

@@ -19,10 +19,10 @@ RACES = (33, 20)  # rows
 COUNTED = 40
 
 
-def lengths_of(random, rows, longest):
+def lengths_of(random, rows, longest, counted):
     """Very unequal, as rows are: most are short, some are empty, one is as long as any may be. In the
     counted case all have work for a whole block."""
-    if rows == COUNTED:
+    if counted:
         return [random.randint(64, longest) for _ in range(rows)]
     lengths = [random.choice((0, 1, 2, random.randint(0, longest))) for _ in range(rows)]
     if rows:
@@ -30,33 +30,41 @@ def lengths_of(random, rows, longest):
     return lengths
 
 
+def case(random, rows, longest, blocks, threads, counted):
+    begin, scaled, values, factors = [0], [], [], []
+    for length in lengths_of(random, rows, longest, counted):
+        # Never 0, 1 or -1: a row that is scaled twice, or not at all, must come out wrong.
+        factor = random.choice((-1, 1)) * random.randint(2, 9)
+        row = [random.choice((-1, 1)) * random.randint(1, 1000) for _ in range(length)]
+        factors.append(factor)
+        values += row
+        scaled += [value * factor for value in row]
+        begin.append(len(values))
+    return Case(
+        f"{rows:,} row{'s' * (rows != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
+        f"thread{'s' * (threads > 1)}",
+        [
+            updated("values", "int", values, scaled),
+            given("begin", "unsigned", begin),
+            given("factors", "int", factors),
+            rows,
+            kept("next", "unsigned", [0]),
+            blocks,
+            threads,
+        ],
+        function="scale_rows",
+        races=rows in RACES,
+        counted=counted,
+        elements=rows,
+        question="Each value is to be multiplied once. Which threads got the number of its row? "
+        "Those of one block, of two, of none?",
+    )
+
+
 def cases(random):
     for rows, longest, blocks, threads in SIZES:
-        begin, scaled, values, factors = [0], [], [], []
-        for length in lengths_of(random, rows, longest):
-            # Never 0, 1 or -1: a row that is scaled twice, or not at all, must come out wrong.
-            factor = random.choice((-1, 1)) * random.randint(2, 9)
-            row = [random.choice((-1, 1)) * random.randint(1, 1000) for _ in range(length)]
-            factors.append(factor)
-            values += row
-            scaled += [value * factor for value in row]
-            begin.append(len(values))
-        yield Case(
-            f"{rows:,} row{'s' * (rows != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-            f"thread{'s' * (threads > 1)}",
-            [
-                updated("values", "int", values, scaled),
-                given("begin", "unsigned", begin),
-                given("factors", "int", factors),
-                rows,
-                kept("next", "unsigned", [0]),
-                blocks,
-                threads,
-            ],
-            function="scale_rows",
-            races=rows in RACES,
-            counted=rows == COUNTED,
-            elements=rows,
-            question="Each value is to be multiplied once. Which threads got the number of its row? "
-            "Those of one block, of two, of none?",
-        )
+        yield case(random, rows, longest, blocks, threads, counted=rows == COUNTED)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(33, 40), random.randrange(72, 100), 3, 64, counted=True)

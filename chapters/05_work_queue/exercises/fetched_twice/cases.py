@@ -18,22 +18,30 @@ SIZES = [
 RACES = (12, 40)  # tiles
 
 
+def case(random, tiles, blocks, threads, counted):
+    # Inverted twice is not inverted: both mistakes show in any pixel.
+    pixels = [random.randrange(256) for _ in range(tiles * threads)]
+    return Case(
+        f"{tiles:,} tile{'s' * (tiles != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
+        f"thread{'s' * (threads > 1)}",
+        [
+            updated("pixels", "int", pixels, [255 - pixel for pixel in pixels]),
+            tiles,
+            kept("next", "unsigned", [0]),
+            blocks,
+            threads,
+        ],
+        races=tiles in RACES,
+        counted=counted,
+        question="Pixels that are as before were inverted by nobody, or twice. "
+        "Which numbers did the threads get?",
+    )
+
+
 def cases(random):
     for tiles, blocks, threads in SIZES:
-        # Inverted twice is not inverted: both mistakes show in any pixel.
-        pixels = [random.randrange(256) for _ in range(tiles * threads)]
-        yield Case(
-            f"{tiles:,} tile{'s' * (tiles != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-            f"thread{'s' * (threads > 1)}",
-            [
-                updated("pixels", "int", pixels, [255 - pixel for pixel in pixels]),
-                tiles,
-                kept("next", "unsigned", [0]),
-                blocks,
-                threads,
-            ],
-            races=tiles in RACES,
-            counted=tiles == 40,
-            question="Pixels that are as before were inverted by nobody, or twice. "
-            "Which numbers did the threads get?",
-        )
+        yield case(random, tiles, blocks, threads, counted=tiles == 40)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(42, 72, 2), 4, 64, counted=True)

@@ -49,22 +49,30 @@ def judge_of(items, blocks):
     return judge
 
 
+def case(random, items, blocks, threads, counted):
+    values = [random.randint(-1000, 1000) for _ in range(items)]
+    return Case(
+        f"{items:,} item{'s' * (items != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
+        f"thread{'s' * (threads > 1)}",
+        [
+            # For no whole number is 3 v + 1 = v: twice is wrong, and not at all as well.
+            updated("values", "int", values, [3 * value + 1 for value in values]),
+            returned("first_of", "unsigned", count=items, judge=judge_of(items, blocks)),
+            items,
+            kept("next", "unsigned", [0]),
+            blocks,
+            threads,
+        ],
+        races=items in RACES,
+        counted=counted,
+        elements=items,
+    )
+
+
 def cases(random):
     for items, blocks, threads in SIZES:
-        values = [random.randint(-1000, 1000) for _ in range(items)]
-        yield Case(
-            f"{items:,} item{'s' * (items != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-            f"thread{'s' * (threads > 1)}",
-            [
-                # For no whole number is 3 v + 1 = v: twice is wrong, and not at all as well.
-                updated("values", "int", values, [3 * value + 1 for value in values]),
-                returned("first_of", "unsigned", count=items, judge=judge_of(items, blocks)),
-                items,
-                kept("next", "unsigned", [0]),
-                blocks,
-                threads,
-            ],
-            races=items in RACES,
-            counted=items == COUNTED,
-            elements=items,
-        )
+        yield case(random, items, blocks, threads, counted=items == COUNTED)
+
+
+def case_of_another_size(random):
+    return case(random, random.randrange(8_000, 10_000), 8, 64, counted=True)

@@ -20,25 +20,33 @@ RACES = (1500, 1984)  # elements
 COUNTED = 6400
 
 
+def case(random, n, threads, counted):
+    # Positive, so that no part that is missing can hide another one.
+    a = [random.randint(1, 1000) for _ in range(n)]
+    c = [random.randint(1, 1000) for _ in range(n)]
+    added = [old + x for old, x in zip(c, a)]
+    tiles = -(-n // threads)
+    return Case(
+        f"{n:,} element{'s' * (n != 1)}, {tiles:,} tile{'s' * (tiles != 1)} of {threads} "
+        f"thread{'s' * (threads > 1)}",
+        [
+            given("a", "int", a),
+            updated("c", "int", c, added),
+            n,
+            returned("total", "unsigned long long", [sum(added)]),
+            threads,
+        ],
+        races=n in RACES,
+        counted=counted,
+        elements=n,
+        question="How many tiles did the block do, and how often did it add its sums?",
+    )
+
+
 def cases(random):
     for n, threads in SIZES:
-        # Positive, so that no part that is missing can hide another one.
-        a = [random.randint(1, 1000) for _ in range(n)]
-        c = [random.randint(1, 1000) for _ in range(n)]
-        added = [old + x for old, x in zip(c, a)]
-        tiles = -(-n // threads)
-        yield Case(
-            f"{n:,} element{'s' * (n != 1)}, {tiles:,} tile{'s' * (tiles != 1)} of {threads} "
-            f"thread{'s' * (threads > 1)}",
-            [
-                given("a", "int", a),
-                updated("c", "int", c, added),
-                n,
-                returned("total", "unsigned long long", [sum(added)]),
-                threads,
-            ],
-            races=n in RACES,
-            counted=n == COUNTED,
-            elements=n,
-            question="How many tiles did the block do, and how often did it add its sums?",
-        )
+        yield case(random, n, threads, counted=n == COUNTED)
+
+
+def case_of_another_size(random):
+    return case(random, 32 * random.randrange(150, 200), 32, counted=True)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Whether a submission keeps the limits at a size that it can't know, and whether all that its kernels
+read was counted.
+
+There may be another kernel for the one size that everybody knows, and loads that no compiler tells of. What
+is said here names no number: it would tell the size to who hands in once more.
+"""
+
+import textwrap
+
+from grader.exercises.case_files import WatchedLoads
+from grader.exercises.limits import limits_not_kept
+from grader.judging.plausibility import LEAST_PART, work_of
+from grader.judging.races import objections_to_unseen_stores
+from grader.judging.results import SCREEN, first_failure
+
+THERE = "At a size that only a grade uses"
+NOT_KEPT = f"{THERE} your code does not keep the limits."
+UNSEEN_LOADS = (
+    "Your kernels read global memory in a way that the race checker does not see. Read by an "
+    "expression or an atomic, and not by functions of the C library."
+)
+
+
+def objections_at_secret_size(judge, secret):
+    """Lines about what the kernels do in this SecretCase; none if it is as it must be."""
+    runs = judge.counted(secret.case, WatchedLoads())
+    reports = [run.report for run in runs]
+    if any(first_failure([secret.case._replace(launches=1)], run, run.results) for run in runs):
+        return [f"{THERE} the result is wrong or missing."]
+    if not _work_is_seen(judge, reports):
+        return [f"{THERE} the result is right, but no kernel of yours was seen to compute it."]
+    unseen = objections_to_unseen_stores(reports)
+    if unseen:
+        return unseen
+    if judge.has_passed("races") and any(report["findings"] for report in reports):
+        return [f"{THERE} two threads race."]
+    schedules = [report["launch_counts"] for report in reports]
+    advice = [
+        limit["advice"] for limit, _ in limits_not_kept(judge.exercise, schedules, secret.case)
+    ]
+    if advice:
+        return [
+            NOT_KEPT,
+            *(line for text in advice for line in textwrap.wrap(text, SCREEN)),
+        ]
+    return [] if _all_loads_are_seen(judge, secret, runs[0]) else [UNSEEN_LOADS]
+
+
+def _work_is_seen(judge, reports):
+    """The size is about that of the counted case, of which it is known what our solution does: in all
+    calls together, those with other numbers too."""
+    counted = next(case for case in judge.cases if case.counted)
+    least = (judge.exercise_cases.least_work or {}).get(counted.name, {"bytes": 0})["bytes"]
+    calls = 2 * counted.launches
+    return all(calls * LEAST_PART * work_of(report)["bytes"] >= least for report in reports)
+
+
+def _all_loads_are_seen(judge, secret, run):
+    """Whether the same comes out if all bytes are others that no launch of this run was seen to load."""
+    pieces = tuple(launch.get("loaded", []) for launch in run.report["launch_counts"])
+    if not all(isinstance(each, list) and all(map(_is_number, each)) for each in pieces):
+        raise ValueError("no such list is in a report of the checker's")
+    loads = WatchedLoads(pieces, secret.drawn_from)
+    again = judge.counted_once(secret.case, loads=loads)
+    return [each.launches for each in again.results] == [each.launches for each in run.results]
+
+
+def _is_number(value):
+    return type(value) is int and 0 <= value < 1 << 63
