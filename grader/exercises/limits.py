@@ -37,6 +37,13 @@ def depends_on_schedule(exercise):
     return any(limit["per"] == BLOCK_SHARE for limit in exercise.limits)
 
 
+def objections_to_uncounted(reports):
+    """Sentences if more kernels were launched than are in the counts of these reports."""
+    if all(report["launches"] <= len(report["launch_counts"]) for report in reports):
+        return []
+    return ["One call launches more kernels than are counted: a solution needs few."]
+
+
 def lines_about(exercise, schedules, case):
     """Lines about each limit of the exercise that what the kernel launches of one call of this case have
     used does not keep. `schedules` has "launch_counts" of the race checker's report for each schedule;
@@ -122,7 +129,8 @@ def measured(limit, launches, case):
 
 
 def _most(counts, whose):
-    return max((each[f"most_per_{whose}"] for each in counts), default=0)
+    """Of all launches together, one after the other: else many launches of one block would do as well."""
+    return sum(each[f"most_per_{whose}"] for each in counts)
 
 
 def _counted(name, number):

@@ -17,7 +17,12 @@ from engine.driver.racecheck_runs import CheckedRun, problem_of
 from engine.driver.untrusted_files import content_of, json_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
-from grader.exercises.limits import counted_case, depends_on_schedule, lines_about
+from grader.exercises.limits import (
+    counted_case,
+    depends_on_schedule,
+    lines_about,
+    objections_to_uncounted,
+)
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
@@ -453,6 +458,7 @@ class Judge:
             schedules = [report["launch_counts"] for report in reports]
             objections = (
                 objections_to_unseen_stores(reports)
+                or objections_to_uncounted(reports)
                 or self._race_when_counted(reports, case)
                 or lines_about(self.exercise, schedules, case)
             )

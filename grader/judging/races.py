@@ -80,6 +80,8 @@ def objections_to_unseen_stores(reports):
     ]
     if all(number == 0 for number in unseen):
         return []
+    if None in unseen:
+        return ["It takes more memory than the race checker can compare, which no solution does."]
     return [
         "Your kernels change global memory in a way that the race checker does not see. Store by an "
         "assignment or an atomic, and not by functions of the C library."

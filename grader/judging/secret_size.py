@@ -9,7 +9,7 @@ is said here names no number: it would tell the size to who hands in once more.
 import textwrap
 
 from grader.exercises.case_files import WatchedLoads
-from grader.exercises.limits import limits_not_kept
+from grader.exercises.limits import limits_not_kept, objections_to_uncounted
 from grader.judging.plausibility import LEAST_PART, work_of
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import SCREEN, first_failure
@@ -30,9 +30,9 @@ def objections_at_secret_size(judge, secret):
         return [f"{THERE} the result is wrong or missing."]
     if not _work_is_seen(judge, reports):
         return [f"{THERE} the result is right, but no kernel of yours was seen to compute it."]
-    unseen = objections_to_unseen_stores(reports)
-    if unseen:
-        return unseen
+    objections = objections_to_unseen_stores(reports) or objections_to_uncounted(reports)
+    if objections:
+        return objections
     if judge.has_passed("races") and any(report["findings"] for report in reports):
         return [f"{THERE} two threads race."]
     schedules = [report["launch_counts"] for report in reports]

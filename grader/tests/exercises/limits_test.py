@@ -5,7 +5,7 @@ import unittest
 
 from grader.exercises.cases import Case
 from grader.exercises.catalogue import chosen_exercise
-from grader.exercises.limits import depends_on_schedule, lines_about
+from grader.exercises.limits import depends_on_schedule, lines_about, objections_to_uncounted
 from grader.judging.judge import FAILED, NOT_RUN, PASSED, JudgedCase, Verdict
 from grader.judging.judgements import NO_POINTS, judgement_of
 
@@ -53,6 +53,19 @@ class LimitsTest(unittest.TestCase):
             "Your code: one thread does 50 % of its block's global stores; allowed: 25 %.",
         )
         self.assertEqual(lines(limit, [launch(0, 0, 0)]), [])
+
+    def test_launches_are_added_up(self):
+        limit = {"count": "global stores", "per": "block", "at_most": 30}
+        self.assertEqual(lines(limit, [launch(40, 15, 5), launch(40, 15, 5)]), [])
+        self.assertEqual(
+            lines(limit, [launch(40, 20, 5), launch(40, 20, 5)])[0],
+            "Your code: 40 global stores per block; allowed: 30.",
+        )
+
+    def test_launches_that_were_not_counted_are_an_objection(self):
+        counted = {"launches": 2, "launch_counts": [launch(1, 1, 1)] * 2}
+        self.assertEqual(objections_to_uncounted([counted]), [])
+        self.assertEqual(len(objections_to_uncounted([counted, {**counted, "launches": 3}])), 1)
 
     def test_a_block_is_judged_by_the_schedule_in_which_the_blocks_share_best(self):
         limit = {"count": "global stores", "per": "block's share", "at_most": 90}
