@@ -11,7 +11,14 @@ import tempfile
 import unittest
 from unittest import mock
 
-from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
+from grading_runs import (
+    CAN_GRADE,
+    cases_with_work,
+    judged,
+    real_sandboxes,
+    solution_text,
+    words_of,
+)
 
 from grader.judging.judge import OF_A_CASE
 from grader.sandbox.sandbox import LANDLOCK
@@ -67,6 +74,19 @@ class CheatsTest(unittest.TestCase):
                     (found.status, found.points), (head["status"], int(head["points"])), words
                 )
                 self.assertIn(head["says"], words)
+
+    def test_nobody_learns_the_secret_size(self):
+        for name, number in (
+            ("asks_for_the_secret_size", "01.1"),
+            ("has_a_kernel_for_the_counted_size", "04.2"),
+        ):
+            with self.subTest(name):
+                case = cases_with_work(number).secret.case
+                size = next(each for each in case.arguments if type(each) is int)
+                words = words_of(judged(number, (FOLDER / f"{name}.cu").read_text("utf-8")))
+                self.assertIn("At a size that only a grade uses", words)
+                self.assertNotIn(f"{size:,}", words)
+                self.assertNotIn(str(size), words)
 
     def test_without_the_inspection_the_sandbox_still_holds(self):
         for name, (status, points, says) in NOT_INSPECTED.items():
