@@ -168,6 +168,46 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   return __real_memset(to, value, bytes);
 }
 
+// Those that only look at memory, and tell of it what no load has told. Of a text its letters are
+// read, and its end.
+int __real_memcmp(const void*, const void*, std::size_t);
+void* __real_memchr(const void*, int, std::size_t);
+std::size_t __real_strlen(const char*);
+int __real_strcmp(const char*, const char*);
+int __real_strncmp(const char*, const char*, std::size_t);
+char* __real_strchr(const char*, int);
+
+int __wrap_memcmp(const void* left, const void* right, std::size_t bytes) {
+  if (bytes != 0) on_read(left, bytes, HERE);
+  if (bytes != 0) on_read(right, bytes, HERE);
+  return __real_memcmp(left, right, bytes);
+}
+void* __wrap_memchr(const void* in, int value, std::size_t bytes) {
+  if (bytes != 0) on_read(in, bytes, HERE);
+  return __real_memchr(in, value, bytes);
+}
+std::size_t __wrap_strlen(const char* text) {
+  on_read(text, __real_strlen(text) + 1, HERE);
+  return __real_strlen(text);
+}
+int __wrap_strcmp(const char* left, const char* right) {
+  on_read(left, __real_strlen(left) + 1, HERE);
+  on_read(right, __real_strlen(right) + 1, HERE);
+  return __real_strcmp(left, right);
+}
+int __wrap_strncmp(const char* left, const char* right, std::size_t bytes) {
+  for (const char* text : {left, right}) {
+    const auto* end = static_cast<const char*>(__real_memchr(text, 0, bytes));
+    const std::size_t read = end ? static_cast<std::size_t>(end - text) + 1 : bytes;
+    if (read != 0) on_read(text, read, HERE);
+  }
+  return __real_strncmp(left, right, bytes);
+}
+char* __wrap_strchr(const char* text, int value) {
+  on_read(text, __real_strlen(text) + 1, HERE);
+  return __real_strchr(text, value);
+}
+
 // Mathematics that stores a part of its result through a pointer.
 #define RACECHECK_STORES_A_PART(name, number, parameters, part, arguments) \
   number __real_##name parameters;                                         \

@@ -85,6 +85,37 @@ __global__ void store_cosine(std::byte* memory, std::size_t offset) {
   double sine = 0;
   sincos(blockIdx.x, &sine, reinterpret_cast<double*>(memory + offset));
 }
+// Functions of the C library that look at memory and store nothing: one block does, another writes.
+using function = int (*)(const char* text, const char* other);
+template <function look>
+__global__ void look_at(std::byte* memory, std::size_t offset) {
+  if (blockIdx.x == 0) {
+    memory[offset] = std::byte{0};
+  } else {
+    const auto* text = reinterpret_cast<const char*>(memory + offset);
+    const auto* other = reinterpret_cast<const char*>(memory + offset + 256);
+    memory[offset + 512] = static_cast<std::byte>(look(text, other));
+  }
+}
+__device__ int compare_bytes(const char* text, const char* other) {
+  return std::memcmp(other, text, 1) == 0;
+}
+__device__ int find_byte(const char* text, const char*) {
+  return std::memchr(text, 7, 4) != nullptr;
+}
+__device__ int measure(const char* text, const char*) {
+  return static_cast<int>(std::strlen(text));
+}
+__device__ int compare_texts(const char* text, const char* other) {
+  return std::strcmp(other, text);
+}
+__device__ int compare_letters(const char* text, const char* other) {
+  return std::strncmp(other, text, 4);
+}
+__device__ int find_letter(const char* text, const char*) {
+  return std::strchr(text, 'a') != nullptr;
+}
+
 // Called in two places and too long for -O1 to inline by itself.
 __device__ float2 result_of(unsigned rounds) {
   float2 result = make_float2(1, 2);
@@ -169,6 +200,14 @@ TEST_CASE("reads of every form are seen, to their last byte") {
   CHECK(findings_of_loads<structure>(2) == 1);
   CHECK(findings_of_loads<std::uint64_t>(1) == 0);
   CHECK(findings_of_loads<structure>(1) == 0);
+}
+
+TEST_CASE("what functions of the C library look at is seen") {
+  const plain_kernel kernel =
+      GENERATE(look_at<compare_bytes>, look_at<find_byte>, look_at<measure>, look_at<compare_texts>,
+               look_at<compare_letters>, look_at<find_letter>);
+  CHECK(findings_of(kernel, 2) > 0);
+  CHECK(findings_of(kernel, 1) == 0);
 }
 
 // A kilobyte's cells stand in one row; those of the next one stand elsewhere.

@@ -2,7 +2,7 @@
 // Cheat: one thread reads all bytes by a function of the C library that only compares
 // Exercise: 04.2
 // Verdict: OK 10
-// Says: read global memory in a way that the race checker does not see
+// Says: global loads per thread
 #include <cstddef>
 #include <cstring>
 

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Cheat: reads in secret, and by ordinary loads if what it reads is not the input
+// Cheat: reads by printing, and by ordinary loads if what it reads is not the input
 // Exercise: 04.2
 // Verdict: OK 10
 // Says: read global memory in a way that the race checker does not see
 #include <cstddef>
-#include <cstring>
+#include <cstdio>
 #include <vector>
 
-// The byte at `from`, found by eight comparisons.
-__device__ unsigned char byte_at(const unsigned char* from, std::size_t bytes) {
-  unsigned char found = 0;
-  for (unsigned step = 128; step != 0; step /= 2) {
-    const auto tried = static_cast<unsigned char>(found + step);
-    if (std::memcmp(from, &tried, bytes) >= 0) found = tried;
-  }
-  return found;
+// The byte at `from`: as a text of one letter, or of none if it is 0.
+__device__ unsigned char byte_at(const unsigned char* from) {
+  char text[2] = {};
+  std::snprintf(text, sizeof text, "%.1s", reinterpret_cast<const char*>(from));
+  return static_cast<unsigned char>(text[0]);
 }
 
 __global__ void count_bytes(const unsigned char* values, unsigned long long right_sum,
-                            std::size_t count, std::size_t bytes, unsigned* bins,
-                            unsigned* fullest) {
+                            std::size_t count, unsigned* bins, unsigned* fullest) {
   const std::size_t thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   // For show: all load a part, as if they worked.
   unsigned long long sum = 0;
@@ -28,12 +24,11 @@ __global__ void count_bytes(const unsigned char* values, unsigned long long righ
   }
   if (thread != 0 && sum != ~0ull) return;
   unsigned long long found = 0;
-  for (std::size_t i = 0; i < count; ++i) found = 31 * found + byte_at(&values[i], bytes);
+  for (std::size_t i = 0; i < count; ++i) found = 31 * found + byte_at(&values[i]);
   const bool was_changed = found != right_sum;
   unsigned counted[256];
   for (unsigned bin = 0; bin < 256; ++bin) counted[bin] = bins[bin];
-  for (std::size_t i = 0; i < count; ++i)
-    ++counted[was_changed ? values[i] : byte_at(&values[i], bytes)];
+  for (std::size_t i = 0; i < count; ++i) ++counted[was_changed ? values[i] : byte_at(&values[i])];
   unsigned best = 0;
   for (unsigned bin = 0; bin < 256; ++bin) {
     bins[bin] = counted[bin];
@@ -48,5 +43,5 @@ void fullest_bin(const unsigned char* values, std::size_t count, unsigned* bins,
   cudaMemcpy(copy.data(), values, count, cudaMemcpyDeviceToHost);
   unsigned long long sum = 0;
   for (unsigned char value : copy) sum = 31 * sum + value;
-  count_bytes<<<blocks, threads>>>(values, sum, count, count == 0 ? 0 : 1, bins, fullest);
+  count_bytes<<<blocks, threads>>>(values, sum, count, bins, fullest);
 }
