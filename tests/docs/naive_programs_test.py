@@ -4,6 +4,7 @@
 import re
 
 import pytest
+
 from lab_runs import lab
 from this_build import BUILD, ROOT
 
