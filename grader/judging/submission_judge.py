@@ -12,6 +12,7 @@ from grader.judging.plausibility import objections_to_schedules, objections_to_w
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.runner import NotCompiled
 from grader.judging.sandbox_runner import SandboxRunner
+from grader.judging.secret_size import objections_at_secret_size
 from grader.sandbox.sandboxed_run import SandboxFailed
 
 
@@ -67,6 +68,10 @@ class SubmissionJudge(Judge):
             self.exercise_cases.least_work[case.name]["bytes"] for case in self.race_cases()
         )
         return objections_to_schedules([work_of(run.report) for run in runs], least)
+
+    def objections_at_secret_size(self):
+        secret = self.exercise_cases.secret
+        return objections_at_secret_size(self, secret) if secret else []
 
     def work(self):
         """{a case's name: what the kernels do in it}. Raises NotCompiled."""

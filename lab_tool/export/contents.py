@@ -63,6 +63,7 @@ OF_GRADING = (
     "grader/judging/compiling.py",
     "grader/judging/judgements.py",
     "grader/judging/plausibility.py",
+    "grader/judging/secret_size.py",
     "grader/judging/sandbox_runner.py",
     "grader/judging/submission_judge.py",
     "grader/reports/",
