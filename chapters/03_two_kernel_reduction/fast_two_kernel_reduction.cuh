@@ -53,9 +53,8 @@ unsigned reduction_blocks(Kernel kernel, std::size_t n, unsigned threads) {
   constexpr std::size_t load = std::max<std::size_t>(1, 16 / sizeof(typename Terms::value_type));
   const std::size_t tile = load * Terms::loads_in_flight * threads;
   const std::size_t useful = std::max<std::size_t>(1, cuda::ceil_div(n, tile));
-  // A kernel of which no block fits has its launch refused, and that error says why.
-  const std::size_t resident = std::max<std::size_t>(1, lab::resident_blocks(kernel, threads));
-  return static_cast<unsigned>(std::min(useful, resident));
+  return static_cast<unsigned>(
+      std::min<std::size_t>(useful, lab::resident_blocks(kernel, threads)));
 }
 
 // *result becomes the combination of values[0] to values[n - 1], or Operation's identity where n

@@ -27,8 +27,7 @@ void add_lesson_row(lab::reduction_rows<std::int64_t>& rows) {
   const unsigned blocks = rows.blocks([&] {
     const std::size_t useful = cuda::ceil_div(problem.size(), std::size_t{rows.threads()});
     const std::size_t resident = lab::resident_blocks(course::sum_blocks, rows.threads());
-    return static_cast<unsigned>(
-        std::clamp<std::size_t>(useful, 1, std::max<std::size_t>(1, resident)));
+    return static_cast<unsigned>(std::clamp<std::size_t>(useful, 1, resident));
   });
   rows.add(
       "sum_by_two_kernels", blocks, 1,

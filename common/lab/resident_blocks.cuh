@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 
 #include "lab/check.cuh"
@@ -10,7 +11,8 @@
 namespace lab {
 
 // How many blocks of `threads` threads of `kernel` the current device runs at the same time: the
-// grid that keeps it full without a second wave. Errors: cuda_error.
+// grid that keeps it full without a second wave. At least 1: if no block fits, the launch is
+// refused, and that error says why. Errors: cuda_error.
 template <class Kernel>
 std::size_t resident_blocks(Kernel kernel, unsigned threads, std::size_t dynamic_shared_bytes = 0) {
   int device = 0;
@@ -20,7 +22,8 @@ std::size_t resident_blocks(Kernel kernel, unsigned threads, std::size_t dynamic
   CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
   CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks_each, kernel, static_cast<int>(threads), dynamic_shared_bytes));
-  return static_cast<std::size_t>(multiprocessors) * static_cast<std::size_t>(blocks_each);
+  return static_cast<std::size_t>(multiprocessors) *
+         static_cast<std::size_t>(std::max(1, blocks_each));
 }
 
 }  // namespace lab
