@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 import tempfile
+import threading
 
 from engine.driver.bounded_runs import RunningPrograms, run_bounded
 from engine.driver.processes import output_of
@@ -32,6 +33,7 @@ class HomeRunner(Runner):
         self.may_lack_gpu = build.settings["backend"] == "cuda"
         self.programs = RunningPrograms()
         self.compiling = {}  # {a form's prefix: the future Compiled}
+        self.compiling_begins = threading.Lock()
         self.numbers = itertools.count()
 
     def __enter__(self):
@@ -44,12 +46,13 @@ class HomeRunner(Runner):
         self.folder.cleanup()
 
     def compiled(self, form):
-        """All forms are compiled at once, as soon as one of them is asked for."""
-        if not self.compiling:
-            for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
-                self.compiling[each.prefix] = self.pool.submit(
-                    compiled, self.build, self.exercise, self.source, each
-                )
+        """All forms are compiled at once, as soon as one of them is asked for. From any thread."""
+        with self.compiling_begins:
+            if not self.compiling:
+                for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
+                    self.compiling[each.prefix] = self.pool.submit(
+                        compiled, self.build, self.exercise, self.source, each
+                    )
         try:
             return self.compiling[form.prefix].result()
         except DidNotCompile as problem:

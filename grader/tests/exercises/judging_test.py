@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """A file that is saved while it is checked: no verdict is about a text that is not there any more."""
 
+import concurrent.futures
 import contextlib
 import io
 import pathlib
 import tempfile
 import threading
+import time
 import unittest
 from unittest import mock
 
@@ -16,8 +18,9 @@ from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
+from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import COMPILE_ERROR, FAILED, PASSED, Verdict
-from grader.judging.programs import ExerciseBuilds
+from grader.judging.programs import OBSERVED, ExerciseBuilds
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
@@ -92,6 +95,34 @@ class SavedMeanwhileTest(unittest.TestCase):
     def test_a_file_that_never_rests(self):
         with self.assertRaisesRegex(CommandError, "changes all the time"):
             self.checked([str(number) for number in range(100)])
+
+
+class CompiledOnceTest(unittest.TestCase):
+    """Runs of a schedule each ask for their program at the same moment."""
+
+    def test_all_that_ask_at_once_get_the_form_that_they_ask_for(self):
+        build = mock.Mock(can_observe=True, settings={"backend": "cpu"})
+        runs = 20
+        all_are_there = threading.Barrier(runs)
+        begun = []
+
+        def submit(_, build, exercise, source, form):
+            begun.append(form)
+            time.sleep(0.01)  # as the first of them does while it starts its thread
+            return mock.Mock(result=lambda: form)
+
+        with (
+            HomeRunner(build, EXERCISE, None) as runner,
+            mock.patch.object(runner, "pool", mock.Mock(submit=submit)),
+        ):
+
+            def ask(_):
+                all_are_there.wait()
+                return runner.compiled(OBSERVED)
+
+            with concurrent.futures.ThreadPoolExecutor(runs) as pool:
+                self.assertEqual(list(pool.map(ask, range(runs))), [OBSERVED] * runs)
+        self.assertEqual(len(begun), 2)
 
 
 class CompiledMeanwhileTest(unittest.TestCase):
