@@ -4,8 +4,11 @@
 #include <cuComplex.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
+#include <cuda/std/limits>
+#include <cuda/std/type_traits>
 
 #include <catch2/catch_test_macros.hpp>
+#include <limits>
 #include <vector>
 
 #include "checked_runtime/check.cuh"
@@ -117,6 +120,15 @@ __global__ void multiply(cuFloatComplex a, cuFloatComplex b, cuFloatComplex* out
   out[2] = make_cuFloatComplex(cuCabsf(make_cuFloatComplex(3, 4)), 0);
 }
 
+// What the host's own <limits> would refuse here: its functions are the host's.
+__global__ void write_limits(float* floats, int* integers) {
+  floats[0] = cuda::std::numeric_limits<float>::max();
+  floats[1] = -cuda::std::numeric_limits<float>::infinity();
+  integers[0] = cuda::std::numeric_limits<int>::lowest();
+  integers[1] = cuda::std::is_trivially_copyable_v<counted> ? 1 : 0;
+  integers[2] = cuda::std::is_same_v<cuda::std::remove_cvref_t<const int&>, int> ? 1 : 0;
+}
+
 }  // namespace
 
 TEST_CASE("__CUDA_ARCH__ is the device's capability in kernels and undefined on the host") {
@@ -217,4 +229,14 @@ TEST_CASE("complex numbers") {
   REQUIRE(seen[1].x == 1.0f);
   REQUIRE(seen[1].y == 2.0f);
   REQUIRE(seen[2].x == 5.0f);
+}
+
+TEST_CASE("kernels use cuda::std's limits and traits") {
+  checked::device_buffer<float> floats(2);
+  checked::device_buffer<int> integers(3);
+  write_limits<<<1, 1>>>(floats.data(), integers.data());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  REQUIRE(floats.to_host() == std::vector<float>{std::numeric_limits<float>::max(),
+                                                 -std::numeric_limits<float>::infinity()});
+  REQUIRE(integers.to_host() == std::vector<int>{std::numeric_limits<int>::lowest(), 0, 1});
 }
