@@ -3,14 +3,14 @@
 // 1024.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
-
-#include <cstddef>
-#include <cstring>
-#include <limits>
-#include <type_traits>
+#include <cuda/std/limits>
+#include <cuda/std/type_traits>
 
 namespace course {
+
+using cooperative_groups::thread_block;
 
 inline constexpr unsigned warp_size = 32;
 inline constexpr unsigned whole_warp = 0xffffffff;  // the mask of all its lanes
@@ -32,16 +32,6 @@ struct plus {
   }
 };
 
-// A kernel may read these, but not call the functions that they come from.
-template <class T>
-inline constexpr T largest_value = std::numeric_limits<T>::has_infinity
-                                       ? std::numeric_limits<T>::infinity()
-                                       : std::numeric_limits<T>::max();
-template <class T>
-inline constexpr T smallest_value = std::numeric_limits<T>::has_infinity
-                                        ? -std::numeric_limits<T>::infinity()
-                                        : std::numeric_limits<T>::lowest();
-
 // A comparison with NaN is false, so what becomes of one depends on the order; bring none.
 struct minimum {
   template <class T>
@@ -50,9 +40,9 @@ struct minimum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
-    static_assert(std::numeric_limits<T>::is_specialized,
-                  "what is the largest value of this type?");
-    return largest_value<T>;
+    using limits = cuda::std::numeric_limits<T>;
+    static_assert(limits::is_specialized, "what is the largest value of this type?");
+    return limits::has_infinity ? limits::infinity() : limits::max();
   }
 };
 struct maximum {
@@ -62,28 +52,29 @@ struct maximum {
   }
   template <class T>
   __host__ __device__ static constexpr T identity() {
-    static_assert(std::numeric_limits<T>::is_specialized,
-                  "what is the smallest value of this type?");
-    return smallest_value<T>;
+    using limits = cuda::std::numeric_limits<T>;
+    static_assert(limits::is_specialized, "what is the smallest value of this type?");
+    return limits::has_infinity ? -limits::infinity() : limits::lowest();
   }
 };
 
 // Combines `value` of all threads of the block. Thread 0 gets the result; what the other threads
 // get is not specified.
-// - Every thread of a one-dimensional block calls it, with the same `operation` and `shared`.
-// - `shared` is shared memory for blockDim.x elements that no thread is still using. It may be used
-//   again at once, by any thread and for anything: nobody touches it after the last barrier.
+// - Every thread of a block of one to three dimensions calls it, with the same `operation` and
+//   `shared`.
+// - `shared` is shared memory for an element per thread that no thread is still using. It may be
+//   used again at once, by any thread and for anything: nobody touches it after the last barrier.
 // - T is trivially copyable, and can be assigned to.
 // A halving tree: after each step the front half holds what both halves held.
-// ceil(log2(blockDim.x)) steps, each with a barrier.
+// ceil(log2(threads)) steps, each with a barrier.
 template <class T, class Operation>
 __device__ T block_reduce(T value, Operation operation, T* shared) {
-  static_assert(std::is_trivially_copyable_v<T>,
+  static_assert(cuda::std::is_trivially_copyable_v<T>,
                 "values travel through shared memory byte by byte");
-  const unsigned thread = threadIdx.x;
+  const unsigned thread = thread_block::thread_rank();
   shared[thread] = value;
   __syncthreads();
-  for (unsigned live = blockDim.x; live > 1;) {
+  for (unsigned live = thread_block::size(); live > 1;) {
     // Rounded up: of an odd number the middle element has no partner, and waits for the next step.
     // Rounded down it would be lost, which is why the usual tree takes powers of two only.
     const unsigned half = (live + 1) / 2;
@@ -104,13 +95,13 @@ __device__ T block_reduce(T value, Operation operation, T* shared) {
 // word by word.
 template <class T>
 __device__ T shuffle_down(unsigned mask, T value, unsigned delta) {
-  static_assert(std::is_trivially_copyable_v<T>, "values travel between lanes word by word");
-  constexpr std::size_t word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  static_assert(cuda::std::is_trivially_copyable_v<T>, "values travel between lanes word by word");
+  constexpr unsigned word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
   unsigned words[word_count] = {};
-  std::memcpy(words, &value, sizeof(T));
+  memcpy(words, &value, sizeof(T));
 #pragma unroll
-  for (std::size_t i = 0; i < word_count; ++i) words[i] = __shfl_down_sync(mask, words[i], delta);
-  std::memcpy(&value, words, sizeof(T));
+  for (unsigned i = 0; i < word_count; ++i) words[i] = __shfl_down_sync(mask, words[i], delta);
+  memcpy(&value, words, sizeof(T));
   return value;
 }
 
@@ -119,7 +110,7 @@ __device__ T shuffle_down(unsigned mask, T value, unsigned delta) {
 // `lanes`, from 1 to 32, or the whole warp.
 template <class T, class Operation>
 __device__ T combine_lanes(unsigned mask, T value, Operation operation, unsigned lanes) {
-  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned lane = thread_block::thread_rank() % warp_size;
 #pragma unroll
   for (unsigned delta = warp_size / 2; delta > 0; delta /= 2) {
     const T other = shuffle_down(mask, value, delta);
@@ -128,8 +119,7 @@ __device__ T combine_lanes(unsigned mask, T value, Operation operation, unsigned
   return value;
 }
 
-// As combine_lanes, in a one-dimensional block whose warps start at multiples of 32: exactly
-// lanes 0 to lanes - 1 call it.
+// As combine_lanes: exactly lanes 0 to lanes - 1 call it.
 template <class T, class Operation>
 __device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_size) {
   // The shuffle of a mask that the compiler knows is one instruction; another mask has to be
@@ -139,14 +129,14 @@ __device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_siz
 }
 
 // As block_reduce, but with warp shuffles: two barriers instead of up to eleven. `shared` is shared
-// memory for one element per warp, ceil(blockDim.x / 32); largest_warp_count is enough for any
+// memory for one element per warp, ceil(threads / 32); largest_warp_count is enough for any
 // block. Everything else, block_reduce's contract says.
 template <class T, class Operation>
 __device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
-  const unsigned lane = threadIdx.x % warp_size;
-  const unsigned warp = threadIdx.x / warp_size;
-  const unsigned warps = (blockDim.x + warp_size - 1) / warp_size;
-  const unsigned after_this_warp = blockDim.x - warp * warp_size;
+  const unsigned lane = thread_block::thread_rank() % warp_size;
+  const unsigned warp = thread_block::thread_rank() / warp_size;
+  const unsigned warps = (thread_block::size() + warp_size - 1) / warp_size;
+  const unsigned after_this_warp = thread_block::size() - warp * warp_size;
   value = warp_reduce(value, operation, after_this_warp < warp_size ? after_this_warp : warp_size);
   if (lane == 0) shared[warp] = value;
   __syncthreads();

@@ -99,6 +99,33 @@ void check_extrema_of_every_block_size() {
   }
 }
 
+// Each block's sum goes to the element of the block. Thread 0 is the one whose index is 0 three
+// times.
+template <method how>
+__global__ void sum_in_any_shape(const int* values, int* sums) {
+  __shared__ int shared[course::largest_block];
+  const unsigned rank = (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+  const int sum = how == method::tree ? block_reduce(values[rank], course::plus{}, shared)
+                                      : block_reduce_shuffle(values[rank], course::plus{}, shared);
+  if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) sums[blockIdx.x] = sum;
+}
+
+template <method how>
+void check_sums_of_every_shape() {
+  for (const dim3 threads : {dim3(8, 8), dim3(3, 11), dim3(1, 33), dim3(1, 1, 64), dim3(5, 7, 3),
+                             dim3(32, 32), dim3(16, 8, 8)}) {
+    CAPTURE(threads.x, threads.y, threads.z);
+    std::vector<int> values(threads.x * threads.y * threads.z);
+    std::iota(values.begin(), values.end(), 1);
+    const lab::device_buffer<int> input(values);
+    testing::poisoned_output<int> sums(2);
+    sum_in_any_shape<how><<<2, threads>>>(input.data(), sums.data());
+    CUDA_CHECK(cudaGetLastError());
+    const int sum = std::accumulate(values.begin(), values.end(), 0);
+    REQUIRE(sums.to_host() == std::vector<int>{sum, sum});
+  }
+}
+
 // Three reductions that share their memory, with nothing in between.
 template <method how>
 __global__ void reduce_three_times(const int* values, int* results) {
@@ -298,6 +325,14 @@ TEST_CASE("the tree finds extrema in blocks of every size from 1 to 1024") {
 
 TEST_CASE("the shuffles find extrema in blocks of every size from 1 to 1024") {
   check_extrema_of_every_block_size<method::shuffle>();
+}
+
+TEST_CASE("the tree sums blocks of two and three dimensions") {
+  check_sums_of_every_shape<method::tree>();
+}
+
+TEST_CASE("the shuffles sum blocks of two and three dimensions") {
+  check_sums_of_every_shape<method::shuffle>();
 }
 
 TEST_CASE("shared memory may be used again at once") {

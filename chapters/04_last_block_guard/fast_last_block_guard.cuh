@@ -30,7 +30,7 @@ template <class Guard = acquire_release_guard, class T, class Merge>
 __device__ void merge_in_last_block(const T& partial, T* partials, unsigned* counter, Merge merge) {
   static_assert(std::is_trivially_copyable_v<T>,
                 "a partial result travels through global memory byte by byte");
-  if (thread_rank() == 0) partials[block_rank()] = partial;
+  if (thread_block::thread_rank() == 0) partials[block_rank()] = partial;
   if (Guard{}(counter)) merge(static_cast<const T*>(partials), block_count());
 }
 

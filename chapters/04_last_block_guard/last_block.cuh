@@ -5,16 +5,15 @@
 // docs/sources.md.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <cuda/atomic>
 
 namespace course {
 
-// Rank of the calling thread in its block, and of its block in the grid, of one to three
-// dimensions; x runs fastest.
-__device__ inline unsigned thread_rank() {
-  return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
-}
+using cooperative_groups::thread_block;
+
+// Rank of the calling thread's block in the grid, of one to three dimensions; x runs fastest.
 __device__ inline unsigned long long block_rank() {
   return (static_cast<unsigned long long>(blockIdx.z) * gridDim.y + blockIdx.y) * gridDim.x +
          blockIdx.x;
@@ -45,11 +44,13 @@ __device__ inline bool last_arrival(unsigned* counter, unsigned long long expect
   // All threads' writes are done, for thread 0 to publish; and nobody reads `earlier` any more.
   __syncthreads();
   // Release: what this block wrote. Acquire: what all that arrived earlier wrote.
-  if (thread_rank() == 0) earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
+  if (thread_block::thread_rank() == 0) {
+    earlier = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
+  }
   // What thread 0 has acquired, all threads may read.
   __syncthreads();
   const bool is_last = earlier == expected - 1;
-  if (thread_rank() == 0) {
+  if (thread_block::thread_rank() == 0) {
     if (earlier >= expected || expected > 0xffffffffULL) __trap();  // *counter was not 0
     if (is_last) arrivals.store(0, cuda::memory_order_relaxed);     // ready for the next launch
   }

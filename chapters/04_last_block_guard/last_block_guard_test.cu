@@ -64,7 +64,7 @@ template <class Guard>
 __global__ void record_answers(unsigned* counter, int* answers) {
   const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
   const bool last = Guard{}(counter);
-  answers[course::block_rank() * threads + course::thread_rank()] = last ? 1 : 0;
+  answers[course::block_rank() * threads + course::thread_block::thread_rank()] = last ? 1 : 0;
 }
 
 // The number of blocks whose threads were all told true, or -1 if the threads of a block were told
@@ -161,14 +161,14 @@ __global__ void merge_by_copying(T* partials, unsigned* counter, T* merged,
   T partial;
   set_weight(partial, static_cast<unsigned>(course::block_rank()), launch);
   // Only thread 0's counts.
-  if (course::thread_rank() != 0) set_weight(partial, 1'000'000, launch);
+  if (course::thread_block::thread_rank() != 0) set_weight(partial, 1'000'000, launch);
   course::merge_in_last_block<Guard>(
       partial, partials, counter, [&](const T* all, unsigned long long blocks) {
         const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-        for (unsigned long long i = course::thread_rank(); i < blocks; i += threads) {
+        for (unsigned long long i = course::thread_block::thread_rank(); i < blocks; i += threads) {
           merged[i] = all[i];
         }
-        if (course::thread_rank() == 0) *count = blocks;
+        if (course::thread_block::thread_rank() == 0) *count = blocks;
       });
 }
 

@@ -20,7 +20,8 @@ constexpr unsigned threads = 64;
 
 // Counts the blocks that are told to be the last.
 __global__ void count_last_blocks(unsigned* counter, unsigned* last_blocks) {
-  if (course::last_block(counter) && course::thread_rank() == 0) atomicAdd(last_blocks, 1);
+  if (course::last_block(counter) && course::thread_block::thread_rank() == 0)
+    atomicAdd(last_blocks, 1);
 }
 
 __global__ void half_of_each_block_calls(unsigned* counter, unsigned* last_blocks) {

@@ -5,21 +5,21 @@
 // Documentation), the code is new: docs/sources.md.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 #include <cuda/atomic>
-
-#include <concepts>
-#include <cstddef>
-#include <type_traits>
+#include <cuda/std/type_traits>
 
 namespace course {
+
+using cooperative_groups::thread_block;
 
 // What a queue counts, in global memory. Before a launch that fetches: the number of items, and 0.
 // Before the first launch that appends: 0 and 0. Launches that can overlap have counters of their
 // own.
 struct work_queue_counters {
-  std::size_t size;  // Items that were put in.
-  std::size_t next;  // Items that were asked for; grows beyond `size` once the queue is empty.
+  size_t size;  // Items that were put in.
+  size_t next;  // Items that were asked for; grows beyond `size` once the queue is empty.
 };
 
 // What a queue can hold: a small handle to the work, not the work itself.
@@ -28,10 +28,10 @@ struct work_queue_counters {
 // - It is trivially copyable and trivially default constructible, because it travels through shared
 //   memory, and nobody runs constructors for what lies there.
 template <class Item>
-concept work_item = std::is_trivially_copyable_v<Item> &&
-    std::is_trivially_default_constructible_v<Item> && requires(Item item) {
-  { Item::none() } -> std::same_as<Item>;
-  { item == item } -> std::convertible_to<bool>;
+concept work_item = cuda::std::is_trivially_copyable_v<Item> &&
+    cuda::std::is_trivially_default_constructible_v<Item> && requires(Item item) {
+  requires cuda::std::is_same_v<decltype(Item::none()), Item>;
+  requires cuda::std::is_convertible_v<decltype(item == item), bool>;
 };
 
 // A kernel's access to the queue; copied into kernels by value. It owns nothing: whoever launches
@@ -47,8 +47,8 @@ class work_queue {
                 "an item has a trivial default constructor and copy, a none() and an ==");
 
  public:
-  // `items` has room for `capacity` items; both pointers are to global memory. On the host.
-  work_queue(Item* items, std::size_t capacity, work_queue_counters* counters)
+  // `items` has room for `capacity` items; both pointers are to global memory.
+  __host__ __device__ work_queue(Item* items, size_t capacity, work_queue_counters* counters)
       : items_(items), capacity_(capacity), counters_(counters) {}
 
   // The next item, the same for all threads of the block; Item::none() when there is none left, and
@@ -57,9 +57,9 @@ class work_queue {
   // - `already_taken`, the same in all calls of a launch, leaves out that many items at the front:
   //   those that the blocks took without asking.
   // Gives no memory synchronisation between blocks.
-  __device__ Item fetch(std::size_t already_taken = 0) const {
+  __device__ Item fetch(size_t already_taken = 0) const {
     __shared__ Item fetched;
-    if (threadIdx.x == 0 && threadIdx.y == 0 && threadIdx.z == 0) {
+    if (thread_block::thread_rank() == 0) {
       fetched = item_at(already_taken + take_numbers(1));
     }
     __syncthreads();  // The item is there.
@@ -69,12 +69,12 @@ class work_queue {
   }
 
   // As fetch(), for a warp: the lanes of the calling thread's warp call it together, and other
-  // warps fetch others. In a one-dimensional block of any size; the last warp may be partly filled.
+  // warps fetch others. In a block of one to three dimensions; the last warp may be partly filled.
   // Orders no memory between the lanes: if they share some, put __syncwarp() around the call.
   __device__ Item fetch_by_warp() const {
     constexpr unsigned warp_size = 32;
-    const unsigned lane = threadIdx.x % warp_size;
-    const unsigned lanes_from_here = blockDim.x - (threadIdx.x - lane);
+    const unsigned lane = thread_block::thread_rank() % warp_size;
+    const unsigned lanes_from_here = thread_block::size() - (thread_block::thread_rank() - lane);
     const unsigned lanes = lanes_from_here < warp_size ? lanes_from_here : warp_size;
     unsigned long long number = 0;
     if (lane == 0) number = take_numbers(1);
@@ -84,33 +84,33 @@ class work_queue {
 
   // The two halves of a fetch, for any one thread: numbers that nobody else gets, `count` of them
   // from the returned one on; and the item of a number, Item::none() from size() on.
-  __device__ std::size_t take_numbers(std::size_t count) const {
+  __device__ size_t take_numbers(size_t count) const {
     return next().fetch_add(count, cuda::memory_order_relaxed);
   }
-  __device__ Item item_at(std::size_t number) const {
+  __device__ Item item_at(size_t number) const {
     return number < size() ? items_[number] : Item::none();
   }
 
   // How many items were put in. For any thread of a kernel that fetches.
-  __device__ std::size_t size() const {
+  __device__ size_t size() const {
     return counters_->size < capacity_ ? counters_->size : capacity_;
   }
 
   // Puts an item in. For any thread of a kernel that does not fetch. Items of concurrent calls have
   // no particular order. One beyond the capacity is dropped; `size` of the counters tells.
   __device__ void append(Item item) const {
-    const cuda::atomic_ref<std::size_t, cuda::thread_scope_device> count(counters_->size);
-    const std::size_t place = count.fetch_add(1, cuda::memory_order_relaxed);
+    const cuda::atomic_ref<size_t, cuda::thread_scope_device> count(counters_->size);
+    const size_t place = count.fetch_add(1, cuda::memory_order_relaxed);
     if (place < capacity_) items_[place] = item;
   }
 
  private:
-  __device__ cuda::atomic_ref<std::size_t, cuda::thread_scope_device> next() const {
-    return cuda::atomic_ref<std::size_t, cuda::thread_scope_device>(counters_->next);
+  __device__ cuda::atomic_ref<size_t, cuda::thread_scope_device> next() const {
+    return cuda::atomic_ref<size_t, cuda::thread_scope_device>(counters_->next);
   }
 
   Item* items_;
-  std::size_t capacity_;
+  size_t capacity_;
   work_queue_counters* counters_;
 };
 

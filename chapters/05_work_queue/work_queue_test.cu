@@ -280,6 +280,28 @@ TEST_CASE("a fetch by a block of two or three dimensions takes one item") {
 
 namespace {
 
+__global__ void claim_by_warps(course::work_queue<numbered> queue, unsigned* claims) {
+  for (numbered item = queue.fetch_by_warp(); !(item == numbered::none());
+       item = queue.fetch_by_warp()) {
+    atomicAdd(claims + item.value, 1);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a fetch by the warps of a block of any shape takes an item for each warp") {
+  for (const dim3 threads : {dim3(64), dim3(8, 8), dim3(4, 4, 4), dim3(1, 1, 64), dim3(1, 64)}) {
+    CAPTURE(threads.x, threads.y, threads.z);
+    course::work_queue_memory<numbered> memory(numbered_items(50));
+    lab::device_buffer<unsigned> claims(std::vector<unsigned>(50, 0));
+    claim_by_warps<<<3, threads>>>(memory.queue(), claims.data());
+    CUDA_CHECK(cudaGetLastError());
+    REQUIRE(claims.to_host() == std::vector<unsigned>(50, 32));
+  }
+}
+
+namespace {
+
 // Appends the numbers from `first` on, `each` of them a thread.
 __global__ void append_numbers(course::work_queue<numbered> queue, std::uint32_t first,
                                std::uint32_t each) {

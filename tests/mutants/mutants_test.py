@@ -39,6 +39,7 @@ from lab_tool.authoring.mutants import apply_patch, fields_of
 from this_build import BUILD, ROOT
 
 SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
+MORE_SEEDS = range(4, 10)  # for a race that not every order of the blocks has
 WEAK_SEEDS = range(20)
 MOST_RIGHT_IN_WEAK_FORM = 3
 NO_SOURCES = shutil.ignore_patterns("exercises", "figures", "mutants", "predictions", "*.md")
@@ -193,7 +194,10 @@ def judge(item, folder):
     build(copy / "chapters", source, [item.test], program)
     passed_everywhere = True
     diagnoses = set()
-    for seed in SEEDS:
+    expected = set() if item.diagnosis == "none" else set(item.diagnosis.split(", "))
+    for seed in (*SEEDS, *MORE_SEEDS):
+        if seed in MORE_SEEDS and diagnoses >= expected:
+            break
         passed, found = run(program, item.test, seed)
         passed_everywhere = passed_everywhere and passed
         diagnoses |= found
@@ -202,7 +206,6 @@ def judge(item, folder):
     if item.results not in ("by chance", "right" if passed_everywhere else "wrong"):
         verb = "passes" if passed_everywhere else "fails"
         return f"{item.test!r} {verb}; the race checker says {sorted(diagnoses)}"
-    expected = set() if item.diagnosis == "none" else set(item.diagnosis.split(", "))
     if diagnoses != expected:
         return f"the race checker says {sorted(diagnoses)}, and not {sorted(expected)}"
     return judge_in_weak_form(item, program) if item.has_race else None
