@@ -31,11 +31,14 @@ def content_of(path, most):
 
 
 def json_of(path, most):
-    """What the JSON file says; None if it is none, larger than that, or nothing that our programs write:
-    numbers that are not whole or beyond 64 bits, letters that no file can hold."""
+    """What the JSON file says; None if it is larger than that, or json_in() takes it for nothing."""
     content = content_of(path, most + 1)
-    if len(content) > most:
-        return None
+    return json_in(content) if len(content) <= most else None
+
+
+def json_in(content):
+    """What these bytes of JSON say; None if they are none, or nothing that our programs write: numbers
+    that are not whole or beyond 64 bits, letters that no file can hold."""
     try:
         made = json.loads(
             content.decode(), parse_int=_whole_number, parse_float=_refused, parse_constant=_refused

@@ -7,10 +7,10 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/source_line.hpp"
 
 namespace cpu_backend {
@@ -172,7 +172,7 @@ std::string diagnostic::json() const {
 }
 
 void write_record(const diagnostic& of) {
-  const char* const path = std::getenv("LAB_DIAGNOSTICS");
+  const char* const path = setting("LAB_DIAGNOSTICS");
   if (!path || *path == '\0') return;
   // What is named may be a pipe that nobody reads.
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/signals.hpp"
 
 namespace cpu_backend {
@@ -17,7 +18,7 @@ using namespace std::chrono_literals;
 constexpr auto spinning_limit = 2s;
 
 double seconds_from_environment(const char* variable, double otherwise) {
-  const char* text = std::getenv(variable);
+  const char* text = setting(variable);
   if (!text) return otherwise;
   char* end = nullptr;
   const double seconds = std::strtod(text, &end);

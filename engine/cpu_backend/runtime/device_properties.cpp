@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/physical_memory.hpp"
@@ -22,7 +23,7 @@ constexpr int kibibyte = 1024;
 constexpr int most_sms = 1024;
 
 int read_number_of_sms() {
-  const char* const text = std::getenv("LAB_SMS");
+  const char* const text = setting("LAB_SMS");
   if (!text) return std::min(form::default_number_of_sms(), most_sms);
   const std::string_view digits = text;
   int number = 0;

@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cuda_runtime_api.h"
 
 namespace cpu_backend {
@@ -44,7 +45,7 @@ void report_all() {
 }  // namespace
 
 void note_refused_launch(cudaError_t error, const diagnostic& what) {
-  const char* const wanted = std::getenv("LAB_REPORT_UNASKED");
+  const char* const wanted = setting("LAB_REPORT_UNASKED");
   if (!wanted || *wanted == '\0') return;
   const std::lock_guard guard(all().lock);
   if (!any.exchange(true)) {

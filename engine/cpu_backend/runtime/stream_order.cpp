@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/settings.hpp"
 
 namespace cpu_backend {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 enum class stream_order { at_the_call, first, last };
 
 stream_order read_order() {
-  const char* const text = std::getenv("LAB_STREAM_ORDER");
+  const char* const text = setting("LAB_STREAM_ORDER");
   if (!text) return stream_order::at_the_call;
   const std::string_view order = text;
   if (order == "first") return stream_order::first;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/report/json_report.hpp"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -93,6 +97,23 @@ json json_of(const launch_counts& counts) {
   return made;
 }
 
+bool write_file(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".temporary";
+  std::ofstream out(temporary);
+  out << text << std::flush;
+  return out && std::rename(temporary.c_str(), path.c_str()) == 0;
+}
+
+bool write_descriptor(int descriptor, const std::string& text) {
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t size = write(descriptor, text.data() + written, text.size() - written);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return false;
+    written += static_cast<std::size_t>(size);
+  }
+  return true;
+}
+
 // A list with one entry for each launch: docs/internals/racecheck.md has the keys.
 json json_of(const std::vector<launch_counts>& launches) {
   json made = json::array();
@@ -118,11 +139,10 @@ bool write_json_report(const std::string& path, const run_summary& of,
     for (const located_finding& each : *findings) report["findings"].push_back(json_of(each));
   }
   if (counts) report["launch_counts"] = json_of(*counts);
-  const std::string temporary = path + ".temporary";
-  std::ofstream out(temporary);
   // A line of the source may hold bytes that are no UTF-8.
-  out << report.dump(1, ' ', false, json::error_handler_t::replace) << '\n' << std::flush;
-  return out && std::rename(temporary.c_str(), path.c_str()) == 0;
+  const std::string text = report.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+  if (path.starts_with('&')) return write_descriptor(std::atoi(path.c_str() + 1), text);
+  return write_file(path, text);
 }
 
 }  // namespace racecheck

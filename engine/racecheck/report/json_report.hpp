@@ -22,8 +22,9 @@ struct run_summary {
   std::uint64_t forgotten_reads = 0;
 };
 
-// Writes the whole file or none. Returns whether it could be written. Without findings if no races
-// were looked for, and without counts if nothing was counted: nullptr.
+// Writes the whole file or none; "&0" is no file but descriptor 0, which whoever started the
+// program has opened. Returns whether it could be written. Without findings if no races were looked
+// for, and without counts if nothing was counted: nullptr.
 bool write_json_report(const std::string& path, const run_summary& of,
                        const std::vector<located_finding>* findings,
                        const std::vector<launch_counts>* counts);

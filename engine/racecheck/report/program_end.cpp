@@ -2,9 +2,9 @@
 // At the program's end: the report, and an exit status that says that there was something to
 // report.
 //
-// Environment variables:
+// Environment variables, or handed over (cpu_backend/execution/settings.hpp):
 //   LAB_RACECHECK_SEED=N       of the order in which blocks and threads run; 0 otherwise
-//   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr
+//   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr; &0: descriptor 0
 //   LAB_RACECHECK_LENIENT=1    a race that only lacks an acquire is reported, and is no failure
 //   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers
 //   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/counts/counting_consumer.hpp"
 #include "racecheck/events/access_log.hpp"
@@ -56,7 +57,7 @@ bool has_child = false;
 std::uint64_t launches_of_parent = 0;
 
 std::uint64_t read_seed(const char* variable) {
-  const char* const text = std::getenv(variable);
+  const char* const text = cpu_backend::setting(variable);
   if (!text) return 0;
   const std::string_view digits = text;
   std::uint64_t seed = 0;
@@ -69,11 +70,11 @@ std::uint64_t read_seed(const char* variable) {
 }
 
 bool is_set(const char* variable) {
-  const char* const text = std::getenv(variable);
+  const char* const text = cpu_backend::setting(variable);
   return text && *text && std::string_view(text) != "0";
 }
 
-bool draws_weak_values() { return std::getenv("LAB_WEAK_SEED") != nullptr; }
+bool draws_weak_values() { return cpu_backend::setting("LAB_WEAK_SEED") != nullptr; }
 
 std::uint64_t seed_of_process() {
   static const std::uint64_t seed =
@@ -84,7 +85,7 @@ std::uint64_t seed_of_process() {
 bool is_lenient() { return is_set("LAB_RACECHECK_LENIENT"); }
 
 const char* path_of_report() {
-  const char* const path = std::getenv("LAB_RACECHECK_REPORT");
+  const char* const path = cpu_backend::setting("LAB_RACECHECK_REPORT");
   return path && *path ? path : nullptr;
 }
 
@@ -192,7 +193,7 @@ void at_end(int status, void*) {
 void end_now(ended_by why) {
   time_is_over = true;
   if (why == ended_by::time) {
-    const char* const option = std::getenv("LAB_RACECHECK_SECONDS_OPTION");
+    const char* const option = cpu_backend::setting("LAB_RACECHECK_SECONDS_OPTION");
     std::fprintf(stderr, "racecheck: stopped after %u s (%s)\n", seconds_of_program(),
                  option ? option : "LAB_RACECHECK_SECONDS");
   } else {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <thread>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "racecheck/events/time_limit.hpp"
 
 namespace racecheck {
@@ -57,7 +58,7 @@ void stop_the_kernel() {
 
 unsigned seconds_of_program() {
   static const unsigned seconds = [] {
-    const char* const text = std::getenv("LAB_RACECHECK_SECONDS");
+    const char* const text = cpu_backend::setting("LAB_RACECHECK_SECONDS");
     if (!text || !*text) return 0u;
     const std::string_view digits = text;
     unsigned read = 0;

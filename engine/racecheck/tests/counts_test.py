@@ -3,6 +3,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -296,6 +297,29 @@ class Counts(unittest.TestCase):
             result.stderr,
             "LAB_RACECHECK_COUNTS needs LAB_RACECHECK_REPORT, the file for the counts.\n",
         )
+
+    def test_settings_come_and_the_report_goes_by_standard_input(self):
+        settings = {
+            "LAB_RACECHECK_SEED": "7",
+            "LAB_RACECHECK_COUNTS": "1",
+            "LAB_RACECHECK_REPORT": "&0",
+        }
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            ours.sendall("".join(f"{name}={value}\0" for name, value in settings.items()).encode())
+            ours.shutdown(socket.SHUT_WR)
+            result = subprocess.run(
+                [PROGRAM, "add"],
+                env={**os.environ, "LAB_SETTINGS": "stdin"},
+                stdin=theirs,
+                check=False,
+            )
+            theirs.close()
+            with ours.makefile("rb") as received:
+                report = json.load(received)
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(report["seed"], 7)
+        self.assertEqual(numbers_of(report["launch_counts"][0]), COUNTED["add"][1])
 
     def test_a_file_that_can_not_be_written_is_a_failure_in_a_weak_run_as_well(self):
         with tempfile.TemporaryDirectory() as folder:
