@@ -16,7 +16,7 @@ from engine.driver.untrusted_files import content_of
 from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
 from grader.inspection.source_tokens import objections_to_source
 from grader.judging.programs import OBSERVED, ORDINARY, compiled
-from grader.judging.runner import TIME, NotCompiled, Run, Runner
+from grader.judging.runner import MOST_REPORT, TIME, NotCompiled, Run, Runner
 
 OF_PREPROCESSED = 64 << 20  # bytes
 MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it is kept
@@ -82,19 +82,22 @@ class HomeRunner(Runner):
         folder.mkdir()
         return folder
 
-    def run(self, program, folder, arguments, environment, limits):
-        seconds = limits.seconds
-        if "LAB_RACECHECK_SECONDS" in environment:  # the race checker ends it, and then reports
+    def run(self, program, folder, arguments, settings, limits):
+        seconds, report = limits.seconds, folder / "report"
+        if settings.get("LAB_RACECHECK_COUNTS"):
+            settings = {**settings, "LAB_RACECHECK_REPORT": str(report)}
+        if "LAB_RACECHECK_SECONDS" in settings:  # the race checker ends it, and then reports
             seconds += SECONDS_TO_REPORT
         inherited = {name: value for name, value in os.environ.items() if name != "LAB_TEST_LOG"}
         run = run_bounded(
             [str(program.path), *map(str, arguments)],
-            {**inherited, **environment},
+            {**inherited, **settings},
             seconds,
             MOST_OUTPUT,
             programs=self.programs,
         )
-        return Run(run.code, run.output, TIME if run.code is None else None)
+        limit = TIME if run.code is None else None
+        return Run(run.code, run.output, limit, report=content_of(report, MOST_REPORT + 1))
 
     def run_until(self, is_last, function, items):
         """Several at a time; what still runs after the last one is ended, as it is by Ctrl-C."""

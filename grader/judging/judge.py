@@ -14,7 +14,7 @@ from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.invocation import invocation
 from engine.driver.race_picture import race_figure, races_of
 from engine.driver.racecheck_runs import CheckedRun, problem_of
-from engine.driver.untrusted_files import content_of, json_of
+from engine.driver.untrusted_files import content_of
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
 from grader.exercises.limits import (
@@ -31,6 +31,7 @@ from grader.judging.race_lines import (
     race_lines,
     remedy_lines,
 )
+from grader.judging.race_reports import report_in
 from grader.judging.races import (
     SCHEDULES,
     SECONDS,
@@ -65,7 +66,6 @@ OF_A_SCHEDULE = Limits(seconds=SECONDS)
 FEW_SCHEDULES = 4  # if a race is not what is judged
 INTERRUPTED = (2, 3, 4, 5)  # seeds of schedules in which other blocks go on between two atomics
 MOST_RESULTS = 64 << 20  # bytes of a file of results
-MOST_REPORT = 16 << 20
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
 MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
 ENDED_BY = {  # with the limit's figure; how_it_ended() speaks of the time
@@ -146,7 +146,7 @@ class CasesRun(NamedTuple):
     limit: Optional[str]
     diagnostics: tuple
     results: list  # [CaseResult]
-    report: Optional[dict]  # the race checker's; None if there is none, or no whole one
+    report: Optional[dict]  # the race checker's; None if there is none that it could have written
 
 
 class Judge:
@@ -230,29 +230,28 @@ class Judge:
         cases = tuple(JudgedCase(case.name, False, []) for case in self.cases)
         return Verdict(self.states, lines, self.lines_of, cases, COMPILE_ERROR)
 
-    def run_cases(self, program, cases, environment, limits, options=(), loads=None):
+    def run_cases(self, program, cases, settings, limits, options=(), loads=None):
         """Runs the program on these cases, and reads what it has left."""
         folder = self.runner.new_folder()
         given = folder / "cases"
         given.write_bytes(written_cases(cases, self.exercise.name, loads))
-        if environment.get("LAB_RACECHECK_COUNTS"):
-            environment = {**environment, "LAB_RACECHECK_REPORT": str(folder / "report")}
         by_the_clock = str(STUCK_SECONDS * self.runner.patience)
         records = folder / "diagnostics"
         run = self.runner.run(
             program,
             folder,
             [given, folder / "results", *options],
-            {"LAB_TIMEOUT": by_the_clock, VARIABLE: str(records), **environment},
+            {"LAB_TIMEOUT": by_the_clock, VARIABLE: str(records), **settings},
             limits,
         )
         results = read_results(content_of(folder / "results", MOST_RESULTS))
-        report = _whole_report(json_of(folder / "report", MOST_REPORT))
-        return CasesRun(*run._replace(diagnostics=records_of(records)), results, report)
+        return CasesRun(
+            run.code, run.output, run.limit, records_of(records), results, report_in(run.report)
+        )
 
     @staticmethod
     def counting(seed=0):
-        """The environment in which the race checker writes its report."""
+        """The settings with which the race checker writes its report."""
         return {
             "LAB_RACECHECK_COUNTS": "1",
             "LAB_RACECHECK_LENIENT": "0",
@@ -504,16 +503,6 @@ class Judge:
         arrays = [item for item in case.arguments if isinstance(item, Array)]
         moved = sum(MOVES.get(item.kind, 0) * item.count * item.type.size for item in arrays)
         return [f"{time:.1f} us and at least {moved / time / 1000:,.1f} GB/s in: {case.name}."]
-
-
-def _whole_report(report):
-    """The race checker's report; None if it is no whole one."""
-    needed = ("accesses", "findings", "failed_launches", "ended_in_kernel")
-    try:
-        is_whole = isinstance(report, dict) and all(name in report for name in needed)
-        return report if is_whole and int(report["accesses"]) >= 0 else None
-    except (TypeError, ValueError, OverflowError):
-        return None
 
 
 def _with_names_alone(races):

@@ -5,6 +5,7 @@ sandbox_runner.py for what nobody has read."""
 from typing import NamedTuple, Optional
 
 TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output", "files"
+MOST_REPORT = 16 << 20  # bytes of a report of the race checker
 
 
 class Limits(NamedTuple):
@@ -35,6 +36,7 @@ class Run(NamedTuple):
     output: str
     limit: Optional[str] = None  # the one of its limits that ended it
     diagnostics: tuple = ()  # what the backend has recorded, if whoever runs it has read that
+    report: bytes = b""  # what came as the race checker's report, MOST_REPORT and one byte at most
 
 
 class NotCompiled(Exception):
@@ -70,8 +72,12 @@ class Runner:
         """An empty folder that one program may write into."""
         raise NotImplementedError
 
-    def run(self, program, folder, arguments, environment, limits):
-        """The Run of a program that compiled() has returned, with `folder` to write into."""
+    def run(self, program, folder, arguments, settings, limits):
+        """The Run of a program that compiled() has returned, with `folder` to write into.
+
+        `settings` are what the backend's variables LAB_... say in it, but for where its report goes: if it
+        is to count, that comes back with the Run.
+        """
         raise NotImplementedError
 
     def run_until(self, is_last, function, items):

@@ -12,6 +12,11 @@ from grader.judging.programs import OBSERVED, ORDINARY
 from grader.judging.runner import Runner
 from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxFailed
 
+# What a program is told it reads before any code of the submission's, and its report goes back the same way:
+# its environment and its arguments are the same in all runs.
+FROM_INPUT = {"LAB_SETTINGS": "stdin"}
+OWN_INPUT = "&0"
+
 
 class SandboxRunner(Runner):
     """Each program has a folder of its own in `folder`, which is one of Sandbox.folder()."""
@@ -53,10 +58,17 @@ class SandboxRunner(Runner):
         folder = self.new_folder()
         return compiled_alone(self.sandbox, build, self.exercise, self.source, folder, form)
 
-    def run(self, program, folder, arguments, environment, limits):
+    def run(self, program, folder, arguments, settings, limits):
         """Raises Stopped, and SandboxFailed."""
+        if settings.get("LAB_RACECHECK_COUNTS"):
+            settings = {**settings, "LAB_RACECHECK_REPORT": OWN_INPUT}
         access = Access(folder, program.readable, program.is_for_gpu)
-        run = self.sandbox.run([program.path, *arguments], access, environment, limits)
+        command = [program.path, *arguments]
+        run = self.sandbox.run(command, access, FROM_INPUT, limits, given=_as_input(settings))
         if not run.has_begun:
             raise SandboxFailed(f"no program could be run in the sandbox: {run.output.strip()}")
         return run.as_run
+
+
+def _as_input(settings):
+    return "".join(f"{name}={value}\0" for name, value in settings.items()).encode()

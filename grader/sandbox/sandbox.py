@@ -9,6 +9,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -54,9 +55,13 @@ class Sandbox:
             folder.chmod(0o711)
             yield folder
 
-    def run(self, command, access, environment=None, limits=None):
+    def run(self, command, access, environment=None, limits=None, given=None):
         """Runs the command to its end, or to that of its time. Raises Stopped, and SandboxFailed if there is
-        no room any more for what it writes: then how it ended says nothing."""
+        no room any more for what it writes: then how it ended says nothing.
+
+        If some bytes are `given`, they are what it finds in its standard input, and what it writes there is
+        the run's report.
+        """
         limits = limits or Limits()
         variables = {
             "PATH": PATH,
@@ -68,27 +73,31 @@ class Sandbox:
         if access.gpu:
             variables.update({name: os.environ[name] for name in OF_A_GPU if name in os.environ})
         reading, writing = os.pipe()  # for the sandbox, to say that the program has begun
+        inbox, stdin = _filled_pair(given)
         filtering = _filter_to_read(access) if self.kind == BUBBLEWRAP else None
         passed = (writing,) if filtering is None else (writing, filtering)
         try:
             words = self._words(list(map(str, command)), access, limits, variables, *passed)
-            process = self._started(words, variables, passed)
+            process = self._started(words, variables, passed, stdin)
         except BaseException:
             os.close(reading)
+            _close(inbox)
             raise
         finally:
+            _close(stdin)
             for descriptor in passed:
                 os.close(descriptor)
-        with open(reading, "rb", buffering=0) as told:
+        with open(reading, "rb", buffering=0) as told, inbox or contextlib.nullcontext():
             os.set_blocking(reading, False)
-            watch = Watch(process, access.work, limits, self.stopped, self.kind == BUBBLEWRAP)
+            dies_with_its_parent = self.kind == BUBBLEWRAP
+            watch = Watch(process, access.work, limits, self.stopped, dies_with_its_parent, inbox)
             run = watch.result()
             is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
         if is_told and free_bytes(access.work) < LEAST_FREE:
             raise SandboxFailed(f"the disk is full: no room is left in {access.work}")
         return run if is_told or run.limit else run._replace(has_begun=False)
 
-    def _started(self, words, variables, passed):
+    def _started(self, words, variables, passed, stdin):
         if self.stopped.is_set():
             raise Stopped
         try:
@@ -96,7 +105,7 @@ class Sandbox:
                 return subprocess.Popen(
                     words,
                     env=variables,
-                    stdin=subprocess.DEVNULL,
+                    stdin=stdin or subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
@@ -111,6 +120,28 @@ class Sandbox:
             words = [*bubblewrap_words(access, variables, told, filtering), *prlimit_words(limits)]
             return [*words, *command]
         return confined.words(command, access, limits, told, is_restricted=self.kind == LANDLOCK)
+
+
+def _filled_pair(given):
+    """Two sockets: ours, and a program's standard input, in which it finds these bytes and nothing after
+    them. (None, None) if nothing is given."""
+    if given is None:
+        return None, None
+    ours, theirs = socket.socketpair()
+    try:
+        ours.setblocking(False)
+        ours.sendall(given)  # far less than what the kernel keeps for them
+        ours.shutdown(socket.SHUT_WR)
+    except BaseException:
+        _close(ours)
+        _close(theirs)
+        raise
+    return ours, theirs
+
+
+def _close(end):
+    if end:
+        end.close()
 
 
 def _filter_to_read(access):

@@ -10,7 +10,7 @@ import subprocess
 import time
 from typing import NamedTuple, Optional
 
-from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Run
+from grader.judging.runner import FILES, MEMORY, MOST_REPORT, OUTPUT, PROCESSES, TIME, Run
 from grader.sandbox.process_trees import kill_all, tree_of
 
 SECONDS_BETWEEN_LOOKS = 0.02
@@ -38,14 +38,15 @@ class SandboxedRun(NamedTuple):
     limit: Optional[str]  # the limit that ended it
     output: str  # all of it, unless it reached the limit of output
     has_begun: bool = True  # False if the sandbox itself failed, and the output is its own
+    report: bytes = b""  # what it has written into its standard input
 
     @property
     def as_run(self):
         """The same, as the judge knows it."""
         if self.limit == TIME:
-            return Run(None, self.output, TIME)
+            return Run(None, self.output, TIME, report=self.report)
         code = -(self.signal or signal.SIGKILL) if self.code is None else self.code
-        return Run(code, self.output, self.limit)
+        return Run(code, self.output, self.limit, report=self.report)
 
 
 class Stopped(Exception):
@@ -57,12 +58,13 @@ class SandboxFailed(Exception):
 
 
 class Watch:
-    """Reads what a program prints, and ends it at its limits."""
+    """Reads what a program prints and what comes to `inbox`, if there is one, and ends it at its limits."""
 
-    def __init__(self, process, work, limits, stopped, dies_with_its_parent):
+    def __init__(self, process, work, limits, stopped, dies_with_its_parent, inbox=None):
         self.process, self.work, self.limits = process, work, limits
         self.stopped, self.dies_with_its_parent = stopped, dies_with_its_parent
-        self.printed = bytearray()
+        self.inbox = inbox  # a socket that never waits
+        self.printed, self.reported = bytearray(), bytearray()
         self.start = time.monotonic()
 
     def result(self):
@@ -73,14 +75,15 @@ class Watch:
             self._end()
         code = self.process.returncode
         text = self.printed.decode(errors="replace")
+        report = bytes(self.reported)
         if limit:
-            return SandboxedRun(None, signal.SIGKILL, limit, text)
+            return SandboxedRun(None, signal.SIGKILL, limit, text, report=report)
         by_signal = -code if code < 0 else code - 128
         if by_signal not in signal.valid_signals():  # its own exit code, as of exit(-1)
             by_signal = None
         if by_signal == signal.SIGXFSZ:
-            return SandboxedRun(None, by_signal, FILES, text)
-        return SandboxedRun(None if by_signal else code, by_signal, None, text)
+            return SandboxedRun(None, by_signal, FILES, text, report=report)
+        return SandboxedRun(None if by_signal else code, by_signal, None, text, report=report)
 
     def _until_the_end(self):
         """Returns the limit that was reached, or None if the program has ended by itself."""
@@ -89,15 +92,20 @@ class Watch:
         waited_for = select.poll()  # and not select(), which knows descriptors up to 1,023 only
         for descriptor in (end_of_process, output):
             waited_for.register(descriptor, select.POLLIN)
+        if self.inbox:
+            waited_for.register(self.inbox, select.POLLIN)
         try:
             while True:
                 ready = [each for each, _ in waited_for.poll(1000 * SECONDS_BETWEEN_LOOKS)]
                 if output in ready and not self._read(output):
                     waited_for.unregister(output)
+                if self.inbox and self.inbox.fileno() in ready and self._take_report():
+                    waited_for.unregister(self.inbox)
                 if len(self.printed) > self.limits.output:
                     return OUTPUT
                 if end_of_process in ready:
                     self._read_rest(output)
+                    self._read_rest_of_report()
                     self.process.wait()
                     return None
                 if self.stopped.is_set():
@@ -112,6 +120,21 @@ class Watch:
         part = os.read(output, AT_ONCE)
         self.printed += part
         return part
+
+    def _read_rest_of_report(self):
+        while self.inbox and len(self.reported) <= MOST_REPORT:
+            if self._take_report():
+                return
+
+    def _take_report(self):
+        """Takes what has come, and keeps one byte more than a report may have. Returns whether that is all
+        for now."""
+        try:
+            part = self.inbox.recv(AT_ONCE)
+        except OSError:  # nothing is there, or its other end was closed before it read all
+            return True
+        self.reported += part[: MOST_REPORT + 1 - len(self.reported)]
+        return not part
 
     def _read_rest(self, output):
         """Until the last process that could print is gone: what is left is being killed."""

@@ -124,12 +124,21 @@ class CheatsTest(unittest.TestCase):
                 self.assertEqual(found.points, 0, words_of(found))
                 self.assertIn("no kernel of yours was seen to run", words_of(found))
 
+    def test_two_reports_are_none(self):
+        """The checker's own comes after the forged one if the program goes on to its end."""
+        text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
+        self.assertIn("  _exit(0);\n", text)
+        with not_inspected():
+            found = judged("01.1", text.replace("  _exit(0);\n", ""))
+        self.assertEqual(found.points, 0, words_of(found))
+        self.assertIn("no kernel of yours was seen to run", words_of(found))
+
     def test_no_number_of_names_hides_one(self):
         text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
         several = "".join(f"int z{'z' * 50}_{number};\n" for number in range(400))
         found = judged("01.1", text + several)
         self.assertEqual(found.status, "CE", words_of(found))
-        self.assertIn("It uses fopen", words_of(found))
+        self.assertIn("It uses write", words_of(found))
         many = "".join(f"int z{'z' * 50}_{number};\n" for number in range(20_000))
         found = judged("01.1", text + many)
         self.assertEqual(found.status, "CE", words_of(found))
@@ -152,7 +161,7 @@ class CheatsTest(unittest.TestCase):
             "  const auto printf_address = reinterpret_cast<unsigned long>(&std::printf);\n"
             "  const auto get = reinterpret_cast<char* (*)(const char*)>(printf_address - "
             f"{places['printf']}ul + {places['getenv']}ul);\n"
-            '  if (!get("LAB_RACECHECK_REPORT")) return;',
+            '  if (!get("PATH")) return;',
         )
         found = judged("01.1", "#include <cstdio>\n" + text)
         self.assertEqual((found.status, found.points), ("OK", 11), words_of(found))

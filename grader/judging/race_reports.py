@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""The race checker's report as a program has sent it: whole and as the checker writes it, or none.
+
+The checker shares its process with a student's code. So nothing is believed that it could not have written,
+and a report is one text: what comes twice, or has something after it, is none.
+"""
+
+from engine.driver.untrusted_files import json_in
+from grader.judging.runner import MOST_REPORT
+
+MOST_LAUNCHES = 1000  # that the checker counts one by one
+
+
+def _number(value):
+    return type(value) is int and value >= 0
+
+
+def _flag(value):
+    return type(value) is bool
+
+
+def _text(value):
+    return type(value) is str
+
+
+def _size(value):
+    return type(value) is list and len(value) == 3 and all(map(_number, value))
+
+
+def _list(value):
+    return type(value) is list
+
+
+def _object_of(**checks):
+    def check(value):
+        return type(value) is dict and checks.keys() == value.keys() and _holds(checks, value)
+
+    return check
+
+
+def _holds(checks, value):
+    return all(check(value[name]) for name, check in checks.items())
+
+
+_of_blocks = _object_of(total=_number, most_per_block=_number)
+_of_threads = _object_of(total=_number, most_per_block=_number, most_per_thread=_number)
+_launch = _object_of(
+    kernel=_text,
+    file=_text,
+    line=_number,
+    blocks=_size,
+    threads=_size,
+    completed=_flag,
+    blocks_begun=_number,
+    static_shared_bytes=_number,
+    dynamic_shared_bytes=_number,
+    unseen_bytes_stored=_number,
+    **{
+        f"{space}_{what}": _of_threads
+        for space in ("global", "shared")
+        for what in ("loads", "stores", "atomics")
+    },
+    fences=_of_threads,
+    global_bytes_loaded=_of_blocks,
+    global_bytes_stored=_of_blocks,
+    block_barriers=_of_blocks,
+    warp_barriers=_of_blocks,
+    grid_barriers=_of_blocks,
+)
+
+
+def _launches(value):
+    return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_launch, value))
+
+
+# What a finding is made of, merge_reports looks at, which reads them all.
+_report = _object_of(
+    seed=_number,
+    launches=_number,
+    failed_launches=_number,
+    ended_in_kernel=_flag,
+    ended_by_time=_flag,
+    accesses=_number,
+    forgotten_reads=_number,
+    why_lines_are_missing=_text,
+    findings=_list,
+    launch_counts=_launches,
+)
+
+
+def report_in(content):
+    """The report that these bytes are; None if they are none."""
+    if len(content) > MOST_REPORT or not content.startswith(b"{") or not content.endswith(b"}\n"):
+        return None
+    made = json_in(content)
+    return made if _report(made) else None
