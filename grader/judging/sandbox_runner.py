@@ -33,17 +33,28 @@ class SandboxRunner(Runner):
 
     def _copy_of(self, source):
         """Where another user than the grader can read it."""
-        copy = self.new_folder() / source.name
+        copy = self._made(self._next_folder()) / source.name
         shutil.copyfile(source, copy)
         copy.chmod(0o644)
         return copy
 
     def new_folder(self):
+        """Of the same name each time, since a name would tell one run from another. What the run before
+        left is moved away."""
+        folder = self.folder / "run"
+        if folder.exists():
+            folder.rename(self._next_folder())
+        return self._made(folder)
+
+    def _next_folder(self):
         self.folders += 1
-        made = self.folder / str(self.folders)
-        made.mkdir()
-        made.chmod(0o755)
-        return made
+        return self.folder / str(self.folders)
+
+    @staticmethod
+    def _made(folder):
+        folder.mkdir()
+        folder.chmod(0o755)
+        return folder
 
     def compiled(self, form):
         if form.prefix not in self.programs:
@@ -55,7 +66,7 @@ class SandboxRunner(Runner):
         return self._compiled(self.builds.gpu, ORDINARY)._replace(is_for_gpu=True)
 
     def _compiled(self, build, form):
-        folder = self.new_folder()
+        folder = self._made(self._next_folder())
         return compiled_alone(self.sandbox, build, self.exercise, self.source, folder, form)
 
     def run(self, program, folder, arguments, settings, limits):

@@ -21,7 +21,7 @@ from grading_runs import (
 )
 
 from grader.judging.judge import OF_A_CASE
-from grader.sandbox.sandbox import LANDLOCK
+from grader.sandbox.sandbox import LANDLOCK, Sandbox
 from this_build import ROOT
 
 FOLDER = pathlib.Path(__file__).with_name("cheats")
@@ -177,6 +177,23 @@ class CheatsTest(unittest.TestCase):
                     with contextlib.suppress(OSError):
                         self.assertNotIn(folder, os.readlink(process / "exe"))
 
+    def test_nothing_in_a_process_tells_one_run_from_another(self):
+        """Results, schedules, old values and counts: all have the same arguments and environment."""
+        racing = (FOLDER / "finds_out_that_it_is_checked.cu").read_text(encoding="utf-8")
+        cases_with_work("01.1")  # else the solution's runs are among them
+        for kind in real_sandboxes():
+            started = []
+
+            def note(sandbox, words, variables, passed, stdin, then=Sandbox._started, to=started):
+                if stdin:
+                    to.append(words_without_descriptors(words, passed) + sorted(variables.items()))
+                return then(sandbox, words, variables, passed, stdin)
+
+            with self.subTest(kind), mock.patch.object(Sandbox, "_started", note):
+                judged("01.1", racing, kind)
+                self.assertGreater(len(started), 30)
+                self.assertEqual([each for each in started if each != started[0]], [])
+
     def test_the_solution_passes_with_every_part(self):
         for number in ("01.1", "04.1"):
             found = judged(number, solution_text(number))
@@ -209,6 +226,12 @@ def lower_limits(name):
     """As long as it lasts, this cheat has less of what it takes all of."""
     limits = LOWER_LIMITS.get(name, OF_A_CASE)
     return mock.patch("grader.judging.judge.OF_A_CASE", limits)
+
+
+def words_without_descriptors(words, passed):
+    """What the sandbox is told, less the numbers of pipes, which differ by chance."""
+    numbers = "|".join(map(str, passed))
+    return [re.sub(rf'^({numbers})$|(?<="told": )({numbers})', "N", word) for word in words]
 
 
 @contextlib.contextmanager
