@@ -86,7 +86,8 @@ def compiled_alone(sandbox, build, exercise, source, folder, form):
 def _run_step(sandbox, step, access, recipe):
     """Raises NotCompiled."""
     source = pathlib.Path(recipe.sources[0])
-    run = sandbox.run(step, access, limits=LIMITS)
+    run = sandbox.run(step, access, limits=LIMITS._replace(seconds=recipe.seconds_left))
+    recipe.seconds_left -= run.seconds
     if not run.has_begun:
         raise SandboxFailed(f"no compiler could be run in the sandbox: {run.output.strip()}")
     lines = readable(_without_folders(run.output, access.work, source).splitlines())
@@ -115,6 +116,7 @@ class _Recipe(Recipe):
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]
         self.kept_names = self.work / "names"
+        self.seconds_left = LIMITS.seconds  # for all steps together
 
     def steps(self):
         """First what makes the preprocessed text, last the link."""

@@ -55,6 +55,7 @@ from grader.judging.runner import (
     TIME,
     Limits,
     NotCompiled,
+    OutOfTime,
 )
 from grader.judging.stream_races import stream_lines
 
@@ -66,7 +67,12 @@ OF_A_SCHEDULE = Limits(seconds=SECONDS)
 FEW_SCHEDULES = 4  # if a race is not what is judged
 INTERRUPTED = (2, 3, 4, 5)  # seeds of schedules in which other blocks go on between two atomics
 MOST_RESULTS = 64 << 20  # bytes of a file of results
+# What the backend is told if the time of processors decides: by the clock a launch that does not end would
+# come to another end on a machine that is busy.
+NEVER = 1_000_000  # seconds
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
+NOT_RUN_CASE = "Not run: the cases before it took all the time that there is."
+OUT_OF_TIME = "Not judged: all runs of the file together took more time than they may."
 MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
 ENDED_BY = {  # with the limit's figure; how_it_ended() speaks of the time
     MEMORY: "It was ended: it used more than {} of memory.",
@@ -218,7 +224,11 @@ class Judge:
             self.lines_of[part] = [f"Not judged: the results of case {needed[0]} are wrong."]
             return
         judged = {"results": self._results, "races": self._races, "limits": self._limits}[part]
-        self.lines_of[part] = judged()
+        try:
+            self.lines_of[part] = judged()
+        except OutOfTime:
+            self._note_status(TIMED_OUT)
+            self.lines_of[part] = [OUT_OF_TIME]
         self.states[part] = FAILED if self.lines_of[part] else PASSED
 
     def race_cases(self):
@@ -235,13 +245,13 @@ class Judge:
         folder = self.runner.new_folder()
         given = folder / "cases"
         given.write_bytes(written_cases(cases, self.exercise.name, loads))
-        by_the_clock = str(STUCK_SECONDS * self.runner.patience)
+        stuck = STUCK_SECONDS if self.runner.goes_by_the_clock else NEVER
         records = folder / "diagnostics"
         run = self.runner.run(
             program,
             folder,
             [given, folder / "results", *options],
-            {"LAB_TIMEOUT": by_the_clock, VARIABLE: str(records), **settings},
+            {"LAB_TIMEOUT": str(stuck), VARIABLE: str(records), **settings},
             limits,
         )
         results = read_results(content_of(folder / "results", MOST_RESULTS))
@@ -263,10 +273,15 @@ class Judge:
         timeouts = 0
         for numbers, cases in self.processes():
             if timeouts == MOST_TIMEOUTS:
-                lines = ["Not run: the cases before it took all the time that there is."]
-                self.wrong[numbers[0]] = WrongCase(numbers[0], 0, lines, False)
+                self.wrong[numbers[0]] = WrongCase(numbers[0], 0, [NOT_RUN_CASE], False)
                 continue
-            wrong = self._first_wrong_case(numbers, cases)
+            try:
+                wrong = self._first_wrong_case(numbers, cases)
+            except OutOfTime:
+                self._note_status(TIMED_OUT)
+                self.wrong[numbers[0]] = WrongCase(numbers[0], 0, [NOT_RUN_CASE], False)
+                timeouts = MOST_TIMEOUTS
+                continue
             if wrong and not self.every_case:
                 return [*self._lines_about(wrong), *self._reason_of(wrong)]
             if wrong:
@@ -322,10 +337,14 @@ class Judge:
 
     def _note_end(self, run):
         """The first end that is none of its own becomes the file's status."""
-        if self.status == OK and run.limit == TIME:
-            self.status = TIMED_OUT
-        elif self.status == OK:
-            self.status = SIGNAL if run.code < 0 else RUNTIME_ERROR
+        if run.limit == TIME:
+            self._note_status(TIMED_OUT)
+        else:
+            self._note_status(SIGNAL if run.code < 0 else RUNTIME_ERROR)
+
+    def _note_status(self, status):
+        if self.status == OK:
+            self.status = status
 
     def _judged_cases(self):
         return tuple(
@@ -378,12 +397,10 @@ class Judge:
         seconds = OF_A_SCHEDULE.seconds
 
         def schedule(seed):
-            environment = {
-                **settings_of(seed),
-                **self.counting(seed),
-                "LAB_RACECHECK_SECONDS": str(seconds * self.runner.patience),
-            }
-            run = self.run_cases(program, cases, environment, OF_A_SCHEDULE)
+            settings = {**settings_of(seed), **self.counting(seed)}
+            if self.runner.goes_by_the_clock:
+                settings["LAB_RACECHECK_SECONDS"] = str(seconds)
+            run = self.run_cases(program, cases, settings, OF_A_SCHEDULE)
             checked = CheckedRun(
                 seed, run.code, run.report, run.output, diagnostics=run.diagnostics
             )

@@ -11,9 +11,7 @@ MOST_REPORT = 16 << 20  # bytes of a report of the race checker
 class Limits(NamedTuple):
     """What a program may use; any of these ends it. At home the time does, and nothing else."""
 
-    seconds: float = (
-        10  # of processors, all its processes together; `patience` times that by the clock
-    )
+    seconds: float = 10  # of processors, all its processes together; at home by the clock
     memory: int = 2 << 30  # bytes that are resident, of all its processes together
     processes: int = 256  # and threads
     output: int = 1 << 20  # bytes; what it prints up to there is kept whole
@@ -39,6 +37,10 @@ class Run(NamedTuple):
     report: bytes = b""  # what came as the race checker's report, MOST_REPORT and one byte at most
 
 
+class OutOfTime(Exception):
+    """The runs of a file have taken all the time that they may take together."""
+
+
 class NotCompiled(Exception):
     """The student's file can't become a program; `lines` say why."""
 
@@ -50,11 +52,11 @@ class NotCompiled(Exception):
 class Runner:
     """Compiles one student's file for one exercise, and runs what came of it."""
 
+    goes_by_the_clock = True  # and tells a program, too, when its time is over
     results_form = None  # the Form in which results are judged
     can_observe = True  # whether it has the form that the race checker sees
     one_process_per_case = False
     may_lack_gpu = False  # whether a program can end with NOTHING_COULD_RUN by no fault of its own
-    patience = 1  # seconds by the clock for each second that a limit gives
 
     def __init__(self, build, exercise, source):
         self.build, self.exercise, self.source = build, exercise, source

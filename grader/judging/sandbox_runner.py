@@ -9,8 +9,8 @@ import shutil
 
 from grader.judging.compiling import compiled_alone
 from grader.judging.programs import OBSERVED, ORDINARY
-from grader.judging.runner import Runner
-from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxFailed
+from grader.judging.runner import TIME, OutOfTime, Runner
+from grader.sandbox.sandboxed_run import Access, SandboxFailed
 
 # What a program is told it reads before any code of the submission's, and its report goes back the same way:
 # its environment and its arguments are the same in all runs.
@@ -18,16 +18,19 @@ FROM_INPUT = {"LAB_SETTINGS": "stdin"}
 OWN_INPUT = "&0"
 
 
+SECONDS_OF_ALL = 120  # of processors, for all runs of one submission together
+
+
 class SandboxRunner(Runner):
     """Each program has a folder of its own in `folder`, which is one of Sandbox.folder()."""
 
     results_form = OBSERVED
     one_process_per_case = True
-    patience = PATIENCE
+    goes_by_the_clock = False
 
     def __init__(self, sandbox, builds, exercise, source, folder):
         self.sandbox, self.builds, self.folder = sandbox, builds, folder
-        self.folders = 0
+        self.folders, self.seconds = 0, 0.0
         self.programs = {}  # {a form's prefix: its Program}
         super().__init__(builds.cpu, exercise, self._copy_of(source))
 
@@ -70,14 +73,21 @@ class SandboxRunner(Runner):
         return compiled_alone(self.sandbox, build, self.exercise, self.source, folder, form)
 
     def run(self, program, folder, arguments, settings, limits):
-        """Raises Stopped, and SandboxFailed."""
+        """Raises Stopped, SandboxFailed, and OutOfTime."""
+        left = SECONDS_OF_ALL - self.seconds
+        if left <= 0:
+            raise OutOfTime
         if settings.get("LAB_RACECHECK_COUNTS"):
             settings = {**settings, "LAB_RACECHECK_REPORT": OWN_INPUT}
         access = Access(folder, program.readable, program.is_for_gpu)
         command = [program.path, *arguments]
-        run = self.sandbox.run(command, access, FROM_INPUT, limits, given=_as_input(settings))
+        within = limits._replace(seconds=min(limits.seconds, left))
+        run = self.sandbox.run(command, access, FROM_INPUT, within, given=_as_input(settings))
+        self.seconds += run.seconds
         if not run.has_begun:
             raise SandboxFailed(f"no program could be run in the sandbox: {run.output.strip()}")
+        if run.limit == TIME and left < limits.seconds:
+            raise OutOfTime
         return run.as_run
 
 

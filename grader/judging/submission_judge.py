@@ -10,8 +10,8 @@ from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.judgements import judgement_of
 from grader.judging.plausibility import objections_to_schedules, objections_to_work, work_of
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
-from grader.judging.runner import NotCompiled
-from grader.judging.sandbox_runner import SandboxRunner
+from grader.judging.runner import NotCompiled, OutOfTime
+from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
 from grader.judging.secret_size import objections_at_secret_size
 from grader.sandbox.sandboxed_run import SandboxFailed
 
@@ -120,5 +120,9 @@ def _of_own_file(sandbox, builds, cases, text, name, ask):
             )
         except NotCompiled as problem:
             raise CommandError(f"{exercise.title}: its own {name}: {problem.lines[0]}") from problem
+        except OutOfTime as problem:
+            raise CommandError(
+                f"{exercise.title}: its own {name} takes more than {SECONDS_OF_ALL} s of a processor."
+            ) from problem
         except SandboxFailed as problem:
             raise CommandError(f"{problem}.") from problem

@@ -39,6 +39,7 @@ class SandboxedRun(NamedTuple):
     output: str  # all of it, unless it reached the limit of output
     has_begun: bool = True  # False if the sandbox itself failed, and the output is its own
     report: bytes = b""  # what it has written into its standard input
+    seconds: float = 0.0  # of processors, or a PATIENCE-th of those of the clock if these are more
 
     @property
     def as_run(self):
@@ -65,25 +66,30 @@ class Watch:
         self.stopped, self.dies_with_its_parent = stopped, dies_with_its_parent
         self.inbox = inbox  # a socket that never waits
         self.printed, self.reported = bytearray(), bytearray()
-        self.start = time.monotonic()
+        self.start, self.seconds = time.monotonic(), 0.0  # of processors
 
     def result(self):
         limit = None
         try:
             limit = self._until_the_end()
         finally:
+            elapsed = time.monotonic() - self.start
             self._end()
+        run = self._ended_by(limit)
+        seconds = max(self.seconds, elapsed / PATIENCE)
+        return run._replace(report=bytes(self.reported), seconds=seconds)
+
+    def _ended_by(self, limit):
         code = self.process.returncode
         text = self.printed.decode(errors="replace")
-        report = bytes(self.reported)
         if limit:
-            return SandboxedRun(None, signal.SIGKILL, limit, text, report=report)
+            return SandboxedRun(None, signal.SIGKILL, limit, text)
         by_signal = -code if code < 0 else code - 128
         if by_signal not in signal.valid_signals():  # its own exit code, as of exit(-1)
             by_signal = None
         if by_signal == signal.SIGXFSZ:
-            return SandboxedRun(None, by_signal, FILES, text, report=report)
-        return SandboxedRun(None if by_signal else code, by_signal, None, text, report=report)
+            return SandboxedRun(None, by_signal, FILES, text)
+        return SandboxedRun(None if by_signal else code, by_signal, None, text)
 
     def _until_the_end(self):
         """Returns the limit that was reached, or None if the program has ended by itself."""
@@ -106,6 +112,7 @@ class Watch:
                 if end_of_process in ready:
                     self._read_rest(output)
                     self._read_rest_of_report()
+                    self._note_seconds(tree_of(self.process.pid))  # until wait() it is still listed
                     self.process.wait()
                     return None
                 if self.stopped.is_set():
@@ -148,7 +155,8 @@ class Watch:
     def _reached_limit(self):
         tree = tree_of(self.process.pid)
         elapsed = time.monotonic() - self.start
-        if sum(each.seconds for each in tree) > self.limits.seconds:
+        self._note_seconds(tree)
+        if self.seconds > self.limits.seconds:
             return TIME
         if elapsed > PATIENCE * self.limits.seconds:
             return TIME
@@ -162,6 +170,9 @@ class Watch:
         if size_of(self.work) > self.limits.files:
             return FILES
         return None
+
+    def _note_seconds(self, tree):
+        self.seconds = max(self.seconds, sum(each.seconds for each in tree))
 
     def _end(self):
         """Nothing of the program is left after this."""

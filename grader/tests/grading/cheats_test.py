@@ -20,7 +20,8 @@ from grading_runs import (
     words_of,
 )
 
-from grader.judging.judge import OF_A_CASE
+from grader.judging.judge import OF_A_CASE, OF_A_SCHEDULE
+from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
 from grader.sandbox.sandbox import LANDLOCK, Sandbox
 from this_build import ROOT
 
@@ -53,8 +54,11 @@ IN_LANDLOCK = {
 # Each takes its limit several times over.
 LOWER_LIMITS = {
     "never_ends": OF_A_CASE._replace(seconds=2),
+    "never_ends_in_a_kernel": OF_A_CASE._replace(seconds=2),
     "takes_all_memory": OF_A_CASE._replace(memory=256 << 20),
 }
+# What all runs of one together may take, of which each takes more.
+LOWER_SECONDS_OF_ALL = {"is_slow_in_each_run": 1}
 STARTS_PROCESSES = ("fork_bomb", "leaves_a_process_running")
 
 
@@ -67,6 +71,9 @@ class CheatsTest(unittest.TestCase):
             head = HEAD.match(file.read_text(encoding="utf-8"))
             self.assertIsNotNone(head, file.name)
             with self.subTest(file.name):
+                cases_with_work(
+                    head["exercise"]
+                )  # of the solution, which has the limits that all have
                 with lower_limits(file.stem):
                     found = judged(head["exercise"], file.read_text(encoding="utf-8"))
                 words = words_of(found)
@@ -166,6 +173,33 @@ class CheatsTest(unittest.TestCase):
         found = judged("01.1", "#include <cstdio>\n" + text)
         self.assertEqual((found.status, found.points), ("OK", 11), words_of(found))
 
+    def test_a_kernel_that_never_ends_has_one_status_however_busy_the_machine_is(self):
+        """There the backend's own look at the clock came first, and then each case took all its time."""
+        text = (FOLDER / "never_ends_in_a_kernel.cu").read_text(encoding="utf-8")
+        cases_with_work("01.1")
+        at_once = mock.patch("grader.judging.judge.STUCK_SECONDS", 0.1)
+        with lower_limits("never_ends_in_a_kernel"), at_once:
+            found = judged("01.1", text)
+        self.assertEqual((found.status, found.points), ("TO", 0), words_of(found))
+        self.assertIn("the cases before it took all the time", words_of(found))
+
+    def test_races_are_not_looked_for_when_the_time_of_all_runs_is_over(self):
+        """As of a file whose results take just what it may."""
+        text = solution_text("01.1")
+        whole = SandboxRunner.run
+
+        def late(runner, program, folder, arguments, settings, limits):
+            runner.seconds = 1000 if limits is OF_A_SCHEDULE else 0
+            return whole(runner, program, folder, arguments, settings, limits)
+
+        cases_with_work("01.1")
+        with mock.patch.object(SandboxRunner, "run", late):
+            found = judged("01.1", text)
+        points = {part["part"]: part["points"] for part in found.parts}
+        self.assertEqual(points, {"results": 6, "races": 0, "limits": 0})
+        self.assertEqual(found.status, "TO")
+        self.assertIn("all runs of the file together took more time than they may", words_of(found))
+
     def test_nothing_is_left_running(self):
         text = (FOLDER / "leaves_a_process_running.cu").read_text(encoding="utf-8")
         # In a folder of its own: other tests grade at the same time.
@@ -222,10 +256,16 @@ class LandlockTest(unittest.TestCase):
         self.assertEqual(found.points, sum(part["of"] for part in found.parts), words_of(found))
 
 
+@contextlib.contextmanager
 def lower_limits(name):
     """As long as it lasts, this cheat has less of what it takes all of."""
-    limits = LOWER_LIMITS.get(name, OF_A_CASE)
-    return mock.patch("grader.judging.judge.OF_A_CASE", limits)
+    of_case = LOWER_LIMITS.get(name, OF_A_CASE)
+    of_all = LOWER_SECONDS_OF_ALL.get(name, SECONDS_OF_ALL)
+    with (
+        mock.patch("grader.judging.judge.OF_A_CASE", of_case),
+        mock.patch("grader.judging.sandbox_runner.SECONDS_OF_ALL", of_all),
+    ):
+        yield
 
 
 def words_without_descriptors(words, passed):

@@ -22,8 +22,10 @@ from grading_runs import real_sandboxes
 from engine.driver.errors import CommandError
 from engine.driver.processes import signal_name
 from engine.driver.untrusted_files import content_of, json_of
+from grader.judging.compiling import Program
 from grader.judging.results import how_it_ended
-from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits
+from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits, OutOfTime
+from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
 from grader.sandbox import confined, refused_calls
 from grader.sandbox import sandbox as sandboxes
 from grader.sandbox.process_trees import tree_of
@@ -35,7 +37,7 @@ from grader.sandbox.sandbox import (
     interpreter,
     strongest_sandbox,
 )
-from grader.sandbox.sandboxed_run import Access, SandboxedRun, Stopped
+from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxedRun, Stopped
 from lab_tool.paths import ROOT
 
 # What a program may not do to other files and processes of the user that runs the grader.
@@ -260,6 +262,45 @@ class SandboxTest(unittest.TestCase):
         finally:
             process.kill()
             process.communicate()
+
+    def test_a_run_says_how_much_time_it_took(self):
+        """Of processors; one that waits is charged for a part of what it waits."""
+        python, readable = interpreter()
+        burns = "import time\nwhile time.process_time() < 0.5: pass"
+        for kind in self.in_each():
+            run, _ = self.run_in(kind, [python, "-c", burns], readable)
+            self.assertGreaterEqual(run.seconds, 0.45)  # the kernel rounds
+            run, _ = self.run_in(kind, ["sleep", "0.9"])
+            self.assertGreaterEqual(run.seconds, 0.9 / PATIENCE)
+            run, _ = self.run_in(kind, [python, "-c", burns], readable, seconds=0.2)
+            self.assertEqual(run.limit, TIME)
+            self.assertGreaterEqual(run.seconds, 0.2)
+
+    def test_all_runs_together_have_a_bound(self):
+        ends = [SandboxedRun(0, None, None, "", seconds=50.0), SandboxedRun(None, 9, TIME, "")]
+        given = []
+
+        class Played:
+            def run(self, command, access, environment, limits, **_):
+                given.append(limits.seconds)
+                return ends[len(given) > 2]
+
+        with tempfile.TemporaryDirectory() as folder:
+            place = pathlib.Path(folder)
+            (place / "a.cu").write_text("", encoding="utf-8")
+            builds = mock.Mock()
+            (place / "runner").mkdir()
+            runner = SandboxRunner(Played(), builds, None, place / "a.cu", place / "runner")
+
+            def run():
+                return runner.run(Program(place, ()), place, [], {}, Limits(seconds=30))
+
+            self.assertEqual([run().code, run().code], [0, 0])
+            self.assertRaises(OutOfTime, run)
+            self.assertEqual(given, [30, 30, SECONDS_OF_ALL - 100])
+            runner.seconds = SECONDS_OF_ALL
+            self.assertRaises(OutOfTime, run)
+            self.assertEqual(len(given), 3)
 
     def test_descriptors_above_1023_are_watched(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
