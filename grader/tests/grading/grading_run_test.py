@@ -40,11 +40,11 @@ class PlayedGpu(Sandbox):
         super().__init__(real_sandboxes()[0])
         self.absent = absent  # in so many runs
 
-    def run(self, command, access, environment=None, limits=None):
+    def run(self, command, access, environment=None, limits=None, given=None):
         if access.gpu and self.absent > 0:
             self.absent -= 1
             return NO_DEVICE
-        return super().run(command, access._replace(gpu=False), environment, limits)
+        return super().run(command, access._replace(gpu=False), environment, limits, given)
 
 
 class JobsTest(unittest.TestCase):
