@@ -71,6 +71,7 @@ MOST_RESULTS = 64 << 20  # bytes of a file of results
 # come to another end on a machine that is busy.
 NEVER = 1_000_000  # seconds
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
+LONGEST_DRAWN = 1000  # letters of one text in a picture
 NOT_RUN_CASE = "Not run: the cases before it took all the time that there is."
 OUT_OF_TIME = "Not judged: all runs of the file together took more time than they may."
 MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
@@ -435,7 +436,7 @@ class Judge:
             shown = wrong_by_the_rules(right, lambda weak: self._outcome(program, right, weak))
         races = races_of([{"program": "", "findings": found.findings}])
         if races:
-            races = _with_names_alone(races)
+            races = _with_short_texts(_with_names_alone(races))
             drawn = races if self.every_case else _without_remedies(races)
             self.race_picture = race_figure(drawn).svg()
         if not self.every_case:
@@ -525,6 +526,17 @@ class Judge:
 def _with_names_alone(races):
     """The races with files' names in what is drawn: the folder is another one each time."""
     return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
+
+
+def _with_short_texts(value):
+    """The same, with no text in it that would fill pages: a name may be as long as a file."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST_DRAWN else f"{value[:LONGEST_DRAWN]} ..."
+    if isinstance(value, dict):
+        return {name: _with_short_texts(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return type(value)(map(_with_short_texts, value))
+    return value
 
 
 def _without_remedies(races):

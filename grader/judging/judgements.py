@@ -6,6 +6,8 @@ from typing import NamedTuple
 from grader.judging.judge import FAILED, PASSED
 
 INTERNAL = "XX"  # the status if the grader itself has failed
+LONGEST_LINE = 1000  # letters
+MOST_LINES = 200  # of a part, and of a case
 NO_POINTS = "No points: a solution must keep the limits, and this file does not."
 
 
@@ -32,7 +34,7 @@ def judgement_of(verdict, exercise):
         if part in gates:
             continue
         points = exercise.points[part] if state == PASSED else 0
-        cases = [case._asdict() for case in verdict.cases] if part == "results" else []
+        cases = [_row_of(case) for case in verdict.cases] if part == "results" else []
         if cases:
             points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
         lines = verdict.lines_of[part] if rows else [*why, *verdict.lines_of[part]]
@@ -40,11 +42,24 @@ def judgement_of(verdict, exercise):
     return Judgement(verdict.status, rows, verdict.race_picture, list(verdict.diagnoses))
 
 
+def _row_of(case):
+    return {**case._asdict(), "lines": _bounded(case.lines)}
+
+
+def _bounded(lines):
+    """A line of a submission's, or a name in it, may be as long as a book; so may a forged report."""
+    shown = [
+        line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..."
+        for line in lines[:MOST_LINES]
+    ]
+    return [*shown, "..."] if len(lines) > MOST_LINES else shown
+
+
 def part_row(exercise, part, points=0, lines=(), cases=()):
     return {
         "part": part,
         "points": points,
         "of": exercise.points[part],
-        "lines": list(lines),
+        "lines": _bounded(list(lines)),
         "cases": list(cases),
     }

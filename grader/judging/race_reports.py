@@ -9,6 +9,7 @@ from engine.driver.untrusted_files import json_in
 from grader.judging.runner import MOST_REPORT
 
 MOST_LAUNCHES = 1000  # that the checker counts one by one
+MOST_STEPS = 100  # threads, events or arrows of one race: far more than there are
 
 
 def _number(value):
@@ -25,10 +26,6 @@ def _text(value):
 
 def _size(value):
     return type(value) is list and len(value) == 3 and all(map(_number, value))
-
-
-def _list(value):
-    return type(value) is list
 
 
 def _object_of(**checks):
@@ -73,7 +70,18 @@ def _launches(value):
     return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_launch, value))
 
 
-# What a finding is made of, merge_reports looks at, which reads them all.
+def _findings(value):
+    """What they are made of, merge_reports looks at, which reads them all."""
+    return type(value) is list and all(map(_has_short_chain, value))
+
+
+def _has_short_chain(finding):
+    chain = finding.get("chain", {}) if type(finding) is dict else None
+    return type(chain) is dict and all(
+        type(each) is list and len(each) <= MOST_STEPS for each in chain.values()
+    )
+
+
 _report = _object_of(
     seed=_number,
     launches=_number,
@@ -83,7 +91,7 @@ _report = _object_of(
     accesses=_number,
     forgotten_reads=_number,
     why_lines_are_missing=_text,
-    findings=_list,
+    findings=_findings,
     launch_counts=_launches,
 )
 

@@ -200,6 +200,22 @@ class CheatsTest(unittest.TestCase):
         self.assertEqual(found.status, "TO")
         self.assertIn("all runs of the file together took more time than they may", words_of(found))
 
+    def test_long_lines_and_names_fill_no_feedback(self):
+        """Of a race, whose lines and names are told and drawn."""
+        name = "sums_" + "x" * 20_000
+        racing = (FOLDER / "races_at_the_counted_size_alone.cu").read_text(encoding="utf-8")
+        text = racing.replace("n == 10'000", "n != 0").replace(
+            "  if (i < n) y[i] = sum;",
+            f"  __shared__ float {name}[1];\n  {name}[0] = sum; /* {'y' * 50_000} */\n"
+            f"  if (i < n) y[i] = sum + 0 * {name}[0];",
+        )
+        self.assertNotEqual(text, racing)
+        found = judged("01.1", text)
+        self.assertIn("race", words_of(found))
+        self.assertLess(max(map(len, words_of(found).splitlines())), 1100)
+        self.assertGreater(len(found.picture), 1000)
+        self.assertLess(len(found.picture), 1 << 20)
+
     def test_nothing_is_left_running(self):
         text = (FOLDER / "leaves_a_process_running.cu").read_text(encoding="utf-8")
         # In a folder of its own: other tests grade at the same time.

@@ -73,6 +73,8 @@ class ReportTest(unittest.TestCase):
                 self._is_none(name)
         self._is_none("launch_counts", [1, 2])
         self._is_none("blocks", [1, 2])
+        self._is_none("findings", [1])
+        self._is_none("findings", [{"chain": {"events": [0] * 101}}])
         self._is_none("other", 1)
 
     def _is_none(self, name, *value):
