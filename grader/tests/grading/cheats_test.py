@@ -71,9 +71,7 @@ class CheatsTest(unittest.TestCase):
             head = HEAD.match(file.read_text(encoding="utf-8"))
             self.assertIsNotNone(head, file.name)
             with self.subTest(file.name):
-                cases_with_work(
-                    head["exercise"]
-                )  # of the solution, which has the limits that all have
+                cases_with_work(head["exercise"])  # the solution has the usual limits
                 with lower_limits(file.stem):
                     found = judged(head["exercise"], file.read_text(encoding="utf-8"))
                 words = words_of(found)

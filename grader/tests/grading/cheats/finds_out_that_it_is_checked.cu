@@ -2,7 +2,7 @@
 // Cheat: what lies on its stack, such as its environment, says whether races are looked for
 // Exercise: 01.1
 // Verdict: OK 6
-// Says: Two threads race
+// Says: still two threads race
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
