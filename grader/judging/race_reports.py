@@ -28,20 +28,25 @@ def _size(value):
     return type(value) is list and len(value) == 3 and all(map(_number, value))
 
 
-def _object_of(**checks):
+def _pieces(value):
+    return type(value) is list and all(_number(each) and each < 1 << 63 for each in value)
+
+
+def _object_of(optional=(), **checks):
     def check(value):
-        return type(value) is dict and checks.keys() == value.keys() and _holds(checks, value)
+        return (
+            type(value) is dict
+            and value.keys() <= checks.keys() <= value.keys() | set(optional)
+            and all(checks[name](each) for name, each in value.items())
+        )
 
     return check
-
-
-def _holds(checks, value):
-    return all(check(value[name]) for name, check in checks.items())
 
 
 _of_blocks = _object_of(total=_number, most_per_block=_number)
 _of_threads = _object_of(total=_number, most_per_block=_number, most_per_thread=_number)
 _launch = _object_of(
+    optional=("unseen_bytes_stored", "loaded"),
     kernel=_text,
     file=_text,
     line=_number,
@@ -52,6 +57,7 @@ _launch = _object_of(
     static_shared_bytes=_number,
     dynamic_shared_bytes=_number,
     unseen_bytes_stored=_number,
+    loaded=_pieces,
     **{
         f"{space}_{what}": _of_threads
         for space in ("global", "shared")
