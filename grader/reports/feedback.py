@@ -42,7 +42,7 @@ def page(title, body):
 
 MEANINGS = {
     OK: "",
-    COMPILE_ERROR: "It does not compile.",
+    COMPILE_ERROR: "It does not compile, or uses something that no solution needs.",
     RUNTIME_ERROR: "The program ended with an error.",
     SIGNAL: "The program was ended by a signal.",
     TIMED_OUT: "The program did not end in time.",

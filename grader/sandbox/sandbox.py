@@ -12,7 +12,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 
 from engine.driver.errors import CommandError
@@ -21,6 +20,7 @@ from grader.paths import ROOT
 from grader.sandbox import confined
 from grader.sandbox.landlock import SYSTEM, landlock_version, same_addresses
 from grader.sandbox.refused_calls import filter_is_known, filter_program
+from grader.sandbox.sandbox_folders import sandbox_folder
 from grader.sandbox.sandboxed_run import Access, SandboxFailed, Stopped, Watch
 
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
@@ -45,15 +45,7 @@ class Sandbox:
         """Ends what runs, and lets nothing start any more."""
         self.stopped.set()
 
-    @staticmethod
-    @contextlib.contextmanager
-    def folder():
-        """An empty folder, which is gone afterwards. Others can't list it and may pass through: if the
-        grader is root, each program runs as another user."""
-        with tempfile.TemporaryDirectory(prefix="lab-sandbox-") as made:
-            folder = pathlib.Path(made).resolve()
-            folder.chmod(0o711)
-            yield folder
+    folder = staticmethod(sandbox_folder)
 
     def run(self, command, access, environment=None, limits=None, given=None):
         """Runs the command to its end, or to that of its time. Raises Stopped, and SandboxFailed if there is

@@ -430,6 +430,55 @@ class SandboxTest(unittest.TestCase):
                 sandbox.run(["true"], Access(self.folder))
 
 
+class AbandonedFoldersTest(unittest.TestCase):
+    """A grader that is killed leaves its folder, which the next one removes."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.place = pathlib.Path(holder.name)
+        patch = mock.patch.object(tempfile, "tempdir", holder.name)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def left(self, name, hours):
+        folder = self.place / name
+        (folder / "1").mkdir(parents=True)
+        (folder / "1/saxpy.cu").write_text("// somebody's", encoding="utf-8")
+        then = time.time() - 3600 * hours
+        os.utime(folder, (then, then))
+        return folder
+
+    def test_an_old_one_that_nobody_has_any_more_is_removed(self):
+        old, young = self.left("lab-sandbox-old", 2), self.left("lab-sandbox-young", 0)
+        other, outside = self.left("lab-check-old", 2), self.left("outside", 2)
+        (self.place / "lab-sandbox-link").symlink_to(outside)
+        with Sandbox.folder() as folder:
+            self.assertTrue(folder.is_dir())
+            self.assertFalse(old.exists())
+            for kept in (young, other, outside, self.place / "lab-sandbox-link"):
+                self.assertTrue((kept / "1/saxpy.cu").is_file(), kept)
+        self.assertFalse(folder.exists())
+
+    def test_one_of_a_grader_that_still_runs_is_kept(self):
+        with Sandbox.folder() as folder:
+            os.utime(folder, (0, 0))
+            with Sandbox.folder():
+                self.assertTrue(folder.is_dir())
+
+    def test_one_of_a_grader_that_was_killed_is_removed(self):
+        text = (
+            "import os, signal, tempfile; from grader.sandbox.sandbox import Sandbox\n"
+            "with Sandbox.folder() as folder:\n"
+            "    os.utime(folder, (0, 0)); os.kill(os.getpid(), signal.SIGKILL)"
+        )
+        environment = {**os.environ, "TMPDIR": str(self.place), "PYTHONPATH": str(ROOT)}
+        subprocess.run([sys.executable, "-c", text], env=environment, check=False)
+        (left,) = self.place.iterdir()
+        with Sandbox.folder():
+            self.assertFalse(left.exists())
+
+
 class ChoiceTest(unittest.TestCase):
     def test_the_strongest_is_taken_and_less_is_refused_if_one_is_required(self):
         for possible, expected in (
