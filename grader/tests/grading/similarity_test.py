@@ -17,7 +17,7 @@ from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
 from grader.reports.similar import write_similar
-from grader.submissions.similarity import MOST_PAIRS, WINDOW, K, similar_pairs
+from grader.submissions.similarity import MOST_PAIRS, WINDOW, K, Pair, similar_pairs
 from lab_tool.command_line import main
 from lab_tool.paths import ROOT
 
@@ -137,6 +137,17 @@ class SimilarityTest(HandedClass):
         text = (self.folder / "none.html").read_text(encoding="utf-8")
         self.assertIn("No two files share", text)
         self.assertIn("no proof", text)
+
+    def test_names_of_students_and_files_are_text_and_no_markup(self):
+        script = "<script>alert('1')</script>"
+        student, file = f'{script}&"', f"<img src=x onerror=alert(2)>/{SAXPY}"
+        pair = Pair(50, EXERCISES[0], (student, "bob"), (file, SAXPY), ([(1, 2)], [(3, 3)]))
+        write_similar([pair], 0, self.folder / "hostile.html")
+        text = (self.folder / "hostile.html").read_text(encoding="utf-8")
+        for tag in ("<script", "<img"):
+            self.assertNotIn(tag, text)
+        cells = [html.unescape(cell) for cell in re.findall("<td>(.*?)</td>", text)]
+        self.assertEqual((cells[2], cells[3]), (student, file))
 
     def test_a_class_of_300_takes_seconds(self):
         for number in range(300):
