@@ -138,7 +138,7 @@
       const may = this.setting.reads[place];
       const saw = now.saw.get(place);
       if (may.length === 1) return make("span", { className: "stepper-note" }, `sees ${saw}`);
-      return make("span", { className: "stepper-note is-old" }, `sees ${saw} here, may see ${either(may)}`);
+      return make("span", { className: "stepper-note is-old" }, `saw ${saw} in this schedule; on a GPU it may see ${either(may)}`);
     }
 
     memories(now) {
@@ -150,8 +150,10 @@
           const cell = cells.get(one.location) ?? cells.set(one.location, new Set()).get(one.location);
           const may = one.kind === "read" ? this.setting.reads[`${thread.name}.${position}`] : [];
           const current = now.memory.get(one.location) ?? "old";
-          if (may.length > 1 && now.memory.has(one.location)) {
-            for (const value of may) if (value !== current) cell.add(`${thread.name} may see: ${value}`);
+          // What a read has seen stands next to the read.
+          const isDone = now.saw.has(`${thread.name}.${position}`);
+          if (may.length > 1 && now.memory.has(one.location) && !isDone) {
+            for (const value of may) if (value !== current) cell.add(`${threadName(thread.name)} may see: ${value}`);
           }
         });
       }
