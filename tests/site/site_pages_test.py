@@ -77,6 +77,52 @@ class SiteTest(unittest.TestCase):
                     if anchor and target in self.pages:
                         self.assertIn(anchor, self.pages[target].anchors)
 
+    def test_a_sidebar_shows_the_pages_of_its_own_door(self):
+        doors = {
+            "docs/teaching.html": ("docs/use-with-autolab.html", "docs/grading.html"),
+            "docs/use/README.html": ("docs/internals/site.html", "CONTRIBUTING.html"),
+            "chapters/04_last_block_guard/README.html": (
+                "docs/glossary.html",
+                "docs/racecheck.html",
+            ),
+        }
+        links = {name: self.sidebar_of(name) for name in doors}
+        for name, own in doors.items():
+            for page in own:
+                with self.subTest(sidebar=name, page=page):
+                    self.assertEqual(
+                        [page in links[one] for one in doors], [one == name for one in doors]
+                    )
+            self.assertLessEqual(
+                set(doors) - {"chapters/04_last_block_guard/README.html"}, links[name]
+            )
+        # Nothing is lost: each page of the course's text stands behind one of the doors.
+        texts = {name for name in self.pages if name.startswith("docs/") and name.count("/") == 1}
+        self.assertLessEqual(
+            {name for name in texts if (ROOT / name).with_suffix(".md").is_file()},
+            set().union(*links.values()),
+        )
+
+    def sidebar_of(self, name):
+        """The pages to which a page's sidebar links."""
+        text = (self.site / name).read_text(encoding="utf-8")
+        tree = re.search(r'<div class="sidebar-tree">(.*?)</div>\s*</div>', text, re.S)[1]
+        return {self.target(name, link) for link in re.findall(r'href="([^"]*)"', tree)} | {name}
+
+    def test_predictions_are_folded_and_their_answers_within(self):
+        seen = 0
+        for name in self.lessons().values():
+            text = (self.site / name).read_text(encoding="utf-8")
+            sections = text.split('<section class="prediction"')[1:]
+            for section in sections:
+                seen += 1
+                programs = section.index('<details class="prediction-programs">')
+                answer = section.index('<details class="prediction-answer">')
+                self.assertLess(programs, section.index('class="variant'))
+                self.assertLess(answer, section.index('class="why'))
+                self.assertNotIn("</details>", section[programs:answer])
+        self.assertGreater(seen, 3)
+
     def test_nothing_is_loaded_from_elsewhere(self):
         for name, page in self.pages.items():
             for address in page.loaded:

@@ -11,6 +11,10 @@ PROGRAM = ROOT / "chapters/04_last_block_guard/naive_last_block_guard.cu"
 
 PICTURE = "chapters/04_last_block_guard/figures/race.svg"
 
+# In the info strings of the lesson's blocks.
+ON_A_GPU = "(H200) ./lab run chapters/04"
+RACECHECK = "./lab racecheck chapters/04"
+
 
 def connect(app):
     app.connect("html-collect-pages", landing_page)
@@ -22,6 +26,13 @@ def block_of(text, info):
     if len(found) != 1:
         raise ValueError(f"{len(found)} blocks of the lesson on the landing page have {info!r}.")
     return found[0].rstrip("\n")
+
+
+def command_of(text, info):
+    """The command that printed the fenced block whose info string contains `info`."""
+    return re.search(r"^```[^\n]*" + re.escape(info) + r"[^\n]*$", text, re.M)[0].partition(" ./")[
+        2
+    ]
 
 
 def kernel_of(text):
@@ -39,9 +50,11 @@ def landing_page(app):
         "kernel": highlighter.highlight_block(
             kernel_of(PROGRAM.read_text(encoding="utf-8")), "cuda"
         ),
-        "on_a_gpu": block_of(lesson, "(H200) ./lab run chapters/04"),
+        "on_a_gpu": block_of(lesson, ON_A_GPU),
+        "on_a_gpu_command": command_of(lesson, ON_A_GPU),
         "picture": app.env.images[PICTURE][1],
-        "racecheck": block_of(lesson, "./lab racecheck chapters/04"),
+        "racecheck": block_of(lesson, RACECHECK),
+        "racecheck_command": command_of(lesson, RACECHECK),
         "chapters": [
             (f"chapters/{chapter.folder}/README", _title(chapter)) for chapter in all_chapters()
         ],

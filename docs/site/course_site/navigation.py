@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The order of the pages: chapters with their exercises, then the documents for users, then those for
-whoever works on the project.
+"""The order of the pages, and the three doors to them: learn, teach, build. A page's sidebar shows the
+pages of its own door, so that a student meets neither Autolab nor the project's internals.
 
 GitHub's Markdown has no table of contents across files, so the ones that Sphinx wants are appended
 while the files are read.
 """
+
+import re
 
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
@@ -20,10 +22,21 @@ FIRST_DOCUMENTS = [
     "glossary",
 ]
 
+# Of each door the captions of its lists of pages, and where it leads.
+DOORS = {
+    "Learn": (("Lessons", "Reference", "Anywhere"), "README"),
+    "Teach": (("Teaching",), "docs/teaching"),
+    "Build": (("In your own code", "The project", "Internals"), "docs/use/README"),
+}
+TEACHING = ("docs/teaching", "docs/grading", "docs/use-with-")  # how their names begin
+OWN_CODE = ("docs/race-check-your-project",)
+
+CURRENT = ' aria-current="true"'
+
 
 def connect(app):
     app.connect("source-read", append_contents)
-    app.connect("html-page-context", give_captions_a_level, priority=900)  # after the theme's
+    app.connect("html-page-context", show_one_door, priority=900)  # after the theme's
 
 
 def append_contents(app, docname, source):
@@ -31,13 +44,30 @@ def append_contents(app, docname, source):
     source[0] += "".join(_contents(docname))
 
 
-def give_captions_a_level(app, pagename, templatename, context, doctree):
-    """Handler of html-page-context: Sphinx's captions are headings that lack their level."""
+def show_one_door(app, pagename, templatename, context, doctree):
+    """Handler of html-page-context: what the sidebar shows."""
     tree = context.get("furo_navigation_tree")
     if tree:
-        context["furo_navigation_tree"] = tree.replace(
-            'role="heading"', 'role="heading" aria-level="2"'
-        )
+        lists = re.split(r'(?=<p class="caption")', tree)
+        own = next((_door_of(part) for part in lists if 'class="current' in part), "Learn")
+        shown = "".join(part for part in lists if _door_of(part) == own)
+        # Sphinx's captions are headings that lack their level.
+        shown = shown.replace('role="heading"', 'role="heading" aria-level="2"')
+        context["furo_navigation_tree"] = _links_to_doors(own, context["pathto"]) + shown
+
+
+def _door_of(part):
+    """The door of one list of pages, which begins with its caption."""
+    caption = re.search(r'class="caption-text">([^<]*)<', part)
+    return next((door for door, (own, _) in DOORS.items() if caption and caption[1] in own), None)
+
+
+def _links_to_doors(own, path_to):
+    items = [
+        f'<li><a href="{path_to(page)}"{CURRENT * (door == own)}>{door}</a></li>'
+        for door, (_, page) in DOORS.items()
+    ]
+    return f'<ul class="doors">{"".join(items)}</ul>'
 
 
 def _contents(docname):
@@ -48,8 +78,13 @@ def _contents(docname):
         pages.sort(key=lambda page: (ranks.get(page, len(ranks)), page))
         project = [page for page in _pages(".", "*.md") if page not in ("README", "CONTRIBUTING")]
         yield _tree("Lessons", chapters)
-        yield _tree("Reference", [*pages, "docs/use/README", "docs/benchmarks/README"])
+        elsewhere = (*TEACHING, *OWN_CODE)
+        reference = [page for page in pages if not page.startswith(elsewhere)]
+        yield _tree("Reference", [*reference, "docs/benchmarks/README"])
         yield _tree("Anywhere", _pages("docs/anywhere", "*.md"))
+        teaching = [page for page in pages if page.startswith(TEACHING)]
+        yield _tree("Teaching", sorted(teaching, key=lambda page: page != "docs/teaching"))
+        yield _tree("In your own code", ["docs/use/README", *OWN_CODE])
         yield _tree("The project", ["CONTRIBUTING", *project])
         yield _tree("Internals", _pages("docs/internals", "*.md"))
     elif docname.count("/") == 2 and docname.startswith("chapters/"):

@@ -22,16 +22,23 @@
     return clone.textContent;
   };
 
+  // Of a command's output nothing but the command is of use elsewhere.
+  const commandOf = (pre) => {
+    const source = pre.closest(".code-with-source")?.querySelector(".code-source code");
+    return source?.textContent.startsWith("$ ") ? source.textContent.slice(2) : null;
+  };
+
   const addCopyButtons = () => {
     for (const pre of document.querySelectorAll("article .highlight > pre")) {
+      const command = commandOf(pre);
       const button = document.createElement("button");
       button.type = "button";
       button.className = "copy-button";
       button.textContent = "Copy";
-      button.setAttribute("aria-label", "Copy this code");
+      button.setAttribute("aria-label", command ? "Copy the command" : "Copy this code");
       button.addEventListener("click", async () => {
         try {
-          await copy(codeOf(pre));
+          await copy(command ?? codeOf(pre));
           button.textContent = "Copied";
         } catch {
           button.textContent = "Not allowed";
@@ -39,8 +46,13 @@
         setTimeout(() => { button.textContent = "Copy"; }, 1500);
       });
       pre.parentElement.append(button);
-      // What scrolls must be reachable by keyboard.
-      if (pre.scrollWidth > pre.clientWidth) pre.tabIndex = 0;
+    }
+  };
+
+  // What scrolls must be reachable by keyboard.
+  const reachWhatScrolls = () => {
+    for (const box of document.querySelectorAll("article .highlight > pre, article table, article p:has(> img), article figure")) {
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     }
   };
 
@@ -97,9 +109,12 @@
     }
   });
   window.addEventListener("hashchange", markLine);
+  window.addEventListener("load", reachWhatScrolls);  // with the pictures, which may be what scrolls
+  window.addEventListener("resize", reachWhatScrolls);
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
   addCopyButtons();
+  reachWhatScrolls();
   addHoverTexts();
   markLine();
 })();

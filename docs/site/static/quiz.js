@@ -82,7 +82,7 @@
 
   const quiz = document.querySelector("section.quiz");
   if (!quiz) return;
-  [...quiz.querySelectorAll("details:not(.prediction-answer)")].forEach(askFreely);
+  [...quiz.querySelectorAll("details:not(.prediction-answer, .prediction-programs)")].forEach(askFreely);
   quiz.querySelectorAll("section.prediction").forEach(askPrediction);
   quiz.append(score);
 })();
