@@ -24,7 +24,7 @@ include_patterns = [
     *PAGES,
     "docs/*.md",
     "docs/**/*.md",
-    "chapters/*/README.md",
+    "chapters/*/*.md",
     "chapters/*/exercises/*/README.md",
 ]
 # A page of hints is folded into its exercise. The rest is not searched for pages at all.

@@ -8,7 +8,7 @@ while the files are read.
 
 import re
 
-from lab_tool.chapters import all_chapters
+from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
 
 # The documents for users, in the order in which a reader may want them. One that is missing here
@@ -87,10 +87,20 @@ def _contents(docname):
         yield _tree("In your own code", ["docs/use/README", *OWN_CODE])
         yield _tree("The project", ["CONTRIBUTING", *project])
         yield _tree("Internals", _pages("docs/internals", "*.md"))
-    elif docname.count("/") == 2 and docname.startswith("chapters/"):
-        yield _tree("", exercises_of(docname))
+    elif docname.startswith("chapters/"):
+        for chapter in all_chapters():
+            if docname == f"chapters/{chapter.folder}/README":
+                yield _tree("", _below_the_lesson(chapter, docname))
     elif docname == "docs/use/README":
         yield _tree("", [page for page in _pages("docs/use", "*.md") if page != docname])
+
+
+def _below_the_lesson(chapter, docname):
+    """The further readings, the exercises, and last how the kernel is made fast."""
+    pages = further_pages(chapter)
+    readings = [_docname(page) for page in pages if page.name != FAST]
+    fast = [_docname(page) for page in pages if page.name == FAST]
+    return [*readings, *exercises_of(docname), *fast]
 
 
 def exercises_of(docname):
