@@ -32,6 +32,17 @@ class Chapter(NamedTuple):
         return f"chapters/{self.program}"
 
 
+# Of each chapter: how the lesson's kernel is made fast.
+FAST = "fast.md"
+
+
+def further_pages(chapter, root=ROOT):
+    """The pages of a chapter that stand next to its lesson: further readings, by their names, and FAST."""
+    pages = (root / "chapters" / chapter.folder).glob("*.md")
+    further = [page for page in pages if page.name != "README.md"]
+    return sorted(further, key=lambda page: (page.name == FAST, page.name))
+
+
 def all_chapters(root=ROOT):
     """The table of chapters, from where Meson reads it too."""
     text = (root / "chapters/meson.build").read_text(encoding="utf-8")

@@ -13,34 +13,33 @@ from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
 from lab_tool.authoring.generated_files import differing_files
 from lab_tool.authoring.new_chapter import TEMPLATES
 from lab_tool.authoring.trials import missing_mutants
-from lab_tool.chapters import all_chapters
+from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import PER_CHAPTER, predictions_of
 
 HEADINGS = [
-    "The idea",
     "See it fail",
+    "The idea",
     "The kernel",
     "Why it is correct",
     "Run it yourself",
     "What it costs",
     "Exercises",
-    "Making it fast",
-    "Use it in your own code",
     "Check yourself",
     "Where it breaks",
     "Next",
 ]
-# What is read before this heading is a lesson's core, and takes an evening.
-CORE_ENDS = "Making it fast"
-FEWEST_WORDS, MOST_WORDS = 700, 1000
-# What of a lesson is not prose. A piece of code within a sentence is one word of it.
+# Of a lesson, and of each further page of its chapter, which may be as short as it likes.
+FEWEST_WORDS, MOST_WORDS = 700, 900
+BENCHMARK_TABLE = re.compile(r"^<!-- table: ", re.M)  # common/benchmark/lesson_tables.py fills it
+# What of a page is not prose. Within a sentence a piece of code is one word, and so is a test's name.
 NOT_PROSE = (
     (re.compile(r"^```.*?^```$", re.M | re.S), ""),
     (re.compile(r"<!-- table: .*?<!-- end of table -->", re.S), ""),
     (re.compile(r"<!--.*?-->", re.S), ""),
     (re.compile(r"^[|#].*$", re.M), ""),  # tables and headings
     (re.compile(r"!\[[^\]]*\]\([^)]*\)"), ""),  # a picture with its caption
+    (re.compile(r"\[[^\]]*\]\([\w./]*_test\.\w+\)"), "test"),
     (re.compile(r"\]\([^)]*\)"), "]"),  # where a link leads
     (re.compile(r"`[^`]+`"), "code"),
     (re.compile(r"</?[a-z]+[^<>]*>"), ""),
@@ -52,6 +51,7 @@ def files_of(chapter):
     """{a file that the chapter's folder must have: what it is for}."""
     return {
         "README.md": "the lesson",
+        FAST: "how the lesson's kernel is made fast, with its benchmark tables",
         f"{chapter.program}.cuh": "the kernels",
         f"{chapter.program}.cu": "the program",
         f"{chapter.program}_test.cu": "its Catch2 tests",
@@ -62,7 +62,7 @@ def files_of(chapter):
 
 
 def missing_from_course(root=ROOT):
-    """A sentence for everything that a chapter of the table lacks, with the file to add or mend."""
+    """A sentence for everything that a chapter of the table lacks, with the file to add or fix."""
     chapters = all_chapters(root)
     rows = [chapter.folder for chapter in chapters]
     found = []
@@ -95,7 +95,16 @@ def missing_from_chapter(root, chapter):
         found += missing
         if not missing and [h for h in headings if h in HEADINGS] != HEADINGS:
             found.append(f"{shown}/README.md: the headings are not in the order of a lesson")
-        found += _wrong_length(f"{shown}/README.md", lesson.read_text(encoding="utf-8"))
+        found += _wrong_length(f"{shown}/README.md", lesson, FEWEST_WORDS)
+        tables = len(BENCHMARK_TABLE.findall(lesson.read_text(encoding="utf-8")))
+        if tables > 1:
+            found.append(
+                f"{shown}/README.md: {tables} tables of benchmarks; a lesson keeps one, and "
+                f"{FAST} has the others"
+            )
+        found += _missing_links(root, chapter)
+    for page in further_pages(chapter, root):
+        found += _wrong_length(f"{shown}/{page.name}", page, 0)
     goals = folder / "goals.json"
     if goals.is_file() and not _is_list(goals):
         found.append(f"{shown}/goals.json: not a list in JSON")
@@ -118,21 +127,35 @@ def missing_from_chapter(root, chapter):
     return found
 
 
-def words_of_core(lesson):
-    """How many words of prose this lesson's text has before CORE_ENDS; None without that heading."""
-    core, heading, _ = lesson.partition(f"\n## {CORE_ENDS}\n")
+def words_of(text):
+    """How many words of prose the text of a page has: code, tables and headings do not count."""
     for pattern, instead in NOT_PROSE:
-        core = pattern.sub(instead, core)
-    return sum(re.search(r"\w", word) is not None for word in core.split()) if heading else None
+        text = pattern.sub(instead, text)
+    return sum(re.search(r"\w", word) is not None for word in text.split())
 
 
-def _wrong_length(shown, lesson):
-    words = words_of_core(lesson)
-    if words is None or FEWEST_WORDS <= words <= MOST_WORDS:
+def _wrong_length(shown, page, fewest):
+    words = words_of(page.read_text(encoding="utf-8"))
+    if fewest <= words <= MOST_WORDS:
         return []
+    allowed = f"{fewest} to {MOST_WORDS}" if fewest else f"at most {MOST_WORDS}"
+    return [f"{shown}: {words:,} words of prose; such a page has {allowed}"]
+
+
+def _missing_links(root, chapter):
+    """Of a page to which neither the lesson nor one of its further pages leads."""
+    shown = f"chapters/{chapter.folder}"
+    further = further_pages(chapter, root)
+    pages = [root / shown / "README.md", *further]
+    linked = {
+        (page.name, target)
+        for page in pages
+        for target in re.findall(r"\]\(([\w.]+\.md)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    }
     return [
-        f"{shown}: {words:,} words of prose before '{CORE_ENDS}'; a lesson has {FEWEST_WORDS} to "
-        f"{MOST_WORDS:,}"
+        f"{shown}/{page.name}: no link leads to it from the lesson"
+        for page in further
+        if not any(target == page.name != source for source, target in linked)
     ]
 
 

@@ -15,13 +15,15 @@ from engine.driver.names import listed
 from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell
-from lab_tool.chapters import Chapter, all_chapters
+from lab_tool.chapters import Chapter, all_chapters, further_pages
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import all_predictions
 
 BLOCK = re.compile(
     r"^<!-- generated: (?P<name>[^\n]*) -->\n(?P<body>.*?)^<!-- end of generated -->$", re.M | re.S
 )
+# In the head of a lesson, and of each further reading that belongs to it.
+TIME = re.compile(r"\*\*Time:\*\* (\d+) minutes to read, (\d+) to run its\s+commands\.")
 MARK = re.compile(r"^<!-- (?:generated: .*|end of generated) -->$", re.M)
 # The last sessions of a plan, which are about no single chapter.
 LAST_SESSIONS = {
@@ -244,15 +246,12 @@ def _sessions_of_module(root, course):
 
 def _part_of_module(root, course, chapter, module):
     lesson = f"chapters/{chapter.folder}/README.md"
-    time = re.search(
-        r"^\*\*Time:\*\* (\d+) minutes to read .*?, about (\d+) to run its\s",
-        (root / lesson).read_text(encoding="utf-8"),
-        re.M | re.S,
-    )
-    if not time:
+    if not TIME.search((root / lesson).read_text(encoding="utf-8")):
         raise CommandError(
-            f"{lesson}: its head must have '**Time:** 11 minutes to read ..., about 20 to run its commands'."
+            f"{lesson}: its head must have '**Time:** 11 minutes to read, 20 to run its commands.'"
         )
+    readings = [root / lesson, *further_pages(chapter, root)]
+    times = [TIME.search(page.read_text(encoding="utf-8")) for page in readings]
     exercises = {each.name: each for each in course.exercises_of(chapter)}
     predictions = {each.name: each for each in course.predictions if each.chapter == chapter.number}
 
@@ -267,8 +266,7 @@ def _part_of_module(root, course, chapter, module):
 
     return _Part(
         chapter,
-        int(time[1]),
-        int(time[2]),
+        *(sum(int(time[group]) for time in times if time) for group in (1, 2)),
         named("predictions", predictions, "prediction"),
         module["show"],
         named("together", exercises, "exercise"),

@@ -20,7 +20,7 @@ from engine.driver.recipe import translate_step
 from grader.judging.judge import PASSED, Verdict
 from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts
-from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of_core
+from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of
 from lab_tool.authoring.generated_files import (
     differing_files,
     generated_files,
@@ -64,6 +64,16 @@ def state_of(path):
 
 def differs_from_generated(path):
     return f"{path}: it differs from what is generated; ./lab check-course --write writes it"
+
+
+def shortened(text, left):
+    """The text of a lesson with its headings and links, and this number of words."""
+    kept = [line for line in text.split("\n") if line.startswith("#")]
+    further = "[more](fast.md) "
+    blocks = re.findall(r"<!-- generated.*?<!-- end of generated -->", text, re.S)
+    time = re.search(r"\*\*Time:.*?commands\.", text, re.S)[0]
+    rest = "\n\n".join([f"<!-- {SPDX} -->", *kept, further, time, *blocks])
+    return f"{rest}\n{'word ' * (left - words_of(rest))}\n"
 
 
 class CopyOfTheTree(unittest.TestCase):
@@ -121,7 +131,8 @@ class NewChapter(CopyOfTheTree):
             "channel, outcome, variants and compared_with",
         )
         self.assertRegex(
-            words, rf"\Achapters/{NAME}/README.md: \d+ words of prose before 'Making it fast'; "
+            words,
+            rf"\Achapters/{NAME}/README.md: \d+ words of prose; such a page has 700 to 900\Z",
         )
         self.assertEqual(
             predictions,
@@ -236,6 +247,7 @@ class CheckCourse(CopyOfTheTree):
         folder = self.tree / "chapters/01_vector_add"
         for name, purpose in (
             ("README.md", "the lesson"),
+            ("fast.md", "how the lesson's kernel is made fast, with its benchmark tables"),
             ("vector_add.cuh", "the kernels"),
             ("vector_add.cu", "the program"),
             ("vector_add_test.cu", "its Catch2 tests"),
@@ -270,23 +282,49 @@ class CheckCourse(CopyOfTheTree):
     def test_a_lesson_that_is_too_long_or_too_short(self):
         lesson = self.tree / "chapters/01_vector_add/README.md"
         text = lesson.read_text(encoding="utf-8")
-        words = words_of_core(text)
-        core, heading, rest = text.partition("\n## Making it fast\n")
+        words = words_of(text)
 
-        def finds(count, core):
-            lesson.write_text(core + heading + rest, encoding="utf-8")
-            sentence = f"{count} words of prose before 'Making it fast'; a lesson has 700 to 1,000"
+        def finds(count, text):
+            lesson.write_text(text, encoding="utf-8")
+            sentence = f"{count} words of prose; such a page has 700 to 900"
             self.finds(f"chapters/01_vector_add/README.md: {sentence}")
 
-        finds("1,001", f"{core}\n{'word ' * (1001 - words)}\n")
-        headings = "\n\n".join(line for line in core.split("\n") if line.startswith("#"))
-        finds("699", f"<!-- {SPDX} -->\n{headings}\n{'word ' * 699}\n")
-        lesson.write_text(f"{core}\n{'word ' * (1000 - words)}\n{heading}{rest}", encoding="utf-8")
+        finds(901, f"{text}\n{'word ' * (901 - words)}\n")
+        finds(699, shortened(text, 699))
+        lesson.write_text(f"{text}\n{'word ' * (900 - words)}\n", encoding="utf-8")
         self.finds()
 
+    def test_a_further_page_that_is_too_long(self):
+        page = self.tree / "chapters/01_vector_add/fast.md"
+        text = page.read_text(encoding="utf-8")
+        words = words_of(text)
+        page.write_text(f"{text}\n{'word ' * (901 - words)}\n", encoding="utf-8")
+        self.finds(
+            "chapters/01_vector_add/fast.md: 901 words of prose; such a page has at most 900"
+        )
+        page.write_text(f"{text}\n{'word ' * (900 - words)}\n", encoding="utf-8")
+        self.finds()
+
+    def test_a_further_page_to_which_nothing_leads(self):
+        page = self.tree / "chapters/01_vector_add/more.md"
+        page.write_text(f"<!-- {SPDX} -->\n# More\n\n[Itself](more.md)\n", encoding="utf-8")
+        self.finds("chapters/01_vector_add/more.md: no link leads to it from the lesson")
+        lesson = self.tree / "chapters/01_vector_add/README.md"
+        text = lesson.read_text(encoding="utf-8")
+        lesson.write_text(text.replace("](fast.md)", "](fast.md) [and](more.md)"), encoding="utf-8")
+        self.finds()
+
+    def test_a_second_table_of_benchmarks(self):
+        lesson = self.tree / "chapters/01_vector_add/README.md"
+        with lesson.open("a", encoding="utf-8") as file:
+            file.write("\n<!-- table: docs/benchmarks/nvidia-h200.json chapter=01 -->\n")
+        self.finds(
+            "chapters/01_vector_add/README.md: 2 tables of benchmarks; a lesson keeps one, and "
+            "fast.md has the others"
+        )
+
     def test_only_prose_counts(self):
-        self.assertIsNone(words_of_core("# A lesson\n\nWithout that heading.\n"))
-        lesson = """# A title
+        text = """# A title
 
 Four words of `some code here`. A [link's words](a/path.md) too, -- and <em>these</em>.
 
@@ -305,12 +343,8 @@ int not_counted;
 Medians of a run.
 
 <!-- end of table -->
-
-## Making it fast
-
-Not counted.
 """
-        self.assertEqual(words_of_core(lesson), 4 + 4 + 2)
+        self.assertEqual(words_of(text), 4 + 4 + 2)
 
     def test_order_of_the_headings(self):
         lesson = self.tree / "chapters/01_vector_add/README.md"

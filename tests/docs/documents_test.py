@@ -202,6 +202,26 @@ class DocumentsTest(unittest.TestCase):
                     self.assertIn(ROOT / file, DOCUMENTS)
                     self.assertIn(heading, anchors_of(ROOT / file))
 
+    def test_tests_that_lessons_name(self):
+        """A link to a file of tests has the name of one of its test cases, and none stands in italics."""
+        names = {}
+        for file in ROOT.glob("**/*_test.cu"):
+            if file.is_relative_to(ROOT / "chapters") or file.is_relative_to(ROOT / "engine"):
+                names[file] = re.findall(r'TEST_CASE\(\s*"([^"]+)"', text_of(file))
+        all_names = {name for of_file in names.values() for name in of_file}
+        found = 0
+        for lesson in ROOT.glob("chapters/*/*.md"):
+            prose = prose_of(lesson)
+            with self.subTest(lesson=str(lesson.relative_to(ROOT))):
+                for text, link in re.findall(r"\[([^\]]+)\]\(([^)\s]+_test\.cu)\)", prose):
+                    file = (lesson.parent / link).resolve()
+                    self.assertIn(" ".join(text.split()), names[file], link)
+                    found += 1
+                for text in re.findall(r"(?<!\*)\*([^*]+)\*(?!\*)", prose):
+                    name = " ".join(text.split())
+                    self.assertFalse(name in all_names, f"{name}: a test without its link")
+        self.assertGreater(found, 20)
+
     def test_coverage_table(self):
         """Each row of the CPU backend's coverage has tests, all of which exist."""
 

@@ -12,7 +12,7 @@ from this_build import ROOT
 GLOSSARY = ROOT / "docs/glossary.md"
 MOST_SENTENCES = 3
 FEWEST_TERMS = 30
-LESSON = re.compile(r"^From lesson \[(\d\d)\]\(\.\./chapters/([^/)]+)/README\.md\)\.$", re.M)
+LESSON = re.compile(r"^From lesson \[(\d\d)\]\(\.\./chapters/([^/)]+)/(\w+\.md)\)\.$", re.M)
 
 
 def entries(text):
@@ -72,9 +72,9 @@ class GlossaryTest(unittest.TestCase):
 
     def test_the_lesson_links_to_the_term_at_its_first_use(self):
         for term, entry in entries(text_of(GLOSSARY)):
-            _, folder = LESSON.findall(entry)[0]
+            _, folder, page = LESSON.findall(entry)[0]
             with self.subTest(term=term, lesson=folder):
-                lesson = text_of(ROOT / "chapters" / folder / "README.md")
+                lesson = text_of(ROOT / "chapters" / folder / page)
                 self.assertIsNone(missing_link(term, lesson))
 
     def test_links_between_terms_lead_to_terms(self):
@@ -90,7 +90,7 @@ class Checks(unittest.TestCase):
         text = "# G\n\n## A\n\nOne of 9.0. Two: `f(x). y`.\n\nFrom lesson [01](../chapters/01_a/README.md).\n"
         ((term, entry),) = entries(text)
         self.assertEqual((term, len(sentences(entry))), ("A", 2))
-        self.assertEqual(LESSON.findall(entry), [("01", "01_a")])
+        self.assertEqual(LESSON.findall(entry), [("01", "01_a", "README.md")])
 
     def test_first_use(self):
         link = "a [warp](../../docs/glossary.md#warp)"

@@ -76,7 +76,9 @@ def test_there_are_some():
     assert len([each for each in all_quotations() if "H200" not in each.notes]) > 8
 
 
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.parent.name)
+@pytest.mark.parametrize(
+    "lesson", LESSONS, ids=lambda lesson: f"{lesson.parent.name}/{lesson.stem}"
+)
 def test_what_is_printed_names_its_command(lesson):
     """A fenced text is a picture of the idea, or says by which command of the lesson it was printed."""
     outside = re.sub(r"^## The idea\n.*?(?=^## )", "", text_of(lesson), flags=re.M | re.S)

@@ -21,7 +21,8 @@ from documents_test import FENCE, text_of
 from lab_tool.predictions.predictions import chosen_prediction
 from this_build import BUILD, ROOT
 
-LESSONS = sorted(ROOT.glob("chapters/*/README.md"))
+# And what stands next to them: further readings, and how the kernels are made fast.
+LESSONS = sorted(ROOT.glob("chapters/*/*.md"))
 QUOTING = [
     ROOT / "README.md",
     *LESSONS,
