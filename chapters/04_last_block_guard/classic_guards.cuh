@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: CC-BY-SA-4.0
 // The two guards of the text that this chapter starts from: "Inter-block communication", by the
 // contributors of Stack Overflow Documentation (CUDA, topic 4978), under CC BY-SA 3.0. Changed: the
-// names, `unsigned` in place of `int`, and the layout. docs/sources.md has more.
+// names, `unsigned` instead of `int`, and the layout. docs/sources.md has more.
 //
 // Each is only one half of what it is used for: read what they need. Use last_block.cuh instead.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of recorded_run.cpp if nlohmann_json is not here: the command line refuses --json.
+// Instead of recorded_run.cpp if nlohmann_json is not here: the command line refuses --json.
 #include "benchmark/recorded_run.hpp"
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of command_line.cpp if CLI11 is not here: the programs still run as their defaults say.
+// Instead of command_line.cpp if CLI11 is not here: the programs still run as their defaults say.
 #include "lab/command_line.hpp"
 
 namespace lab {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// In place of json_text.cpp if nlohmann_json is not here. Nothing calls the last two: the command
+// Instead of json_text.cpp if nlohmann_json is not here. Nothing calls the last two: the command
 // line refuses their files.
 #include "lab/json_text.hpp"
 

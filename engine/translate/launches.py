@@ -84,7 +84,7 @@ class Launches:
         return Token("", tokens[start].start, tokens[-1].end)
 
     def replace_angles(self, positions: list[int], text: str) -> None:
-        """Puts text in place of three angles; `#` lines between them stay."""
+        """Replaces three angles with text; `#` lines between them stay."""
         for position in positions:
             self.text.edits.append(Edit(position, position + 1, text))
             text = ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Kernels whose threads run one after the other: each call runs the rest of a row of the block.
 
-What threadIdx and its like say is then known to the compiler, in place of being read from memory
+What threadIdx and its like say is then known to the compiler, instead of being read from memory
 that the kernel's own stores might change. For kernels whose threads only compute: they can't wait
 for each other, so nothing tells that a thread begins when the one before it has returned.
 """

@@ -54,7 +54,7 @@ class WorkFolder(NamedTuple):
             _refuse_link(path)
 
     def reset(self, exercise):
-        """Puts the starter in place of the file; returns the path under which the old one is kept.
+        """Replaces the file with the starter; returns the path under which the old one is kept.
 
         None if there was no file. At no moment is the student's text in no file.
         """

@@ -354,7 +354,7 @@ class Judge:
         )
 
     def _lines_in_short(self, number):
-        """With a race that was found in place of a question about the launches."""
+        """With a race that was found instead of a question about the launches."""
         if number not in self.wrong:
             return []
         wrong = self.wrong[number]

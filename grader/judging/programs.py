@@ -89,7 +89,7 @@ def compiled(build, exercise, source, form):
 
 
 def explained_lines(source, lines, refusals):
-    """The compiler's lines about the student's file; a sentence in place of the linker's. Of what the
+    """The compiler's lines about the student's file; a sentence instead of the linker's. Of what the
     translator has refused, its Diagnostics say more than the lines."""
     if refusals:
         return [_refusal_line(source, refusal) for refusal in refusals][:MOST_LINES]

@@ -32,7 +32,7 @@ REFUSED_CALL = (
     "cudaMalloc or was freed before."
 )
 MAY_BE_REFUSED = re.compile(r"\bcuda(Memcpy|Memset|Free)\w*\s*\(")
-_MISSING = "missing"  # in place of a failure: the program did not come so far
+_MISSING = "missing"  # instead of a failure: the program did not come so far
 
 
 class Failure(NamedTuple):

@@ -127,7 +127,7 @@ def _enters(folder, last_chapter):
 
 
 def _of_exercise(exercise, root, hints):
-    """The files of an exercise's folder, with its starter in place of its solution."""
+    """The files of an exercise's folder, with its starter instead of its solution."""
     folder = exercise.folder.relative_to(root).as_posix()
     names = [*OF_EXERCISE, *(["hints.md"] if hints else [])]
     figures = sorted(exercise.folder.glob("*.svg"))

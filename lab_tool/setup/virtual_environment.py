@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The folder .venv, where lab keeps what it takes from PyPI, and how to mend a broken one."""
+"""The folder .venv, where lab keeps what it takes from PyPI, and how to fix a broken one."""
 
 import shlex
 import sys

@@ -77,7 +77,7 @@ VERB = Verb(
     usage=["check-course [--write]", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to mend: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
+to fix: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
 wrong solutions one_thread and one_block of each exercise, and tables and files that differ from what is
 generated from the chapters' own files. With an exercise it checks the starter, the solution and each
 wrong solution, and shows what a student sees.""",

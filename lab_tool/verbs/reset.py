@@ -28,7 +28,7 @@ VERB = Verb(
     summary="brings an exercise's starter back, and keeps what you wrote",
     usage=["reset EXERCISE [--work FOLDER]"],
     description="""\
-Puts the starter in place of your file for an exercise. Your own text is kept under another name next to
+Replaces your file for an exercise with the starter. Your own text is kept under another name next to
 it, and the command says where.""",
     examples=[
         ("./lab reset 04.2", "begins exercise 04.2 anew"),

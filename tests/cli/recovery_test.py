@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""lab mends what an interruption, another Meson or a wrong clock has left, or says what to do."""
+"""lab repairs what an interruption, another Meson or a wrong clock has left, or says what to do."""
 
 import json
 import os

@@ -152,7 +152,7 @@ chosen_options read_options(int argc, char** argv) {
       argc, argv,
       {.program = program,
        .summary = "what a CUDA thread and a barrier cost on the CPU backend",
-       .options = {{"--quick", "fewer sizes, and 5 runs of each in place of 9", ""},
+       .options = {{"--quick", "fewer sizes, and 5 runs of each instead of 9", ""},
                    {"--json", "also write the results to FILE", "FILE"},
                    {"--force", "replace a FILE of another kind as well", ""}}});
   chosen_options chosen = {.quick = given.contains("--quick")};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills. They happen at the call, but only after a look at what the pointers are: a host
-// pointer in the place of a device pointer would work here and fail on a GPU.
+// pointer instead of a device pointer would work here and fail on a GPU.
 #include <cstddef>
 #include <cstring>
 

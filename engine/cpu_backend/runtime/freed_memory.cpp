@@ -30,7 +30,7 @@ class quarantine {
  public:
   void add(entry freed) {
     const std::lock_guard guard(lock_);
-    // One mapping in place of three, with no memory and no claim to any.
+    // One mapping instead of three, with no memory and no claim to any.
     if (mmap(freed.mapping, freed.mapping_bytes, PROT_NONE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
       munmap(freed.mapping, freed.mapping_bytes);

@@ -91,7 +91,7 @@ class ReadTest(unittest.TestCase):
             "no number": line_of({"kind": "never_ends", "seconds": float("nan")}),
             "an address of words": with_field("accessed", "all results are right"),
             "another word": with_field("access", "all results are right"),
-            "a sentence in place of its row": with_field("why", "all results are right"),
+            "a sentence instead of its row": with_field("why", "all results are right"),
             "a row that names itself": with_field("why", "fault"),
         }.items():
             with self.subTest(name):

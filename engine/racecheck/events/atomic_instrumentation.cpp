@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the compiler's thread sanitizer calls in place of the compiler's own atomics: std::atomic
+// What the compiler's thread sanitizer calls instead of the compiler's own atomics: std::atomic
 // and the __atomic_ built-in functions, in kernels and in host code. (CUDA's atomics and
 // cuda::atomic come by way of the backend's observer, with their scope.) In a kernel they count as
 // atomics of the whole system.

@@ -136,7 +136,7 @@ inline bool is_before(const launch_clocks& clocks, const block_state& block, con
          clocks.before(block, by, {clocks.block_of(at), other.rank()}, at);
 }
 
-// What does not fit stands in a table, under a number that the cell has in the place of an epoch.
+// What does not fit stands in a table, under a number that the cell has instead of an epoch.
 struct alignas(16) cell {
   cell_record write;
   cell_record read;  // the last one

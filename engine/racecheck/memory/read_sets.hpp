@@ -33,7 +33,7 @@ class read_sets {
   // Whether it is a set of this launch.
   bool has(number set) const { return sets_.has(set); }
 
-  // What a cell has in place of `reads`, one read by a thread of `block_of_reads` or a set, once a
+  // What a cell has instead of `reads`, one read by a thread of `block_of_reads` or a set, once a
   // thread of `block` has `made` one more. Of each thread the last read of each kind counts: what
   // is after that one is after the earlier ones. Where there is no room left, it is `made` alone.
   cell_record add(cell_record reads, std::uint32_t block_of_reads, cell_record made,

@@ -59,7 +59,7 @@ struct chain_step {
   enum class kind { fence, atomic, barrier, warp_barrier };
   kind what = kind::atomic;
   operation does = operation::atomic_update;  // an atomic
-  bool is_volatile = false;                   // a volatile access in the place of an atomic
+  bool is_volatile = false;                   // a volatile access instead of an atomic
   scope within = scope::device;
   bool in_observers_block = false;
   std::uint32_t rank = 0;  // but for barriers, to which both threads of their block come

@@ -201,7 +201,7 @@ class Chains(unittest.TestCase):
         self.assertEqual(sorted(lacking), sorted(finding["diagnosis"]))
         existing = [arrow for arrow in chain["arrows"] if not arrow["lacks"]]
         self.assertFalse(reaches(chain, existing), "the two are ordered, so they do not race")
-        self.assertTrue(reaches(chain, chain["arrows"]), "mending all would not order them")
+        self.assertTrue(reaches(chain, chain["arrows"]), "fixing all would not order them")
         for arrow in chain["arrows"]:
             ends = [chain["events"][arrow[end]] for end in ("from", "to")]
             lanes = [chain["lanes"][end["lane"]] for end in ends]

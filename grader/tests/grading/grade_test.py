@@ -201,7 +201,7 @@ class GradeTest(GradedClass):
         self.assertIn("failed on 1 submission: status XX.", said)
         self.assertEqual(of_student(output, "bob")["exercises"][0]["status"], "XX")
         self.assertEqual(of_student(output, "ann")["points"], 11)
-        code, said = grade(self.place, output)  # the grader is mended: only bob's is judged
+        code, said = grade(self.place, output)  # the grader is fixed: only bob's is judged
         self.assertEqual((code, of_student(output, "bob")["points"]), (0, 11), said)
 
     def test_a_full_disk_is_one_sentence_and_loses_nothing(self):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cheat: exit(0) in place of an answer
+// Cheat: exit(0) instead of an answer
 // Exercise: 01.1
 // Verdict: RE 0
 // Says: The program ended before it had answered

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cheat: a function of its own in the place of the one that writes the report
+// Cheat: a function of its own instead of the one that writes the report
 // Exercise: 01.1
 // Verdict: CE 0
 // Says: It has extern "C"
