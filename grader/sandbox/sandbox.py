@@ -31,7 +31,8 @@ OF_A_GPU = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 MOST_TOLD = 1 << 16  # bytes
 SMALL = 16 << 20  # bytes of /tmp and /dev/shm
-LEAST_FREE = 1 << 20  # bytes of the disk
+# Bytes of the disk: what a compiler writes for one file, several times over, and what must then be left.
+FREE_BEFORE, FREE_AFTER = 32 << 20, 1 << 20
 
 
 class Sandbox:
@@ -49,12 +50,13 @@ class Sandbox:
 
     def run(self, command, access, environment=None, limits=None, given=None):
         """Runs the command to its end, or to that of its time. Raises Stopped, and SandboxFailed if there is
-        no room any more for what it writes: then how it ended says nothing.
+        no room for what it writes, or none any more: then how it ended says nothing.
 
         If some bytes are `given`, they are what it finds in its standard input, and what it writes there is
         the run's report.
         """
         limits = limits or Limits()
+        self._require_room(access.work)
         variables = {
             "PATH": PATH,
             "LC_ALL": "C.UTF-8",
@@ -85,9 +87,19 @@ class Sandbox:
             watch = Watch(process, access.work, limits, self.stopped, dies_with_its_parent, inbox)
             run = watch.result()
             is_told = confined.BEGUN.encode() in (told.read(MOST_TOLD) or b"")
-        if is_told and free_bytes(access.work) < LEAST_FREE:
+        if is_told and free_bytes(access.work) < FREE_AFTER:
             raise SandboxFailed(f"the disk is full: no room is left in {access.work}")
         return run if is_told or run.limit else run._replace(has_begun=False)
+
+    @staticmethod
+    def _require_room(folder):
+        """A compiler that fails for lack of room removes what it wrote, so afterwards nothing shows."""
+        free = free_bytes(folder)
+        if free < FREE_BEFORE:
+            raise SandboxFailed(
+                f"this machine has {free >> 20} MiB left for temporary files, and each run needs "
+                f"{FREE_BEFORE >> 20} MiB: free some, or set TMPDIR to a folder with more room"
+            )
 
     def _started(self, words, variables, passed, stdin):
         if self.stopped.is_set():
@@ -240,7 +252,10 @@ def _trial(kind):
 def strongest_sandbox(is_required=False):
     """The strongest one that works here. Raises CommandError if one is required and there is only NONE, or
     if not even that runs a program."""
-    kind = next((kind for kind in KINDS if works(kind)), None)
+    try:
+        kind = next((kind for kind in KINDS if works(kind)), None)
+    except SandboxFailed as problem:
+        raise CommandError(f"{problem}.") from problem
     if kind is None:
         said = " ".join(_trial(NONE).output.split())
         raise CommandError(

@@ -37,7 +37,7 @@ from grader.sandbox.sandbox import (
     interpreter,
     strongest_sandbox,
 )
-from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxedRun, Stopped
+from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxedRun, SandboxFailed, Stopped
 from lab_tool.paths import ROOT
 
 # What a program may not do to other files and processes of the user that runs the grader.
@@ -428,6 +428,40 @@ class SandboxTest(unittest.TestCase):
             self.assertLess(time.monotonic() - start, 20)
             with self.assertRaises(Stopped):
                 sandbox.run(["true"], Access(self.folder))
+
+
+class RoomTest(unittest.TestCase):
+    """Without room a right program fails, too: nobody is to be told that it is wrong."""
+
+    def run_with_room(self, *sizes):
+        """The Sandbox's run of a program that makes a file, and whether it did."""
+        with (
+            Sandbox.folder() as folder,
+            mock.patch.object(sandboxes, "free_bytes", mock.Mock(side_effect=sizes)),
+        ):
+            try:
+                Sandbox(NONE).run(["touch", "made"], Access(folder))
+            finally:
+                self.has_run = (folder / "made").exists()
+
+    def test_nothing_is_run_without_room_for_it(self):
+        with self.assertRaisesRegex(SandboxFailed, "31 MiB left .* needs 32 MiB"):
+            self.run_with_room((32 << 20) - 1, 1 << 40)
+        self.assertFalse(self.has_run)
+        self.run_with_room(32 << 20, 1 << 20)
+        self.assertTrue(self.has_run)
+
+    def test_how_a_run_ended_that_has_taken_all_room_says_nothing(self):
+        with self.assertRaisesRegex(SandboxFailed, "the disk is full"):
+            self.run_with_room(32 << 20, (1 << 20) - 1)
+        self.assertTrue(self.has_run)
+
+    def test_a_grade_without_room_is_refused_with_one_sentence(self):
+        with (
+            mock.patch.object(sandboxes, "free_bytes", lambda _: 0),
+            self.assertRaisesRegex(CommandError, "0 MiB left .* set TMPDIR to a folder.*\\.$"),
+        ):
+            strongest_sandbox()
 
 
 class AbandonedFoldersTest(unittest.TestCase):
