@@ -69,11 +69,11 @@ class ExerciseCommandsTest(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         first = result.stdout.splitlines()[0]
         self.assertTrue(first.startswith("01.1 saxpy  "), first)
-        self.assertIn("1 of 16 exercises is done.", result.stdout)
+        self.assertIn("1 of 19 exercises is done.", result.stdout)
         self.assertEqual(self.lab("solution", "saxpy").returncode, 0)
         listed = self.lab("exercises").stdout
         self.assertRegex(listed, r"01\.1  saxpy .* done")
-        self.assertIn("1 of 16 done", listed)
+        self.assertIn("1 of 19 done", listed)
 
     def test_files_that_can_be_none_get_a_sentence(self):
         for name, (text, says) in WRONG_FILES.items():
@@ -190,7 +190,7 @@ class ExerciseCommandsTest(unittest.TestCase):
             (("check", "saxpi"), "there is no exercise saxpi; did you mean saxpy?"),
             (("check", "01.9"), "there is no exercise 01.9"),
             (("check", "0"), "there is no exercise 0"),
-            (("learn", "01"), "01 is a chapter, and its exercises are 01.1, 01.2 and 01.3."),
+            (("learn", "01"), "01 is a chapter, and its exercises are 01.1, 01.2, 01.3 and 01.4."),
             (("hint", "4"), "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
             (("check", "nothing.cu"), "nothing.cu is no exercise's file"),
             (("check", "01.1"), f"./lab learn 01.1 --work {self.work} begins it."),
@@ -239,9 +239,9 @@ class ExerciseCommandsTest(unittest.TestCase):
         self.assertEqual(kept.read_text(encoding="utf-8"), "mine\n")
         self.assertIn(kept.name, result.stdout)
 
-    def test_there_are_sixteen_in_order(self):
+    def test_there_are_nineteen_in_order(self):
         numbers = [each.number for each in all_exercises()]
-        self.assertEqual(len(numbers), 16)
+        self.assertEqual(len(numbers), 19)
         self.assertEqual(numbers, sorted(set(numbers)))
 
     def test_learn_without_a_terminal_says_what_to_do(self):

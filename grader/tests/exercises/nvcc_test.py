@@ -340,7 +340,7 @@ class CommandTest(NvccTest):
 
         result = self.check(ACCEPTS)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("1 of 16 exercises is done.", result.stdout)
+        self.assertIn("1 of 19 exercises is done.", result.stdout)
         self.assertNotIn("nvcc", result.stdout + result.stderr)
 
     def test_a_broken_one_is_one_line_and_one_without_the_standard_none(self):
@@ -349,7 +349,7 @@ class CommandTest(NvccTest):
         self.assertIn(
             "\n  nvcc gave no answer, and the verdict is without it: it ended ", result.stdout
         )
-        self.assertIn("1 of 16 exercises is done.", result.stdout)
+        self.assertIn("1 of 19 exercises is done.", result.stdout)
         calls = self.calls()
         result = self.check("exit 3", version="release 11.8, V11.8.89")
         self.assertNotIn("nvcc", result.stdout + result.stderr)
