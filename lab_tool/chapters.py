@@ -106,3 +106,14 @@ def racecheck_options(folder, chapter):
     """
     options = json.loads((folder / "chapters/chapters.json").read_text(encoding="utf-8"))
     return options[chapter.folder].split()
+
+
+def case_to_prove(chapter, root=ROOT):
+    """The chapter's program whose executions are few enough to explore all of them."""
+    path = root / "chapters" / chapter.folder / "every_order.cu"
+    if not path.is_file():
+        raise CommandError(
+            f"chapter {chapter.number} has no case that is small enough: try 04, or a file of yours.",
+            WRONG_USE,
+        )
+    return path

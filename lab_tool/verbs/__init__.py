@@ -11,6 +11,7 @@ import pathlib
 ALL_VERBS = [
     "run",
     "racecheck",
+    "prove",
     "learn",
     "predict",
     "exercises",

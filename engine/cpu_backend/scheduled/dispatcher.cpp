@@ -10,6 +10,7 @@
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend {
@@ -34,6 +35,10 @@ void dispatcher::run(grid& of) {
   std::vector<unsigned> idle_turns(taking_part.size());
   std::vector<std::uint64_t> numbers, held_back;
   holds_block_.store(true, std::memory_order_relaxed);
+  if (decisions* list = decisions::active()) {
+    run_by_decisions(of, taking_part, *list);
+    taking_part.clear();
+  }
   while (!taking_part.empty() && !of.failed()) {
     numbers.clear();
     held_back.clear();
@@ -73,6 +78,38 @@ void dispatcher::run(grid& of) {
   for (unsigned i = 0; i < wanted; ++i) multiprocessors_[i]->end();
   this_multiprocessor = nullptr;
   observer::launch_ends(of.failed());
+}
+
+// All blocks are resident. Each runs until all of its threads have come to a strong access or wait.
+void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
+                                  decisions& list) {
+  list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z);
+  if (of.total_blocks > resident.size()) list.refuse("many_blocks");
+  for (multiprocessor* each : resident) {
+    if (!of.failed()) each->take_turn();
+  }
+  std::vector<decisions::thread_name> parked;
+  while (!of.failed()) {
+    parked.clear();
+    bool any_block = false, any_goes_on = false;
+    for (const multiprocessor* each : resident) {
+      if (!each->has_block()) continue;
+      any_block = true;
+      for (const unsigned rank : each->parked()) {
+        parked.emplace_back(each->block(), rank);
+        any_goes_on |= !list.waits(parked.back());
+      }
+    }
+    if (!any_block) return;
+    if (!any_goes_on) return fail_as_deadlock(of, resident);
+    const auto [block, rank] = list.next(parked);
+    for (multiprocessor* each : resident) {
+      if (!each->has_block() || each->block() != block) continue;
+      each->decide(rank);
+      each->take_turn();
+      events_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
 }
 
 void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {

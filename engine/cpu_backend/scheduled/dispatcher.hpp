@@ -14,6 +14,8 @@
 
 namespace cpu_backend {
 
+class decisions;
+
 class dispatcher {
  public:
   explicit dispatcher(unsigned) {}
@@ -28,6 +30,7 @@ class dispatcher {
   std::uint64_t events() const { return events_.load(std::memory_order_relaxed); }
 
  private:
+  void run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident, decisions& list);
   void fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident);
 
   std::vector<std::unique_ptr<multiprocessor>> multiprocessors_;

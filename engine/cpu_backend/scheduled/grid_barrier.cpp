@@ -3,11 +3,13 @@
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled/decisions.hpp"
 
 namespace cpu_backend {
 
 void grid_barrier(multiprocessor& of, const place& at) {
   grid& now = of.running_grid();
+  if (decisions* list = decisions::active()) list->refuse("grid_barrier");
   observer::grid_barrier_arrives();
   const std::uint64_t generation = now.barrier_generation;
   if (++now.blocks_at_barrier == now.total_blocks) {

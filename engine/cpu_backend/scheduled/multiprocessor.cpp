@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/multiprocessor.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "cpu_backend/execution/diagnostic.hpp"
@@ -8,6 +9,7 @@
 #include "cpu_backend/execution/stack_hash.hpp"
 #include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend {
@@ -45,6 +47,8 @@ bool multiprocessor::take_block() {
   stealing_.begun = stealing_.asks = false;
   has_fenced_ = is_held_back_after_atomic_ = false;
   fruitless_ = 0;
+  parked_.clear();
+  decided_ = nobody;
   anything_waited_ = true;  // no thread is known to be done by its rank
   warps_.begin_block(0, threads_);
   shared_variables_.clear();
@@ -132,6 +136,9 @@ void block_execution::go_on_with_another() {
 
 void block_execution::block_barrier(place at, bool orders_memory) {
   if (!at.surely_same(barrier_.called_from())) come_to_another_barrier(at);
+  if (!orders_memory) {
+    if (decisions* list = decisions::active()) list->refuse("stealing");
+  }
   observer::barrier_arrives(orders_memory);
   observer::thread_pauses();      // go_on_with_another ends the pause
   memory_wait::memory_changed();  // one thread less to wait for memory
@@ -172,10 +179,40 @@ void multiprocessor::hold_back_now() {
   give_turn_back(false);
 }
 
+// ---- A run by decisions
+
+void multiprocessor::wait_for_decision() {
+  if (!decisions::active()) return;
+  const unsigned rank = thread_rank();
+  parked_.insert(std::lower_bound(parked_.begin(), parked_.end(), rank), rank);
+  const auto all_are_parked = [&] {
+    return all_have_started() && parked_.size() == running_ - barrier_.arrived() - warps_.waiting();
+  };
+  while (decided_ != rank) {
+    note_wait(wait_reason::spinning, {});
+    if (decided_ == nobody && all_are_parked()) {
+      give_turn_back(false);
+    } else {
+      runnable_.push(current_);
+      go_on_with_another();
+    }
+  }
+  decided_ = nobody;
+  parked_.erase(std::find(parked_.begin(), parked_.end(), rank));
+}
+
+void multiprocessor::accessed_strongly(const void* address, std::size_t bytes, char kind,
+                                       bool changed_memory) {
+  decisions* const list = decisions::active();
+  if (!list) return;
+  list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory, noted_state_);
+  noted_state_ = 0;
+}
+
 // ---- Waiting by looking at memory again and again
 
 void multiprocessor::note_state(const void* frame) {
-  if (fruitless_ + 1 < fruitless_limit) return;
+  if (fruitless_ + 1 < fruitless_limit && !decisions::active()) return;
   const fiber_stack& stack = *current_->own.stack;
   noted_state_ = hash_of_thread(frame, stack.bottom + stack.bytes);
 }
@@ -193,6 +230,7 @@ bool multiprocessor::all_wait_for_memory() const {
 }
 
 void block_execution::let_others_run(const place& at) {
+  if (decisions::active()) return;  // they run at each strong access
   fruitless_ = 0;
   current_->reason = wait_reason::spinning;
   current_->waits_at = at;

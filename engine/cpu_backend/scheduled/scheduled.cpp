@@ -5,6 +5,7 @@
 #include "cpu_backend/execution/kernel_fault.hpp"
 #include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend::scheduled {
@@ -38,6 +39,25 @@ void progressed() {
 
 void memory_changed() {
   if (multiprocessor* on = this_multiprocessor) on->changed_memory();
+}
+
+void strong_access_begins() {
+  if (multiprocessor* on = this_multiprocessor) on->wait_for_decision();
+}
+
+void strong_access_done(const void* address, std::size_t bytes, char kind, bool changed_memory) {
+  if (multiprocessor* on = this_multiprocessor) {
+    on->accessed_strongly(address, bytes, kind, changed_memory);
+  }
+}
+
+void barrier_opened() {
+  if (decisions* list = decisions::active()) list->barrier_opened(this_multiprocessor->block());
+}
+
+void lanes_met(unsigned first_rank, unsigned lanes) {
+  decisions* const list = decisions::active();
+  if (list) list->lanes_met(this_multiprocessor->block(), first_rank, lanes);
 }
 
 void give_turn_back() {

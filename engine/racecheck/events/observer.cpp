@@ -83,10 +83,12 @@ void barrier_arrives(bool orders_memory) {
   consumer().barrier_arrives(now.thread(), orders_memory);
 }
 void barrier_opens(const place& at) {
+  scheduled::barrier_opened();
   const checker_synchronizes now;
   consumer().barrier_opens(racecheck::place_of(at));
 }
 void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at) {
+  scheduled::lanes_met(first_rank, lanes);
   if (!orders_memory) return;
   const checker_synchronizes now;
   consumer().lanes_meet(first_rank, lanes, racecheck::place_of(at));
@@ -105,7 +107,9 @@ void fenced(const fence& done) {
                     racecheck::place_of(done.called_from));
 }
 void atomic_begins(const void* address, std::size_t bytes) {
-  if (!running_thread || !racecheck::weak_memory::active) return;
+  if (!running_thread) return;
+  scheduled::strong_access_begins();
+  if (!racecheck::weak_memory::active) return;
   const checker_works now;
   racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),
                                                        bytes);

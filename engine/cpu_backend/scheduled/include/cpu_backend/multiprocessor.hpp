@@ -30,6 +30,9 @@ class multiprocessor : public block_execution {
   // Since when its block is held back, on a clock that only grows; 0: it is not.
   std::uint64_t held_back() const { return held_back_; }
   std::uint64_t block() const { return block_; }
+  // In a run by decisions: the ranks of the threads before a strong access, and whose is next.
+  const std::vector<unsigned>& parked() const { return parked_; }
+  void decide(unsigned rank) { decided_ = rank; }
   // After the launch; forgets the block that a failed one left.
   void end();
   const uint3& block_index() const { return block_index_; }
@@ -71,6 +74,10 @@ class multiprocessor : public block_execution {
     if (is_held_back_after_atomic_) [[unlikely]]
       hold_back_now();
   }
+  // Before a strong access, in a run by decisions: returns when it is this thread's turn.
+  void wait_for_decision();
+  // Such an access has happened; `kind` is U of an update, S of a store, L of a load.
+  void accessed_strongly(const void* address, std::size_t bytes, char kind, bool changed_memory);
   // Here the scheduler may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.
@@ -100,6 +107,9 @@ class multiprocessor : public block_execution {
   bool has_fenced_ = false;  // since the block was held back last
   std::uint64_t held_back_ = 0;
   std::uint64_t noted_state_ = 0;
+  static constexpr unsigned nobody = ~0u;
+  std::vector<unsigned> parked_;
+  unsigned decided_ = nobody;
   memory_wait memory_wait_;
   std::vector<const void*> looks_from_;  // of each fiber
   std::vector<std::uint16_t> start_order_;

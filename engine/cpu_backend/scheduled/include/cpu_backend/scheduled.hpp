@@ -36,6 +36,13 @@ void accessed(bool changed_memory, const void* from);
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
+// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp): `kind` is U
+// of an update, S of a store, L of a load.
+void strong_access_begins();
+void strong_access_done(const void* address, std::size_t bytes, char kind, bool changed_memory);
+// In such a run: who has waited for whom.
+void barrier_opened();
+void lanes_met(unsigned first_rank, unsigned lanes);
 // Another block may go on, whatever the thread is doing.
 void give_turn_back();
 

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""`./lab prove`: it counts executions right, refutes what races, and claims no more than it has explored."""
+
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+from lab_runs import interrupt, lab, started
+from this_build import BUILD, ROOT
+
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+CASE = ROOT / "chapters/04_last_block_guard/every_order.cu"
+MUTANTS = {  # of last_block.cuh: what is replaced, and the diagnosis
+    "relaxed_ticket": ("memory_order_acq_rel", "memory_order_relaxed", "missing acquire"),
+    "ticket_of_block_scope": ("thread_scope_device", "thread_scope_block", "scope too narrow"),
+    "ticket_without_acquire": ("memory_order_acq_rel", "memory_order_release", "missing acquire"),
+    "ticket_without_release": ("memory_order_acq_rel", "memory_order_acquire", "missing release"),
+}
+
+# Two arguments: the blocks, and KERNEL's choice. Each block has two threads; word[] is 0 at first.
+PROGRAM = """\
+#include <cuda_runtime.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <cuda/atomic>
+
+using word_of_device = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+__global__ void kernel(unsigned* word, unsigned* out) {
+  BODY
+}
+
+int main(int, char** words) {
+  unsigned *word, *out;
+  cudaMallocManaged(&word, 8 * sizeof(unsigned));
+  cudaMallocManaged(&out, 8 * sizeof(unsigned));
+  for (int i = 0; i < 8; ++i) word[i] = out[i] = 0;
+  const unsigned blocks = static_cast<unsigned>(std::atoi(words[1]));
+  HOST
+  kernel<<<blocks, THREADS>>>(word, out);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 2;
+  std::printf("%u %u %u\\n", out[0], out[1], out[2]);
+}
+"""
+# Three items, handed out by tickets.
+QUEUE = """
+  __shared__ unsigned item;
+  for (;;) {
+    if (threadIdx.x == 0) item = word_of_device(*word).fetch_add(1, cuda::memory_order_relaxed);
+    __syncthreads();
+    const unsigned mine = item;
+    __syncthreads();
+    if (mine >= 3) return;
+    if (threadIdx.x == 0) out[mine] = mine * mine;
+  }
+"""
+NOTHING_STRONG = "out[2 * blockIdx.x + threadIdx.x] = blockIdx.x;"
+STORES = """
+  if (threadIdx.x == 0) {
+    word_of_device(word[blockIdx.x]).store(1, cuda::memory_order_relaxed);
+    out[blockIdx.x] = word_of_device(word[1 - blockIdx.x]).load(cuda::memory_order_relaxed);
+  }
+"""
+# Only one of the six orders of three tickets has the race.
+RARE = """
+  if (threadIdx.x == 0) {
+    const unsigned ticket = word_of_device(*word).fetch_add(1, cuda::memory_order_relaxed);
+    if (ticket + blockIdx.x == 2 && blockIdx.x != 1) atomicAdd(&word[1], 1);
+    if (ticket == 1 && blockIdx.x == 1 && atomicAdd(&word[1], 0) == 1) out[0] = 1;
+    if (blockIdx.x == 2 && ticket == 0) out[0] = 2;
+  }
+"""
+POLL = """
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    word_of_device(*word).exchange(1, cuda::memory_order_release);
+  } else if (threadIdx.x == 0) {
+    while (word_of_device(*word).fetch_add(0, cuda::memory_order_acquire) == 0) {
+    }
+  }
+"""
+NOBODY_COMES = "while (atomicAdd(word, 0) == 0) {}"
+ENDLESS = "for (;;) atomicAdd(word, 1);"
+# The lanes' order is settled by the warp, and by the barrier.
+IN_ORDER = """
+  if (threadIdx.x == 0) atomicAdd(&word[blockIdx.x], 1);
+  __syncwarp();
+  if (threadIdx.x == 1) atomicAdd(&word[blockIdx.x], 2);
+  __syncthreads();
+  if (threadIdx.x == 0) out[blockIdx.x] = atomicAdd(&word[blockIdx.x], 3);
+"""
+
+
+@unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
+class Prove(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, body, threads=2, host=""):
+        text = PROGRAM.replace("BODY", body).replace("HOST", host)
+        (self.folder / "own.cu").write_text(text.replace("THREADS", str(threads)))
+
+    def prove(self, *words, blocks=2, target="own.cu", **given):
+        options = ["--", str(blocks)] if blocks else []
+        return lab(
+            "prove", target, "--build", str(BUILD), *words, *options, folder=self.folder, **given
+        )
+
+    def proves(self, result, words):
+        self.assertEqual(result.returncode, 0, result)
+        self.assertIn(f"\nproved: {words}", f"\n{result.stdout}")
+        self.assertIn("\nbounds: this grid, these inputs; all blocks are resident", result.stdout)
+
+    def test_the_guard_has_six_executions(self):
+        result = self.prove(blocks=0, target="04")
+        self.proves(
+            result,
+            "6 executions of 3 blocks of 2 threads; no race, no fault; "
+            'one result: "sum 15, counter 0"',
+        )
+
+    def test_the_queue_has_16_and_162(self):
+        self.write(QUEUE)
+        self.proves(self.prove(blocks=2), "16 executions of 2 blocks of 2 threads")
+        self.proves(self.prove(blocks=3), "162 executions of 3 blocks of 2 threads")
+
+    def test_the_mutants_of_the_guard_are_refuted(self):
+        copy = self.folder / "copy/04_last_block_guard"
+        copy.mkdir(parents=True)
+        right = (CASE.parent / "last_block.cuh").read_text()
+        include = ["--include", "copy", "--include", str(ROOT / "chapters")]
+        for name, (old, new, diagnosis) in MUTANTS.items():
+            with self.subTest(mutant=name):
+                self.assertEqual(right.count(old), 1)
+                (copy / "last_block.cuh").write_text(right.replace(old, new))
+                (copy / "last_block_guard.cuh").write_text(
+                    (CASE.parent / "last_block_guard.cuh").read_text()
+                )
+                (self.folder / "own.cu").write_text(CASE.read_text())
+                result = self.prove(*include, blocks=0)
+                self.assertEqual(result.returncode, 1, result)
+                self.assertIn("refuted by execution ", result.stdout)
+                self.assertIn(diagnosis, result.stdout)
+                self.assertNotIn("proved", result.stdout)
+                again = self.prove(*include, "--replay", "prove.txt", blocks=0)
+                self.assertEqual(again.returncode, 1, again)
+                self.assertIn(diagnosis, again.stdout)
+
+    def test_a_race_in_one_order_alone_is_found_and_replayed(self):
+        self.write(RARE)
+        result = self.prove(blocks=3)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("refuted by execution ", result.stdout)
+        again = self.prove("--replay", "prove.txt", blocks=3)
+        self.assertEqual(again.returncode, 1, again)
+        self.assertIn("race (global memory) on out[0]", again.stdout)
+
+    def test_without_strong_accesses_there_is_one_execution(self):
+        self.write(NOTHING_STRONG)
+        self.proves(self.prove(blocks=3), "1 execution of 3 blocks of 2 threads")
+
+    def test_the_order_within_a_block_is_no_choice(self):
+        self.write(IN_ORDER)
+        self.proves(self.prove(blocks=2), "1 execution of 2 blocks of 2 threads")
+
+    def test_a_program_with_stores_is_never_called_proved(self):
+        self.write(STORES)
+        result = self.prove(blocks=2)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("\nexplored: 3 executions of 2 blocks", f"\n{result.stdout}")
+        self.assertIn("; 3 different outputs\n", result.stdout)
+        self.assertIn(
+            "\nnot proved: all interleavings were explored, older values were not\n", result.stdout
+        )
+        self.assertNotIn("\nproved", f"\n{result.stdout}")
+
+    def test_a_failed_poll_waits_for_a_write(self):
+        self.write(POLL)
+        self.proves(self.prove(blocks=2), "3 executions of 2 blocks")
+
+    def test_a_poll_for_which_nobody_writes_is_a_deadlock(self):
+        self.write(NOBODY_COMES)
+        result = self.prove(blocks=2)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("deadlock", result.stdout)
+
+    def test_what_is_not_explored_is_refused_in_a_sentence(self):
+        self.write(ENDLESS)
+        result = self.prove()
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("more than 2,000 strong accesses", result.stderr)
+        self.write(NOTHING_STRONG)
+        result = self.prove(blocks=9)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("more blocks than are resident at once", result.stderr)
+
+    def test_randomness_of_the_host_is_noticed(self):
+        host = (
+            "timespec now; clock_gettime(CLOCK_REALTIME, &now); *word = unsigned(now.tv_nsec) | 1;"
+        )
+        body = "if (threadIdx.x == 0) atomicAdd(&word[1 + atomicAdd(word, 1) % 5], 1);"
+        self.write(body, host=host)
+        result = self.prove(blocks=3)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertNotIn("\nproved", f"\n{result.stdout}")
+
+    def test_limits_end_with_not_proved(self):
+        self.write(QUEUE)
+        result = self.prove("--limit", "5", blocks=3)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("not proved: 5 executions explored", result.stdout)
+        result = self.prove("--seconds", "1", blocks=6)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertRegex(result.stdout, r"not proved: \d+ executions? explored.*\(--seconds\)")
+
+    def test_an_interruption_says_how_far_it_came(self):
+        self.write(QUEUE)
+        self.prove("--limit", "1")  # builds it
+        command = [
+            sys.executable,
+            ROOT / "lab",
+            "prove",
+            "own.cu",
+            "--build",
+            str(BUILD),
+            "--",
+            "6",
+        ]
+        with started(command, self.folder) as process:
+            self.assertIn("exploring", process.stdout.readline())
+            said, problems = interrupt(process)
+        self.assertEqual(process.returncode, 130)
+        self.assertRegex(said, r"not proved: \d+ executions? explored.*interrupted")
+        self.assertNotIn("Traceback", problems)
+
+    def test_wrong_lists_are_refused_in_one_sentence(self):
+        self.write(QUEUE)
+        for text, words in (
+            ("0.0\nx\n", "'x' is not a block and a thread"),
+            ("7.7\n", "decision 1 "),
+        ):
+            (self.folder / "list").write_text(text)
+            result = self.prove("--replay", "list")
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn(words, result.stderr)
+        self.assertIn("missing.txt", self.prove("--replay", "missing.txt").stderr)
+
+    def test_a_file_of_another_kind_is_kept(self):
+        self.write(QUEUE)
+        (self.folder / "prove.txt").write_text("mine\n")
+        self.assertIn("a file of another kind is there", self.prove().stderr)
+        self.assertEqual((self.folder / "prove.txt").read_text(), "mine\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
