@@ -86,6 +86,8 @@ def explore(program, options, limit, seconds):
                     break
                 if not trace.shapes:
                     raise CommandError("not proved: the program has launched no kernel.")
+                if run.report and run.report["forgotten_reads"]:
+                    raise CommandError("not proved: there was no room to remember all reads.")
                 complete.add(happened[-1])
                 shapes = trace.shapes
                 if problem_of(run, seconds) or run.report["findings"]:
