@@ -8,7 +8,6 @@ from lab_tool.verbs import VERBS, load
 
 OVERVIEW = """\
 usage: ./lab VERB [options] [-- program options], or ./lab --version
-
 {verbs}
 
 For a start: ./lab run, then ./lab learn. What a verb takes: ./lab VERB --help

@@ -13,7 +13,7 @@ from engine.driver.errors import CommandError
 
 LINE = re.compile(
     r"launch (?P<blocks>\d+) (?P<threads>\d+)|event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) "
-    r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+)|barrier (?P<all_of>\d+)|"
+    r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) (?P<value>\w+)|barrier (?P<all_of>\d+)|"
     r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+)|refused (?P<why>\w+)"
 )
 
@@ -23,6 +23,12 @@ class Event(NamedTuple):
     thread: tuple  # the block's number, and the thread's rank
     kind: str  # U of an update, S of a store, L of a load
     cells: tuple  # the bytes that it accesses, each with its memory
+    value: str  # of the word after it; no pointers, which differ from run to run
+
+    @property
+    def name(self):
+        """Of its thread, among those of all launches."""
+        return self.launch, self.thread
 
     @property
     def decision(self):
@@ -53,7 +59,7 @@ def read_trace(text):
             cells = tuple(
                 (match["memory"], begin + offset) for offset in range(int(match["bytes"]))
             )
-            events.append(Event(len(shapes), thread, match["kind"], cells))
+            events.append(Event(len(shapes), thread, match["kind"], cells, match["value"]))
             before.append(known.get(thread, inherited))
             of_all |= 1 << len(events) - 1
             known[thread] = before[-1] | 1 << len(events) - 1
@@ -77,10 +83,10 @@ def graphs(events):
     threads, last, graph = {}, {}, frozenset()
     yield graph
     for event in events:
-        name = (event.launch, event.thread)
+        name = event.name
         number = threads[name] = threads.get(name, -1) + 1
         sources = tuple(last.get(cell) for cell in event.cells)
-        node = (name, number, event.kind, sources)
+        node = (name, number, event.kind, sources, event.value)
         graph = graph | {node}
         if event.kind != "L":
             last.update(dict.fromkeys(event.cells, (name, number)))

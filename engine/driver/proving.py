@@ -4,7 +4,6 @@
 import pathlib
 import tempfile
 import time
-from typing import NamedTuple, Optional
 
 from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.executions import graphs, misses_older_values, read_trace, reversals
@@ -24,17 +23,6 @@ DIFFERENT = (
 SEED = 0
 
 
-class Explored(NamedTuple):
-    """How far an exploration has come."""
-
-    executions: int
-    shapes: tuple
-    results: list  # what the program printed, each text once
-    misses_older_values: bool
-    failed: Optional[tuple]  # the run that failed, and its decisions
-    unfinished: str = ""  # why it has not come to the end, if so
-
-
 def run_decided(program, options, decisions, timeout, folder):
     """One run by the decisions: what the race checker says of it, and its trace."""
     listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
@@ -46,64 +34,89 @@ def run_decided(program, options, decisions, timeout, folder):
     return run, read_trace(text[: text.rfind("\n") + 1])
 
 
+class Exploration:
+    """What is known after some runs, and what is still to be run."""
+
+    def __init__(self):
+        self.executions = set()  # the graphs of complete ones
+        self.shapes = ()
+        self.results = []  # what the program printed, each text once
+        self.prints_the_same = True  # in two runs of the same decisions
+        self.misses_older_values = False
+        self.failed = None  # the run that failed, and its decisions
+        self.unfinished = ""  # why it has not come to the end, if so
+        self._waiting = [[], []]  # the first twice: two runs must not differ
+        self._started = set()  # graphs, each with the thread that went on from there
+        self._first = None
+
+    def run_all(self, run, limit, deadline):
+        """Runs until all executions are known, one fails, or there are `limit` of them, or time is over."""
+        while self._waiting and not self.failed:
+            if len(self.executions) >= limit:
+                self.unfinished = f"stopped at {limit:,} executions (--limit)"
+                return
+            if time.monotonic() >= deadline:
+                self.unfinished = "its time was over (--seconds)"
+                return
+            prefix = self._waiting.pop()
+            known = list(graphs(prefix[:-1]))[-1]
+            if prefix and (known, prefix[-1].name) in self._started:
+                continue
+            if prefix:
+                self._started.add((known, prefix[-1].name))
+            self._take(*run([each.decision for each in prefix]), prefix, known, deadline)
+
+    def _take(self, run, trace, prefix, known, deadline):
+        if trace.refused == "waits":
+            return  # the last thread looks again only once somebody has written
+        if trace.refused in REFUSALS:
+            raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
+        happened = list(graphs(trace.events))
+        is_same = len(happened) >= len(prefix) and happened[max(len(prefix) - 1, 0)] == known
+        if trace.refused or not is_same:
+            raise CommandError(f"not proved: {DIFFERENT}.")
+        if not trace.shapes:
+            raise CommandError("not proved: the program has launched no kernel.")
+        is_stopped = run.code is None or (run.report or {}).get("ended_by_time")
+        if is_stopped and time.monotonic() >= deadline:
+            return
+        if run.report and run.report["forgotten_reads"]:
+            raise CommandError("not proved: there was no room to remember all reads.")
+        self.executions.add(happened[-1])
+        self.shapes = trace.shapes
+        if problem_of(run, 0) or run.report["findings"]:
+            self.failed = run, [each.decision for each in trace.events]
+            return
+        if not prefix and self._first is None:
+            self._first = happened[-1], run.output
+        elif not prefix:
+            if self._first[0] != happened[-1]:
+                raise CommandError(f"not proved: {DIFFERENT}.")
+            self.prints_the_same = self._first[1] == run.output
+        if run.output not in self.results:
+            self.results.append(run.output)
+        self.misses_older_values = self.misses_older_values or misses_older_values(trace)
+        self._started.update((graph, each.name) for graph, each in zip(happened, trace.events))
+        self._waiting += reversals(trace)
+
+
 def explore(program, options, limit, seconds):
-    """Explores until all executions are known, one fails, or `limit` or `seconds` is reached."""
-    say(
-        f"exploring {pathlib.Path(program).name.removesuffix('_racecheck')}: Ctrl-C says how far it came"
-    )
+    """An Exploration of the program, as far as it comes."""
+    name = pathlib.Path(program).name.removesuffix("_racecheck")
+    say(f"exploring {name}: Ctrl-C says how far it came")
+    exploration = Exploration()
     deadline = time.monotonic() + seconds
-    started, complete, results = set(), set(), []
-    shapes, misses, unfinished, failed = (), False, "", None
-    waiting = [[]]
-    with tempfile.TemporaryDirectory(prefix="lab-prove-") as folder:
-        try:
-            while waiting:
-                if time.monotonic() >= deadline:
-                    unfinished = f"stopped after {seconds} s (--seconds)"
-                    break
-                prefix = waiting.pop()
-                expected = list(graphs(prefix))
-                if expected[-1] in started:
-                    continue
+    try:
+        with tempfile.TemporaryDirectory(prefix="lab-prove-") as folder:
+
+            def run(decisions):
                 left = max(1, round(deadline - time.monotonic()))
-                decisions = [each.decision for each in prefix]
-                run, trace = run_decided(program, options, decisions, left, folder)
-                started.add(expected[-1])
-                if trace.refused == "waits":
-                    continue  # its last thread looks again only once somebody has written
-                if trace.refused in REFUSALS:
-                    raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
-                happened = list(graphs(trace.events))
-                known = max(len(prefix) - 1, 0)
-                is_same = len(happened) > known and happened[known] == expected[known]
-                if trace.refused or not is_same:
-                    raise CommandError(f"not proved: {DIFFERENT}.")
-                decisions = [each.decision for each in trace.events]
-                if (
-                    run.code is None or (run.report or {}).get("ended_by_time")
-                ) and time.monotonic() >= deadline:
-                    unfinished = f"stopped after {seconds} s (--seconds)"
-                    break
-                if not trace.shapes:
-                    raise CommandError("not proved: the program has launched no kernel.")
-                if run.report and run.report["forgotten_reads"]:
-                    raise CommandError("not proved: there was no room to remember all reads.")
-                complete.add(happened[-1])
-                shapes = trace.shapes
-                if problem_of(run, seconds) or run.report["findings"]:
-                    failed = run, decisions
-                    break
-                if run.output not in results:
-                    results.append(run.output)
-                misses = misses or misses_older_values(trace)
-                started.update(happened)
-                waiting += reversals(trace)
-                if len(complete) >= limit and waiting:
-                    unfinished = f"stopped at {limit:,} executions (--limit)"
-                    break
-        except KeyboardInterrupt:
-            unfinished = "interrupted"
-    return Explored(len(complete), shapes, results, misses, failed, unfinished)
+                return run_decided(program, options, decisions, left, folder)
+
+            exploration.run_all(run, limit, deadline)
+    except KeyboardInterrupt:
+        exploration.unfinished = "interrupted"
+    return exploration
 
 
 def shape_in_words(shapes):
@@ -117,13 +130,15 @@ def shape_in_words(shapes):
 
 def say_explored(explored):
     """Says what an exploration without a failure has shown; returns the exit code."""
-    executions = counted(explored.executions, "execution")
+    executions = counted(len(explored.executions), "execution")
     if explored.unfinished:
         say(
             f"not proved: {executions} explored, none with a race or a fault; {explored.unfinished}"
         )
         return INTERRUPTED if explored.unfinished == "interrupted" else 1
-    if len(explored.results) == 1:
+    if not explored.prints_the_same:
+        result = "what it prints differs by itself, so nothing is said of its results"
+    elif len(explored.results) == 1:
         text = explored.results[0].strip()
         shown = f'"{text}"' if text and "\n" not in text else "the same output"
         result = f"one result: {shown}"

@@ -22,7 +22,6 @@ from lab_tool.builds.observed_programs import observed_programs, observing_folde
 from lab_tool.chapters import case_to_prove, chosen_chapters
 from lab_tool.options import add_build, add_chapter_or_file
 from lab_tool.own_files import is_file
-from lab_tool.paths import ROOT
 
 MOST = 1_000_000
 BEGINNING = "# Decisions of lab prove: whose strong access is next, as block.thread"
@@ -66,7 +65,6 @@ def act(arguments):
         if len(chapters) > 1:
             raise CommandError("prove takes one chapter or file, as in ./lab prove 04.", WRONG_USE)
         arguments.target = str(case_to_prove(chapters[0]))
-        arguments.include = [*arguments.include, str(ROOT / "chapters")]
     if arguments.replay is not None:
         return replay_one(arguments)
     outputs = NamedOutputs(arguments.force, sources_of(arguments))
@@ -76,7 +74,7 @@ def act(arguments):
     if not explored.failed:
         return say_explored(explored)
     run, decisions = explored.failed
-    say(f"refuted by execution {explored.executions}:")
+    say(f"refuted by execution {len(explored.executions)}:")
     say_findings_of(program, run, merging, arguments.seconds)
     file.write("\n".join([BEGINNING, *decisions]) + "\n")
     words = [*asked, "--replay", arguments.decisions, *options_of_program(arguments)]
@@ -99,7 +97,7 @@ def replay_one(arguments):
 
 
 VERB = Verb(
-    summary="explores all executions of a small program, and proves it or shows one that fails",
+    summary="explores all executions of a small program",
     usage=[
         "prove CHAPTER [options] [-- program options]",
         "prove FILE.cu ... [options] [-- program options]",
@@ -108,7 +106,7 @@ VERB = Verb(
 Runs a program under the race checker once for each execution that its atomics allow, and says what
 is proved, within which bounds. For small grids and inputs. Always on the CPU backend.""",
     examples=[
-        ("./lab prove 04", "chapter 04's guard, with 3 blocks of 2 threads"),
+        ("./lab prove 04", "chapter 04's guard, with 3 blocks"),
         ("./lab prove FILE.cu --limit 100", "your file, and at most 100 executions"),
         ("./lab prove FILE.cu --replay prove.txt", "one execution that failed, again"),
     ],

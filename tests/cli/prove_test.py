@@ -5,6 +5,7 @@ import json
 import pathlib
 import sys
 import tempfile
+import time
 import unittest
 
 from lab_runs import interrupt, lab, started
@@ -30,7 +31,7 @@ PROGRAM = """\
 
 using word_of_device = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-__global__ void kernel(unsigned* word, unsigned* out) {
+__global__ void kernel([[maybe_unused]] unsigned* word, [[maybe_unused]] unsigned* out) {
   BODY
 }
 
@@ -65,6 +66,12 @@ STORES = """
     out[blockIdx.x] = word_of_device(word[1 - blockIdx.x]).load(cuda::memory_order_relaxed);
   }
 """
+TICKET = "word_of_device(*word).fetch_add(1, cuda::memory_order_relaxed);"
+BEGINS_WITH_AN_UPDATE = {
+    "load": f"{TICKET} word_of_device(*word).load(cuda::memory_order_relaxed);",
+    "store of another's word": f"{TICKET} word_of_device(*word).store(7, cuda::memory_order_relaxed);",
+    "comparison that fails": f"{TICKET} atomicCAS(word, 99, 1);",
+}
 # Only one of the six orders of three tickets has the race.
 RARE = """
   if (threadIdx.x == 0) {
@@ -130,24 +137,21 @@ class Prove(unittest.TestCase):
         self.proves(self.prove(blocks=3), "162 executions of 3 blocks of 2 threads")
 
     def test_the_mutants_of_the_guard_are_refuted(self):
-        copy = self.folder / "copy/04_last_block_guard"
-        copy.mkdir(parents=True)
         right = (CASE.parent / "last_block.cuh").read_text()
-        include = ["--include", "copy", "--include", str(ROOT / "chapters")]
+        kernel = (CASE.parent / "last_block_guard.cuh").read_text()
+        kernel = kernel.replace("04_last_block_guard/last_block.cuh", "last_block.cuh")
+        (self.folder / "last_block_guard.cuh").write_text(kernel)
+        (self.folder / "own.cu").write_text(CASE.read_text().replace("04_last_block_guard/", ""))
         for name, (old, new, diagnosis) in MUTANTS.items():
             with self.subTest(mutant=name):
                 self.assertEqual(right.count(old), 1)
-                (copy / "last_block.cuh").write_text(right.replace(old, new))
-                (copy / "last_block_guard.cuh").write_text(
-                    (CASE.parent / "last_block_guard.cuh").read_text()
-                )
-                (self.folder / "own.cu").write_text(CASE.read_text())
-                result = self.prove(*include, blocks=0)
+                (self.folder / "last_block.cuh").write_text(right.replace(old, new))
+                result = self.prove(blocks=0)
                 self.assertEqual(result.returncode, 1, result)
                 self.assertIn("refuted by execution ", result.stdout)
                 self.assertIn(diagnosis, result.stdout)
                 self.assertNotIn("proved", result.stdout)
-                again = self.prove(*include, "--replay", "prove.txt", blocks=0)
+                again = self.prove("--replay", "prove.txt", blocks=0)
                 self.assertEqual(again.returncode, 1, again)
                 self.assertIn(diagnosis, again.stdout)
 
@@ -158,7 +162,7 @@ class Prove(unittest.TestCase):
         self.assertIn("refuted by execution ", result.stdout)
         again = self.prove("--replay", "prove.txt", blocks=3)
         self.assertEqual(again.returncode, 1, again)
-        self.assertIn("race (global memory) on out[0]", again.stdout)
+        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
 
     def test_without_strong_accesses_there_is_one_execution(self):
         self.write(NOTHING_STRONG)
@@ -178,6 +182,15 @@ class Prove(unittest.TestCase):
             "\nnot proved: all interleavings were explored, older values were not\n", result.stdout
         )
         self.assertNotIn("\nproved", f"\n{result.stdout}")
+
+    def test_one_access_that_could_get_an_older_value_is_enough(self):
+        for name, body in BEGINS_WITH_AN_UPDATE.items():
+            with self.subTest(access=name):
+                self.write(f"if (threadIdx.x == 0) {{ {body} }}")
+                result = self.prove(blocks=2)
+                self.assertEqual(result.returncode, 1, result)
+                self.assertIn("older values were not", result.stdout)
+                self.assertNotIn("\nproved", f"\n{result.stdout}")
 
     def test_a_failed_poll_waits_for_a_write(self):
         self.write(POLL)
@@ -199,15 +212,55 @@ class Prove(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result)
         self.assertIn("more blocks than are resident at once", result.stderr)
 
-    def test_randomness_of_the_host_is_noticed(self):
-        host = (
-            "timespec now; clock_gettime(CLOCK_REALTIME, &now); *word = unsigned(now.tv_nsec) | 1;"
+    def test_a_barrier_of_the_grid_is_refused(self):
+        self.write("cooperative_groups::this_grid().sync();")
+        text = (self.folder / "own.cu").read_text()
+        launch = (
+            "void* arguments[] = {&word, &out};\n"
+            "  cudaLaunchCooperativeKernel((void*)kernel, dim3(blocks), dim3(2), arguments, 0, 0);"
         )
-        body = "if (threadIdx.x == 0) atomicAdd(&word[1 + atomicAdd(word, 1) % 5], 1);"
-        self.write(body, host=host)
+        text = text.replace("kernel<<<blocks, 2>>>(word, out);", launch)
+        (self.folder / "own.cu").write_text("#include <cooperative_groups.h>\n" + text)
+        result = self.prove()
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("a barrier of the grid is not explored yet", result.stderr)
+
+    def test_blocks_that_cancel_others_are_refused(self):
+        self.write("cuda::for_each_canceled_block<1>([&](dim3 block) { out[block.x] = 1; });")
+        text = (self.folder / "own.cu").read_text()
+        (self.folder / "own.cu").write_text("#include <cuda/work_stealing>\n" + text)
+        result = self.prove()
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("blocks that cancel others are not explored yet", result.stderr)
+
+    def test_additions_and_launches_are_counted_like_any_other(self):
+        self.write("atomicAdd(word, 1);")
+        self.proves(self.prove(blocks=2), "24 executions of 2 blocks of 2 threads")
+        self.write(
+            "if (threadIdx.x == 0) atomicAdd(word, 1);",
+            host="kernel<<<blocks, 2>>>(word, out);",
+        )
+        self.proves(self.prove(blocks=2), "4 executions of 2 blocks of 2 threads")
+
+    def test_randomness_of_the_host_is_noticed(self):
+        self.write(
+            "if (threadIdx.x == 0) atomicAdd(&word[blockIdx.x], word[7]);",
+            host="timespec now; clock_gettime(CLOCK_REALTIME, &now); word[7] = unsigned(now.tv_nsec);",
+        )
         result = self.prove(blocks=3)
         self.assertEqual(result.returncode, 1, result)
-        self.assertNotIn("\nproved", f"\n{result.stdout}")
+        self.assertIn("two runs of the same decisions differ", result.stderr)
+        self.assertNotIn("proved", result.stdout)
+
+    def test_what_differs_by_itself_is_no_result(self):
+        self.write(
+            NOTHING_STRONG,
+            host='timespec now; clock_gettime(CLOCK_REALTIME, &now); std::printf("%ld ", now.tv_nsec);',
+        )
+        self.proves(
+            self.prove(),
+            "1 execution of 2 blocks of 2 threads; no race, no fault; what it prints differs by itself",
+        )
 
     def test_limits_end_with_not_proved(self):
         self.write(QUEUE)
@@ -233,6 +286,7 @@ class Prove(unittest.TestCase):
         ]
         with started(command, self.folder) as process:
             self.assertIn("exploring", process.stdout.readline())
+            time.sleep(0.5)
             said, problems = interrupt(process)
         self.assertEqual(process.returncode, 130)
         self.assertRegex(said, r"not proved: \d+ executions? explored.*interrupted")

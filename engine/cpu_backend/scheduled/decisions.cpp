@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 #include "cpu_backend/runtime/allocation_table.hpp"
 
@@ -67,15 +68,29 @@ bool decisions::waits(thread_name thread) const {
   return found != looks_.end() && found->second.waits;
 }
 
+// By it two runs are known to differ. A pointer is another number in each.
+void decisions::print_value(const std::byte* begin, std::size_t bytes) {
+  std::uintptr_t pointer = 0;
+  if (bytes == sizeof pointer) std::memcpy(&pointer, begin, bytes);
+  if (pointer != 0 && allocations().find(reinterpret_cast<const void*>(pointer))) {
+    std::fputc('p', trace_);
+  } else {
+    for (std::size_t i = 0; i < bytes; ++i) {
+      std::fprintf(trace_, "%02x", std::to_integer<unsigned>(begin[i]));
+    }
+  }
+  std::fputc('\n', trace_);
+}
+
 void decisions::accessed(thread_name by, const void* address, std::size_t bytes, char kind,
                          bool changed_memory, std::uint64_t state) {
   const auto* const begin = static_cast<const std::byte*>(address);
   // Shared memory of all blocks may be at one address.
   const bool is_global = allocations().find(address).has_value();
-  std::fprintf(trace_, "event %llu %u %c %lld %llu %zu\n",
-               static_cast<unsigned long long>(by.first), by.second, kind,
-               is_global ? -1LL : static_cast<long long>(by.first),
+  std::fprintf(trace_, "event %llu %u %c %lld %llu %zu ", static_cast<unsigned long long>(by.first),
+               by.second, kind, is_global ? -1LL : static_cast<long long>(by.first),
                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes);
+  print_value(begin, bytes);
   if (changed_memory) {
     looks_.erase(by);
     for (auto& [thread, seen] : looks_) {

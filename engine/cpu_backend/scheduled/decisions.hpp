@@ -49,6 +49,7 @@ class decisions {
   };
 
   decisions(const char* list, const char* trace);
+  void print_value(const std::byte* begin, std::size_t bytes);
 
   std::vector<thread_name> list_;
   std::size_t made_ = 0;
