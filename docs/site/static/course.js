@@ -51,7 +51,7 @@
 
   // What scrolls must be reachable by keyboard.
   const reachWhatScrolls = () => {
-    for (const box of document.querySelectorAll("article .highlight > pre, article table, article p:has(> img), article figure")) {
+    for (const box of document.querySelectorAll("article .highlight > pre, article table, article .table-wrapper, article p:has(> img), article figure")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     }
   };
