@@ -2,7 +2,7 @@
 #include <cstddef>
 
 constexpr unsigned WINDOW = 8;  // values in one sum
-constexpr unsigned MOST_THREADS = 1024;
+inline constexpr unsigned MOST_THREADS = 1024;
 
 // Each thread writes one sum. Sum i, for each i below count, adds up values[i] and the WINDOW - 1
 // values after it.
