@@ -74,7 +74,6 @@ def read_trace(text):
             for rank in ranks:
                 joined |= known.get((block, rank), inherited)
             known.update({(block, rank): joined for rank in ranks})
-    # What a thread knows by others' events, it knows with all before them.
     return Trace(tuple(shapes), tuple(events), tuple(before), refused)
 
 

@@ -45,11 +45,7 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                          observed_scope(how.scope),
                          kind != observer::access::store && acquires(how.order),
                          kind != observer::access::load && releases(how.order), at});
-  on->accessed_strongly(address, bytes,
-                        kind == observer::access::load    ? 'L'
-                        : kind == observer::access::store ? 'S'
-                                                          : 'U',
-                        changed_memory);
+  on->accessed_strongly(address, bytes, kind, changed_memory);
   if (changed_memory) {
     on->progressed();
   } else {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/runtime/allocation_table.hpp"
 
 namespace cpu_backend {
@@ -14,6 +15,18 @@ namespace {
 
 constexpr int exit_unexplored = 3;
 constexpr std::size_t most_events = 2000;
+
+char letter_of(observer::access kind) {
+  switch (kind) {
+    case observer::access::load:
+      return 'L';
+    case observer::access::store:
+      return 'S';
+    case observer::access::update:
+      return 'U';
+  }
+  return '?';
+}
 
 [[noreturn]] void end(const char* sentence, const char* file) {
   std::fprintf(stderr, "%s: %s\n", file, sentence);
@@ -24,8 +37,8 @@ constexpr std::size_t most_events = 2000;
 
 decisions* decisions::active() {
   static decisions* const the_decisions = [] {
-    const char* const trace = std::getenv("LAB_PROVE_TRACE");
-    return trace ? new decisions(std::getenv("LAB_PROVE_DECISIONS"), trace) : nullptr;
+    const char* const trace = setting("LAB_PROVE_TRACE");
+    return trace ? new decisions(setting("LAB_PROVE_DECISIONS"), trace) : nullptr;
   }();
   return the_decisions;
 }
@@ -82,13 +95,13 @@ void decisions::print_value(const std::byte* begin, std::size_t bytes) {
   std::fputc('\n', trace_);
 }
 
-void decisions::accessed(thread_name by, const void* address, std::size_t bytes, char kind,
-                         bool changed_memory, std::uint64_t state) {
+void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
+                         observer::access kind, bool changed_memory, std::uint64_t state) {
   const auto* const begin = static_cast<const std::byte*>(address);
   // Shared memory of all blocks may be at one address.
   const bool is_global = allocations().find(address).has_value();
   std::fprintf(trace_, "event %llu %u %c %lld %llu %zu ", static_cast<unsigned long long>(by.first),
-               by.second, kind, is_global ? -1LL : static_cast<long long>(by.first),
+               by.second, letter_of(kind), is_global ? -1LL : static_cast<long long>(by.first),
                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes);
   print_value(begin, bytes);
   if (changed_memory) {

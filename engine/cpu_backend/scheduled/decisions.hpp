@@ -2,7 +2,7 @@
 // A run by a list of decisions in place of a seed: before each strong access (an atomic, a volatile
 // one) all threads of all blocks have come to their next one or wait, and the list says whose is
 // next. What happened is written down, for whoever makes the next list.
-//   LAB_PROVE_DECISIONS=FILE  the list: "block.thread", one a strong access; after its end the
+//   LAB_PROVE_DECISIONS=FILE  the list: "block.thread", one per strong access; after its end the
 //                             first thread that can goes on
 //   LAB_PROVE_TRACE=FILE      what happened goes there
 #pragma once
@@ -13,6 +13,8 @@
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {
 
@@ -30,7 +32,7 @@ class decisions {
   // change.
   bool waits(thread_name thread) const;
   // A strong access has happened. `state`: what the thread held, if it may be waiting; else 0.
-  void accessed(thread_name by, const void* address, std::size_t bytes, char kind,
+  void accessed(thread_name by, const void* address, std::size_t bytes, observer::access kind,
                 bool changed_memory, std::uint64_t state);
   void barrier_opened(std::uint64_t block);
   void lanes_met(std::uint64_t block, unsigned first, unsigned lanes);

@@ -201,8 +201,8 @@ void multiprocessor::wait_for_decision() {
   parked_.erase(std::find(parked_.begin(), parked_.end(), rank));
 }
 
-void multiprocessor::accessed_strongly(const void* address, std::size_t bytes, char kind,
-                                       bool changed_memory) {
+void multiprocessor::accessed_strongly(const void* address, std::size_t bytes,
+                                       observer::access kind, bool changed_memory) {
   decisions* const list = decisions::active();
   if (!list) return;
   list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory, noted_state_);

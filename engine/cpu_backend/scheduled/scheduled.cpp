@@ -45,7 +45,8 @@ void strong_access_begins() {
   if (multiprocessor* on = this_multiprocessor) on->wait_for_decision();
 }
 
-void strong_access_done(const void* address, std::size_t bytes, char kind, bool changed_memory) {
+void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
+                        bool changed_memory) {
   if (multiprocessor* on = this_multiprocessor) {
     on->accessed_strongly(address, bytes, kind, changed_memory);
   }

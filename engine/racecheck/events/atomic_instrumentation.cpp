@@ -42,10 +42,7 @@ void done(const volatile void* address, unsigned bytes, atomic_access_kind kind,
         kind != atomic_access_kind::load && (with == release || with == acq_rel || with == seq_cst);
     consumer.atomic_done(now.thread(), operation, racecheck::place_of(from));
   }
-  cpu_backend::scheduled::strong_access_done(const_cast<const void*>(address), bytes,
-                                             kind == atomic_access_kind::load    ? 'L'
-                                             : kind == atomic_access_kind::store ? 'S'
-                                                                                 : 'U',
+  cpu_backend::scheduled::strong_access_done(const_cast<const void*>(address), bytes, kind,
                                              changed);
   cpu_backend::scheduled::accessed(changed, from);
 }

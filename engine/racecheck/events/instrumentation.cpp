@@ -89,7 +89,8 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), false);
-  cpu_backend::scheduled::strong_access_done(address, bytes, 'L', changed_memory);
+  cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::load,
+                                             changed_memory);
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;
@@ -98,7 +99,8 @@ inline void on_volatile_write(const void* address, std::size_t bytes, const void
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), true);
-  cpu_backend::scheduled::strong_access_done(address, bytes, 'S', true);
+  cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::store,
+                                             true);
   cpu_backend::scheduled::progressed();
 }
 

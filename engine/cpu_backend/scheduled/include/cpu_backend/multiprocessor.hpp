@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu_backend/execution/block_execution.hpp"
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled/memory_wait.hpp"
 #include "cpu_backend/scheduled/shared_variables.hpp"
 
@@ -76,8 +77,9 @@ class multiprocessor : public block_execution {
   }
   // Before a strong access, in a run by decisions: returns when it is this thread's turn.
   void wait_for_decision();
-  // Such an access has happened; `kind` is U of an update, S of a store, L of a load.
-  void accessed_strongly(const void* address, std::size_t bytes, char kind, bool changed_memory);
+  // Such an access has happened.
+  void accessed_strongly(const void* address, std::size_t bytes, observer::access kind,
+                         bool changed_memory);
   // Here the scheduler may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.

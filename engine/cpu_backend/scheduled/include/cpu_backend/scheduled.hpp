@@ -2,9 +2,11 @@
 // What whoever observes the scheduled form may ask of it. (What it is told is in observer.hpp.)
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cpu_backend/execution/kernel_fault.hpp"
+#include "cpu_backend/observer.hpp"
 
 namespace cpu_backend::scheduled {
 
@@ -36,10 +38,10 @@ void accessed(bool changed_memory, const void* from);
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
-// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp): `kind` is U
-// of an update, S of a store, L of a load.
+// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp).
 void strong_access_begins();
-void strong_access_done(const void* address, std::size_t bytes, char kind, bool changed_memory);
+void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
+                        bool changed_memory);
 // In such a run: who has waited for whom.
 void barrier_opened();
 void lanes_met(unsigned first_rank, unsigned lanes);
