@@ -30,12 +30,6 @@ def content_of(path, most):
     return b""
 
 
-def json_of(path, most):
-    """What the JSON file says; None if it is larger than that, or json_in() takes it for nothing."""
-    content = content_of(path, most + 1)
-    return json_in(content) if len(content) <= most else None
-
-
 def json_in(content):
     """What these bytes of JSON say; None if they are none, or nothing that our programs write: numbers
     that are not whole or beyond 64 bits, letters that no file can hold."""

@@ -71,7 +71,7 @@ MOST_RESULTS = 64 << 20  # bytes of a file of results
 # come to another end on a machine that is busy.
 NEVER = 1_000_000  # seconds
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
-LONGEST_DRAWN = 1000  # letters of one text in a picture
+LONGEST_TEXT = 1000  # letters of one line, or in a picture: a name may be as long as a book
 NOT_RUN_CASE = "Not run: the cases before it took all the time that there is."
 OUT_OF_TIME = "Not judged: all runs of the file together took more time than they may."
 MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
@@ -528,10 +528,14 @@ def _with_names_alone(races):
     return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
 
 
+def shortened(text):
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
+
+
 def _with_short_texts(value):
-    """The same, with no text in it that would fill pages: a name may be as long as a file."""
+    """The same, with no text in it that would fill pages."""
     if isinstance(value, str):
-        return value if len(value) <= LONGEST_DRAWN else f"{value[:LONGEST_DRAWN]} ..."
+        return shortened(value)
     if isinstance(value, dict):
         return {name: _with_short_texts(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):

@@ -3,10 +3,9 @@
 
 from typing import NamedTuple
 
-from grader.judging.judge import FAILED, PASSED
+from grader.judging.judge import FAILED, PASSED, shortened
 
 INTERNAL = "XX"  # the status if the grader itself has failed
-LONGEST_LINE = 1000  # letters
 MOST_LINES = 200  # of a part, and of a case
 NO_POINTS = "No points: a solution must keep the limits, and this file does not."
 
@@ -48,10 +47,7 @@ def _row_of(case):
 
 def _bounded(lines):
     """A line of a submission's, or a name in it, may be as long as a book; so may a forged report."""
-    shown = [
-        line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]} ..."
-        for line in lines[:MOST_LINES]
-    ]
+    shown = [shortened(line) for line in lines[:MOST_LINES]]
     return [*shown, "..."] if len(lines) > MOST_LINES else shown
 
 

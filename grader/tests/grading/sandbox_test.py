@@ -21,7 +21,7 @@ from grading_runs import real_sandboxes
 
 from engine.driver.errors import CommandError
 from engine.driver.processes import signal_name
-from engine.driver.untrusted_files import content_of, json_of
+from engine.driver.untrusted_files import content_of, json_in
 from grader.judging.compiling import Program
 from grader.judging.results import how_it_ended
 from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits, OutOfTime
@@ -596,7 +596,7 @@ class UntrustedFilesTest(unittest.TestCase):
             file = pathlib.Path(name, "report")
             for text in ("{", "[" * 100000, "\x00", json.dumps({"a": "b" * 2000})):
                 file.write_text(text, encoding="utf-8")
-                self.assertIsNone(json_of(file, 1000), text[:10])
+                self.assertIsNone(json_in(content_of(file, 1000)), text[:10])
 
     def test_json_that_no_program_of_ours_writes_is_nothing(self):
         with tempfile.TemporaryDirectory() as name:
@@ -606,11 +606,13 @@ class UntrustedFilesTest(unittest.TestCase):
                 b"NaN", b"Infinity", b"18446744073709551616", b"-18446744073709551616", b"1" * 900,
             ):  # fmt: skip
                 file.write_bytes(content)
-                self.assertIsNone(json_of(file, 1000), content)
+                self.assertIsNone(json_in(content_of(file, 1000)), content)
             file.write_bytes(b'{"n": 18446744073709551615, "text": "\\ud83d\\ude00 \\u00fc"}')
-            self.assertEqual(json_of(file, 1000), {"n": (1 << 64) - 1, "text": "\U0001f600 \u00fc"})
+            self.assertEqual(
+                json_in(content_of(file, 1000)), {"n": (1 << 64) - 1, "text": "\U0001f600 \u00fc"}
+            )
             file.write_text('{"a": 1}', encoding="utf-8")
-            self.assertEqual(json_of(file, 1000), {"a": 1})
+            self.assertEqual(json_in(content_of(file, 1000)), {"a": 1})
 
 
 def _command_lines():
