@@ -3,6 +3,7 @@
 
 import re
 
+from course_site.excerpts import COMMAND
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
 
@@ -11,28 +12,19 @@ PROGRAM = ROOT / "chapters/04_last_block_guard/naive_last_block_guard.cu"
 
 PICTURE = "chapters/04_last_block_guard/figures/race.svg"
 
-# In the info strings of the lesson's blocks.
-ON_A_GPU = "(H200) ./lab run chapters/04"
-RACECHECK = "./lab racecheck chapters/04"
-
 
 def connect(app):
     app.connect("html-collect-pages", landing_page)
 
 
 def block_of(text, info):
-    """The lines of the fenced block whose info string contains `info`; there is exactly one."""
-    found = re.findall(r"^```[^\n]*" + re.escape(info) + r"[^\n]*\n(.*?)^```$", text, re.M | re.S)
+    """The fenced block whose info string contains `info`: the command that printed it, and its lines."""
+    fence = r"^```([^\n]*" + re.escape(info) + r"[^\n]*)\n(.*?)^```$"
+    found = re.findall(fence, text, re.M | re.S)
     if len(found) != 1:
         raise ValueError(f"{len(found)} blocks of the lesson on the landing page have {info!r}.")
-    return found[0].rstrip("\n")
-
-
-def command_of(text, info):
-    """The command that printed the fenced block whose info string contains `info`."""
-    return re.search(r"^```[^\n]*" + re.escape(info) + r"[^\n]*$", text, re.M)[0].partition(" ./")[
-        2
-    ]
+    ((head, lines),) = found
+    return {"command": COMMAND.fullmatch(head)[2], "lines": lines.rstrip("\n")}
 
 
 def kernel_of(text):
@@ -50,11 +42,9 @@ def landing_page(app):
         "kernel": highlighter.highlight_block(
             kernel_of(PROGRAM.read_text(encoding="utf-8")), "cuda"
         ),
-        "on_a_gpu": block_of(lesson, ON_A_GPU),
-        "on_a_gpu_command": command_of(lesson, ON_A_GPU),
+        "on_a_gpu": block_of(lesson, "(H200) ./lab run chapters/04"),
         "picture": app.env.images[PICTURE][1],
-        "racecheck": block_of(lesson, RACECHECK),
-        "racecheck_command": command_of(lesson, RACECHECK),
+        "racecheck": block_of(lesson, "./lab racecheck chapters/04"),
         "chapters": [
             (f"chapters/{chapter.folder}/README", _title(chapter)) for chapter in all_chapters()
         ],
