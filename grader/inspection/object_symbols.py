@@ -12,6 +12,7 @@ import re
 from typing import NamedTuple
 
 from engine.driver.build_folder import lines_of
+from engine.driver.errors import CommandError
 from engine.driver.processes import output_of
 from grader.inspection.source_tokens import NO_NEED
 
@@ -128,27 +129,27 @@ def mangled_backend_names():
     )
 
 
-def _nm(path, *options):
-    return output_of(["nm", "-P", *options, str(path)]) or ""
-
-
 @functools.lru_cache(None)
-def _defined(path):
-    symbols = symbols_of(_nm(path, "-D") if ".so" in str(path) else _nm(path))
-    return frozenset(name.partition("@")[0] for name, kind in symbols if kind not in TAKEN)
+def _names(paths, *options):
+    """(defined, taken): the names that these files define and take; nm is asked once for all of them."""
+    printed = output_of(["nm", "-P", *options, *paths])
+    if printed is None:  # without their names no definition could be told from a library's
+        raise CommandError(f"nm can't read the names of {', '.join(paths)}.")
+    symbols = symbols_of(printed)
+    defined = {name.partition("@")[0] for name, kind in symbols if kind not in TAKEN}
+    return frozenset(defined), frozenset(name for name, kind in symbols if kind in TAKEN)
 
 
 def libraries_of(recipe):
     """The Libraries of a submission's Recipe, which names its driver first."""
-    paths = [path for path in recipe.libraries if not path.startswith("-")]
-    shared = _shared_libraries(tuple(lines_of(recipe.settings, "cxx")))
-    ours = frozenset().union(*map(_defined, paths))
-    of_system = frozenset().union(*map(_defined, shared))
-    taken = {name for name, kind in symbols_of(_nm(paths[0])) if kind in TAKEN}
-    return Libraries(ours, of_system, frozenset(taken - ours - of_system))
+    paths = tuple(path for path in recipe.libraries if not path.startswith("-"))
+    ours, _ = _names(paths, "-g")
+    of_system, _ = _names(_shared_libraries(tuple(lines_of(recipe.settings, "cxx"))), "-D")
+    _, taken = _names(paths[:1], "-g")
+    return Libraries(ours, of_system, taken - ours - of_system)
 
 
 @functools.lru_cache(None)
 def _shared_libraries(compiler):
     found = [output_of([*compiler, f"-print-file-name={name}"]) for name in SHARED_LIBRARIES]
-    return [path.strip() for path in found if path and path.strip().startswith("/")]
+    return tuple(path.strip() for path in found if path and path.strip().startswith("/"))
