@@ -112,9 +112,7 @@ def require_free_space(folder):
 def _fits(settings):
     """Whether the folder was configured for this checkout and this compiler."""
     compiler = _found(cxx_command())
-    configured_with = _found(
-        lines_of(settings, "cxx")[-len(compiler) :]
-    )  # after ccache, if that is here
+    configured_with = _found(lines_of(settings, "cxx"))
     return settings["source_root"] == str(ROOT) and configured_with == compiler
 
 
