@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -79,6 +80,23 @@ class OtherProjects(unittest.TestCase):
         self.assertEqual(self.succeed(MESON, "introspect", "--installed", build).strip(), "{}")
         targets = json.loads(self.succeed(MESON, "introspect", "--targets", build))
         self.assertEqual({row["name"] for row in targets}, {"sum_of_rows", "cpu_backend"})
+
+    @needs_cpu_backend
+    def test_the_translator_starts_no_ccache(self):
+        self.put_into_subprojects()
+        ccache = self.folder / "ccache"
+        ccache.write_text('#!/bin/sh\nexec "$@"\n', encoding="utf-8")
+        ccache.chmod(0o755)
+        variables = environment()
+        build, _ = self.configure(
+            "-Dgpu=false", **{**variables, "CXX": f"{ccache} {variables['CXX']}"}
+        )
+        rules = (build / "build.ninja").read_text(encoding="utf-8")
+        self.assertIn(f"command = {ccache} ", rules)  # Meson takes it
+        compilers = re.findall(r"--compiler ('[^']*'|\S+)", rules)
+        self.assertNotEqual(compilers, [])
+        for compiler in compilers:
+            self.assertNotIn("ccache", compiler)
 
     @needs_nvcc
     def test_subproject_for_a_gpu(self):
