@@ -41,6 +41,20 @@ void two_kernel_reductions(session& run) {
   }
 }
 
+void two_kernel_dots_of_doubles(session& run) {
+  const std::vector<placement> places =
+      run.placements("03", "dot product of double", 2 * sizeof(double), 2 * sizeof(double));
+  const exact_vectors<double> data(longest(places), 3);
+  for (const placement& where : places) {
+    const comparison_description dot = describe("03", "dot product", "double", where);
+    std::vector<benchmark_case> dots = {
+        two_kernel_dot("two_kernels", role::variant, data, where),
+        two_kernel_dot("two_kernels_1024_threads", role::variant, data, where, 1024)};
+    add_library_dots(run, dots, dot, data, where);
+    run.measure(dot, std::move(dots));
+  }
+}
+
 void two_kernel_launches(session& run) {
   const std::vector<placement> places = cached_placements(run, "03");
   const exact_vectors<float> data(longest(places), 3);
@@ -54,6 +68,7 @@ void two_kernel_launches(session& run) {
 }
 
 const chapter_benchmark kernels("03", "kernels", two_kernel_reductions);
+const chapter_benchmark doubles("03", "kernels", two_kernel_dots_of_doubles);
 const chapter_benchmark launches("03", "launches", two_kernel_launches);
 
 }  // namespace

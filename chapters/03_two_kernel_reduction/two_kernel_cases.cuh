@@ -43,15 +43,15 @@ benchmark_case two_kernel_minimum(const std::string& name, role part, const exac
 
 template <class T>
 benchmark_case two_kernel_dot(const std::string& name, role part, const exact_vectors<T>& data,
-                              const placement& where) {
+                              const placement& where, unsigned threads = threads_a_block) {
   const std::size_t n = where.elements;
   const unsigned blocks =
-      course::reduction_blocks<course::products<T>>(course::reduce_products<T>, n, threads_a_block);
+      course::reduction_blocks<course::products<T>>(course::reduce_products<T>, n, threads);
   const auto partials = working_memory<T>(blocks);
   return dot_task(data, where).on_device(name, part, [=, &data](std::size_t input, T* result) {
     const std::size_t first = where.first(input);
     course::two_kernel_dot(data.a(first), data.b(first), n, partials->data(), result, blocks,
-                           threads_a_block);
+                           threads);
   });
 }
 

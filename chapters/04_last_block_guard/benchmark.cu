@@ -110,6 +110,12 @@ void last_block_launches(session& run) {
         "last_block", sum_task(data, where), course::plus{}, data, where)};
     run.add_peer(cases, sum, "last_block_dependent_launch",
                  [&] { return last_block_sum_by_dependent_launch(data, where); });
+    run.add_peer(cases, sum, "last_block_dependent_graph",
+                 [&] { return last_block_sum_by_dependent_launch_in_a_graph(data, where); });
+    run.add_peer(cases, sum, "first_warp_dependent_graph",
+                 [&] { return first_warp_sum_by_dependent_launch_in_a_graph(data, where); });
+    run.add_peer(cases, sum, "first_warp_early_graph",
+                 [&] { return first_warp_sum_that_reads_early_in_a_graph(data, where); });
     run.add_peer(cases, sum, "last_block_graph",
                  [&] { return last_block_sum_in_a_graph(data, where); });
     add_two_kernel_launches(run, cases, role::peer, sum, data, where);

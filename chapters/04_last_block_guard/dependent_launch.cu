@@ -2,8 +2,11 @@
 // Chapter 04's sum by programmatic dependent launch, for its benchmark.
 #include "benchmark/dependent_launch.cuh"
 
+#include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "04_last_block_guard/launch_cases.cuh"
 
@@ -18,23 +21,85 @@ __global__ void sum_in_one_kernel_dependently(const float* values, std::size_t n
       course::elements<float>{values}, n, course::plus{}, partials, counter, result);
 }
 
+// If `reads_early`, it reads the values before it waits, which no kernel of the row may write.
+template <bool reads_early>
+__global__ void sum_and_merge_in_first_warp_dependently(const float* values, std::size_t n,
+                                                        float* partials, unsigned* counter,
+                                                        float* result) {
+  __shared__ float shared[course::largest_warp_count];
+  let_next_kernel_start();
+  if (!reads_early) wait_for_kernel_before();
+  const float share = course::block_share(course::elements<float>{values}, n, blockIdx.x, gridDim.x,
+                                          course::plus{}, shared);
+  if (reads_early) wait_for_kernel_before();
+  if (threadIdx.x < course::warp_size) {
+    course::merge_in_first_warp(share, course::plus{}, partials, counter, result);
+  }
+}
+
+// What calls one of these kernels in a stream.
+template <class Kernel>
+std::function<void(const float*, float*, cudaStream_t)> dependent_sum(Kernel* kernel, std::size_t n,
+                                                                      unsigned blocks,
+                                                                      unsigned threads) {
+  require_dependent_launch(kernel);
+  const auto partials = working_memory<float>(blocks);
+  const auto counter = std::make_shared<course::arrival_counter>();
+  return [=](const float* values, float* result, cudaStream_t stream) {
+    launch_dependent(kernel, blocks, threads, stream, values, n, partials->data(), counter->data(),
+                     result);
+  };
+}
+
+auto last_block_sum(std::size_t n, unsigned threads) {
+  const auto kernel = sum_in_one_kernel_dependently;
+  return dependent_sum(
+      kernel, n, course::reduction_blocks<course::elements<float>>(kernel, n, threads), threads);
+}
+
+template <bool reads_early>
+auto first_warp_sum(std::size_t n) {
+  const auto kernel = sum_and_merge_in_first_warp_dependently<reads_early>;
+  const unsigned blocks =
+      course::reduction_blocks<course::elements<float>>(kernel, n, threads_a_block);
+  return dependent_sum(kernel, n, std::min(blocks, course::most_blocks_for_first_warp),
+                       threads_a_block);
+}
+
+benchmark_case in_a_graph(const std::string& name,
+                          std::function<void(const float*, float*, cudaStream_t)> sum,
+                          const exact_vectors<float>& data, const placement& where) {
+  return graph_case(
+      name, role::variant, sum_task(data, where),
+      [=, &data](float* result, cudaStream_t stream) { sum(data.a(0), result, stream); });
+}
+
 }  // namespace
 
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>& data,
                                                   const placement& where) {
-  require_dependent_launch(sum_in_one_kernel_dependently);
-  const std::size_t n = where.elements;
-  const unsigned blocks = course::reduction_blocks<course::elements<float>>(
-      sum_in_one_kernel_dependently, n, threads_a_block);
-  const auto partials = working_memory<float>(blocks);
-  const auto counter = std::make_shared<course::arrival_counter>();
   return sum_task(data, where)
       .on_device("last_block_dependent_launch", role::variant,
-                 [=, &data](std::size_t input, float* result) {
-                   launch_dependent(sum_in_one_kernel_dependently, blocks, threads_a_block,
-                                    data.a(where.first(input)), n, partials->data(),
-                                    counter->data(), result);
+                 [=, &data, sum = last_block_sum(where.elements, threads_a_block)](
+                     std::size_t input, float* result) {
+                   sum(data.a(where.first(input)), result, nullptr);
                  });
+}
+
+benchmark_case last_block_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,
+                                                             const placement& where) {
+  return in_a_graph("last_block_dependent_graph", last_block_sum(where.elements, 512), data, where);
+}
+
+benchmark_case first_warp_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,
+                                                             const placement& where) {
+  return in_a_graph("first_warp_dependent_graph", first_warp_sum<false>(where.elements), data,
+                    where);
+}
+
+benchmark_case first_warp_sum_that_reads_early_in_a_graph(const exact_vectors<float>& data,
+                                                          const placement& where) {
+  return in_a_graph("first_warp_early_graph", first_warp_sum<true>(where.elements), data, where);
 }
 
 }  // namespace benchmarks

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,17 @@ struct last_block_of {
            unsigned threads) {
     course::last_block_dot<Guard>(a, b, n, partials, counter, result, blocks, threads);
     REQUIRE(counter.value() == (Guard::resets_counter ? 0 : blocks));
+  }
+
+  arrival_counter counter;
+};
+
+struct first_warp_of {
+  template <class T, class Operation>
+  void reduce(const T* values, std::size_t n, Operation operation, T* partials, T* result,
+              unsigned blocks, unsigned threads) {
+    course::first_warp_reduction(values, n, operation, partials, counter, result, blocks, threads);
+    REQUIRE(counter.value() == 0);
   }
 
   arrival_counter counter;
@@ -504,6 +516,29 @@ TEST_CASE("the last block reduces any trivially copyable type") {
 TEMPLATE_TEST_CASE("the last block rounds within the proven bound", "", float, double) {
   last_block_of<acquire_release_guard> reduction;
   checks::rounding_stays_within_the_bound<TestType>(reduction);
+}
+
+TEST_CASE("a merge by the first warp loses no block's share") {
+  first_warp_of reduction;
+  checks::no_share_is_lost(reduction);
+}
+
+TEST_CASE("a merge by the first warp is exact with more blocks than can be resident") {
+  first_warp_of reduction;
+  checks::many_blocks_are_exact(reduction);
+}
+
+TEST_CASE("a merge by the first warp takes any trivially copyable type") {
+  first_warp_of reduction;
+  checks::any_trivially_copyable_type_is_exact(reduction);
+}
+
+TEST_CASE("a merge by the first warp needs a whole warp") {
+  lab::device_buffer<float> x(1);
+  arrival_counter counter;
+  CHECK_THROWS_AS(
+      course::first_warp_reduction(x.data(), 1, course::plus{}, x.data(), counter, x.data(), 1, 31),
+      std::invalid_argument);
 }
 
 TEST_CASE("the last block rounds as the second kernel does, bit by bit") {

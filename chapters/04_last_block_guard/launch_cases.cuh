@@ -9,8 +9,16 @@
 
 namespace benchmarks {
 
-// By programmatic dependent launch. Throws no_such_peer. In dependent_launch.cu.
+// By programmatic dependent launch, in the default stream or as a graph of such launches; where the
+// first warp merges; and where it also reads its input before it waits. Throw no_such_peer. In
+// dependent_launch.cu.
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>& data,
                                                   const placement& where);
+benchmark_case last_block_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,
+                                                             const placement& where);
+benchmark_case first_warp_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,
+                                                             const placement& where);
+benchmark_case first_warp_sum_that_reads_early_in_a_graph(const exact_vectors<float>& data,
+                                                          const placement& where);
 
 }  // namespace benchmarks

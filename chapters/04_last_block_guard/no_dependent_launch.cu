@@ -4,8 +4,26 @@
 
 namespace benchmarks {
 
+namespace {
+
+const no_such_peer missing("the CPU backend has no programmatic dependent launch");
+
+}  // namespace
+
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>&, const placement&) {
-  throw no_such_peer("the CPU backend has no programmatic dependent launch");
+  throw missing;
+}
+benchmark_case last_block_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>&,
+                                                             const placement&) {
+  throw missing;
+}
+benchmark_case first_warp_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>&,
+                                                             const placement&) {
+  throw missing;
+}
+benchmark_case first_warp_sum_that_reads_early_in_a_graph(const exact_vectors<float>&,
+                                                          const placement&) {
+  throw missing;
 }
 
 }  // namespace benchmarks

@@ -12,15 +12,27 @@
 
 namespace benchmarks {
 
-// The first thing that all threads of a dependent kernel do. The kernel after it may start from now
-// on, and this one waits until the kernel before it has ended and its writes can be seen. It must
-// come before any access to memory that another kernel reads or writes. Each kernel of a row has to
-// wait: "the one before has ended" says something about all earlier ones only if that one waited.
-__device__ inline void begin_dependent_kernel() {
+// The kernel after the calling one may start from now on. For all threads.
+__device__ inline void let_next_kernel_start() {
 #if __CUDA_ARCH__ >= 900  // require_dependent_launch() refuses a kernel that was compiled for less.
   cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// Waits until the kernel before has ended and its writes can be seen. It must come before any
+// access to memory that another kernel of the row writes, and before a write to what another one
+// reads. Each kernel of a row has to wait: "the one before has ended" says something about all
+// earlier ones only if that one waited.
+__device__ inline void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();
 #endif
+}
+
+// Both, as the first thing that all threads of a kernel do.
+__device__ inline void begin_dependent_kernel() {
+  let_next_kernel_start();
+  wait_for_kernel_before();
 }
 
 // Throws no_such_peer if what runs of `kernel` here was compiled for less than compute capability
@@ -36,17 +48,18 @@ void require_dependent_launch(Kernel* kernel) {
   }
 }
 
-// Launches `kernel`, which calls begin_dependent_kernel(), in the default stream. Errors:
-// lab::cuda_error.
+// Launches `kernel`, which calls the functions above, in `stream`. While that is recorded as a
+// graph, the launch becomes a node with a programmatic edge. Errors: lab::cuda_error.
 template <class... Parameters, class... Arguments>
 void launch_dependent(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                      Arguments&&... arguments) {
+                      cudaStream_t stream, Arguments&&... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t configuration = {};
   configuration.gridDim = dim3(blocks);
   configuration.blockDim = dim3(threads);
+  configuration.stream = stream;
   configuration.attrs = &attribute;
   configuration.numAttrs = 1;
   CUDA_CHECK(cudaLaunchKernelEx(&configuration, kernel, std::forward<Arguments>(arguments)...));
