@@ -8,7 +8,7 @@ and a report is one text: what comes twice, or has something after it, is none.
 from engine.driver.untrusted_files import json_in
 from grader.judging.runner import MOST_REPORT
 
-MOST_LAUNCHES = 1000  # that the checker counts one by one
+MOST_LAUNCHES = 1000  # that the checker counts one by one, and as many calls of the host
 MOST_STEPS = 100  # threads, events or arrows of one race: far more than there are
 
 
@@ -76,6 +76,10 @@ def _launches(value):
     return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_launch, value))
 
 
+def _calls(value):
+    return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_text, value))
+
+
 def _findings(value):
     """What they are made of, merge_reports looks at, which reads them all."""
     return type(value) is list and all(map(_has_short_chain, value))
@@ -99,6 +103,9 @@ _report = _object_of(
     why_lines_are_missing=_text,
     findings=_findings,
     launch_counts=_launches,
+    runtime_calls=_calls,
+    number_of_runtime_calls=_number,
+    unfreed_allocations=_number,
 )
 
 

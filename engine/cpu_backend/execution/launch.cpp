@@ -15,6 +15,7 @@
 #include "cpu_backend/execution/watch.hpp"
 #include "cpu_backend/execution/worker.hpp"
 #include "cpu_backend/player.hpp"
+#include "cpu_backend/runtime/failing_call.hpp"
 #include "cpu_backend/runtime/forked_process.hpp"
 #include "cpu_backend/runtime/refused_launches.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"
@@ -156,6 +157,7 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
                    void (*run_threads)(multiprocessor&, const void*), const void* body,
                    const body_copies* copies, const place& at) {
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
+  if (const cudaError_t error = begin_call("launch")) return record_error(error);
   if (const cudaError_t error = check(configuration, kernel); error != cudaSuccess) {
     if (configuration.returns_nothing) {
       note_refused_launch(error, record_of_refusal(configuration, kernel).add("at", at));

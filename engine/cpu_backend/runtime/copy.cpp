@@ -151,22 +151,25 @@ cudaError_t from_symbol(void* destination, const void* symbol, std::size_t symbo
 }
 
 template <class Body>
-cudaError_t copy_in_stream(cudaStream_t stream, Body body) {
-  return call_without_waiting([&] {
+cudaError_t copy_in_stream(cudaStream_t stream, Body body,
+                           const char* function = __builtin_FUNCTION()) {
+  const auto in_turn = [&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
     catch_up(stream);
     return body();
-  });
+  };
+  return call_without_waiting(in_turn, function);
 }
 
 // A copy within the device does not make the host wait, even under the name of a blocking copy. Any
 // other waits for the default stream, and not for streams that are non-blocking.
 template <class Body>
-cudaError_t blocking_copy(cudaMemcpyKind kind, Body body) {
+cudaError_t blocking_copy(cudaMemcpyKind kind, Body body,
+                          const char* function = __builtin_FUNCTION()) {
   if (kind != cudaMemcpyDeviceToDevice) {
-    return call_that_waits_by([] { do_work_of(nullptr); }, body);
+    return call_that_waits_by([] { do_work_of(nullptr); }, body, function);
   }
-  return copy_in_stream(nullptr, body);
+  return copy_in_stream(nullptr, body, function);
 }
 
 }  // namespace

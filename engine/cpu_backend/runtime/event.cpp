@@ -34,10 +34,11 @@ stream_position position_of(cudaEvent_t event) {
   return position;
 }
 
-cudaError_t wait_for(cudaEvent_t event) {
+cudaError_t wait_for(cudaEvent_t event, const char* function = __builtin_FUNCTION()) {
   return call_that_waits_by(
       [&] { do_work_to(position_of(event)); },
-      [&] { return events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+      [&] { return events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; },
+      function);
 }
 
 }  // namespace

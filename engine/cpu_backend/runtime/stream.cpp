@@ -40,13 +40,13 @@ cudaError_t with_stream(cudaStream_t stream, Use use) {
   return streams().with(stream, use) ? cudaSuccess : cudaErrorInvalidResourceHandle;
 }
 
-cudaError_t wait_for(cudaStream_t stream) {
+cudaError_t wait_for(cudaStream_t stream, const char* function = __builtin_FUNCTION()) {
   const bool exists = is_stream(stream);
   return call_that_waits_by(
       [&] {
         if (exists) do_work_of(stream);
       },
-      [&] { return exists ? cudaSuccess : cudaErrorInvalidResourceHandle; });
+      [&] { return exists ? cudaSuccess : cudaErrorInvalidResourceHandle; }, function);
 }
 
 }  // namespace

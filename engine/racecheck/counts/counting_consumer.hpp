@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 
+#include "racecheck/counts/host_counts.hpp"
 #include "racecheck/counts/launch_counter.hpp"
 #include "racecheck/counts/loaded_bytes.hpp"
 #include "racecheck/counts/stored_bytes.hpp"
@@ -19,6 +20,7 @@ class counting_consumer final : public event_consumer {
   explicit counting_consumer(event_consumer& next) : next_(next) {}
 
   const launch_counter& counter() const { return counter_; }
+  host_counts host() { return host_calls_.counts(memory()); }
   loaded_bytes& loaded() { return loaded_; }
 
   void launch_begins(const cpu_backend::observer::launch& now) override;
@@ -50,6 +52,10 @@ class counting_consumer final : public event_consumer {
                             place_number place, bool writes) override {
     next_.access_leaves_region(by, address, bytes, place, writes);
   }
+  void runtime_called(const char* function) override {
+    host_calls_.called(function);
+    next_.runtime_called(function);
+  }
   shadow_memory& memory() override { return next_.memory(); }
 
  private:
@@ -58,6 +64,7 @@ class counting_consumer final : public event_consumer {
 
   event_consumer& next_;
   launch_counter counter_;
+  host_call_counter host_calls_;
   stored_bytes stored_;
   loaded_bytes loaded_;
 };

@@ -65,7 +65,9 @@ class event_consumer {
   virtual void access_leaves_region(thread_state& by, const std::byte* address, std::size_t bytes,
                                     place_number place, bool writes) = 0;
 
-  // ---- Memory: the regions that kernels can reach, which the host's calls change.
+  // ---- The host's calls.
+  virtual void runtime_called(const char* function) = 0;
+  // Memory: the regions that kernels can reach, which these calls change.
   virtual shadow_memory& memory() = 0;
 
  protected:

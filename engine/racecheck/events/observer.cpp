@@ -133,6 +133,7 @@ void memory_disappears(const void* begin) {
   racecheck::device_memory_disappears(static_cast<const std::byte*>(begin));
   consumer().memory().remove_allocation(begin);
 }
+void runtime_called(const char* function) { consumer().runtime_called(function); }
 void memory_written(const void* begin, std::size_t bytes) {
   consumer().memory().written_by_host(begin, bytes);
 }

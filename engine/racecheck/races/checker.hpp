@@ -60,6 +60,7 @@ class checker final : public event_consumer {
                            place_number place, bool writes) override;
   void access_leaves_region(thread_state& by, const std::byte* address, std::size_t bytes,
                             place_number place, bool writes) override;
+  void runtime_called(const char*) override {}
   shadow_memory& memory() override { return memory_; }
 
   // ---- The weak form, in which no races are looked for, but if somebody asks.

@@ -124,8 +124,7 @@ json json_of(const std::vector<launch_counts>& launches) {
 }  // namespace
 
 bool write_json_report(const std::string& path, const run_summary& of,
-                       const std::vector<located_finding>* findings,
-                       const std::vector<launch_counts>* counts) {
+                       const std::vector<located_finding>* findings, const run_counts* counts) {
   json report = {{"seed", of.seed},
                  {"launches", of.launches},
                  {"failed_launches", of.failed_launches},
@@ -138,7 +137,12 @@ bool write_json_report(const std::string& path, const run_summary& of,
     report["findings"] = json::array();
     for (const located_finding& each : *findings) report["findings"].push_back(json_of(each));
   }
-  if (counts) report["launch_counts"] = json_of(*counts);
+  if (counts) {
+    report["launch_counts"] = json_of(counts->launches);
+    report["runtime_calls"] = counts->host.runtime_calls;
+    report["number_of_runtime_calls"] = counts->host.number_of_runtime_calls;
+    report["unfreed_allocations"] = counts->host.unfreed_allocations;
+  }
   // A line of the source may hold bytes that are no UTF-8.
   const std::string text = report.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
   if (path.starts_with('&')) return write_descriptor(std::atoi(path.c_str() + 1), text);

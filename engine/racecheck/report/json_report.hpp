@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "racecheck/counts/host_counts.hpp"
 #include "racecheck/counts/launch_counts.hpp"
 #include "racecheck/report/located_finding.hpp"
 
@@ -22,11 +23,15 @@ struct run_summary {
   std::uint64_t forgotten_reads = 0;
 };
 
+struct run_counts {
+  std::vector<launch_counts> launches;
+  host_counts host;
+};
+
 // Writes the whole file or none; "&0" is no file but descriptor 0, which whoever started the
 // program has opened. Returns whether it could be written. Without findings if no races were looked
 // for, and without counts if nothing was counted: nullptr.
 bool write_json_report(const std::string& path, const run_summary& of,
-                       const std::vector<located_finding>* findings,
-                       const std::vector<launch_counts>* counts);
+                       const std::vector<located_finding>* findings, const run_counts* counts);
 
 }  // namespace racecheck

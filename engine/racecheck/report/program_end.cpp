@@ -118,8 +118,10 @@ void print(const std::vector<element_findings>& findings, const run_summary& run
 // Returns whether it could be written, and says so if not.
 bool write_report(const char* path, const run_summary& run,
                   const std::vector<located_finding>* findings) {
-  std::vector<launch_counts> counts;
-  if (counts_of_process()) counts = counts_of_process()->counter().launches();
+  run_counts counts;
+  if (auto* counting = counts_of_process()) {
+    counts = {counting->counter().launches(), counting->host()};
+  }
   if (write_json_report(path, run, findings, counts_of_process() ? &counts : nullptr)) return true;
   std::fprintf(stderr, "racecheck: %s can't be written\n", path);
   return false;

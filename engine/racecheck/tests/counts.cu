@@ -257,10 +257,31 @@ void change_what_is_hidden() {
   std::printf("%u hidden, %u others\n", hidden, others);
 }
 
+// Checks nothing but what the last error is, at the end. One of its three allocations stays.
+void call_the_runtime() {
+  int *freed = nullptr, *kept = nullptr, *pinned = nullptr, *managed = nullptr;
+  int count = 0;
+  cudaGetDeviceCount(&count);  // asks nothing of the device
+  cudaMalloc(&freed, many * sizeof(int));
+  cudaMalloc(&kept, many * sizeof(int));
+  cudaMallocHost(&pinned, sizeof(int));
+  cudaMallocManaged(&managed, sizeof(int));
+  cudaMemset(freed, 0, many * sizeof(int));
+  reverse_twice<<<blocks, threads, threads * sizeof(int)>>>(freed);
+  cudaMemcpy(kept, freed, many * sizeof(int), cudaMemcpyDeviceToDevice);
+  cudaStreamSynchronize(nullptr);
+  cudaMemcpy(pinned, freed, sizeof(int), cudaMemcpyDeviceToHost);
+  cudaFree(freed);
+  cudaFree(managed);
+  cudaFreeHost(pinned);
+  std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
+}
+
 const struct {
   const char* name;
   void (*run)();
 } cases[] = {
+    {"host", call_the_runtime},
     {"add", launch_add},
     {"grid_stride",
      [] {

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -16,6 +17,13 @@ from this_build import ROOT
 PROGRAM = os.environ["COUNTS_PROGRAM"]
 SOURCE = "engine/racecheck/tests/counts.cu"
 SEEDS = (0, 1, 2, 7, 19)
+
+# Of the case "host", in their order.
+CALLS = [
+    "cudaMalloc", "cudaMalloc", "cudaHostAlloc", "cudaMallocManaged", "cudaMemset", "launch",
+    "cudaMemcpy", "cudaStreamSynchronize", "cudaMemcpy", "cudaFree", "cudaFree", "cudaFreeHost",
+    "cudaDeviceSynchronize",
+]  # fmt: skip
 
 ELEMENTS, BLOCKS, THREADS = 1000, 8, 128
 MANY = BLOCKS * THREADS
@@ -229,6 +237,52 @@ class Counts(unittest.TestCase):
     def test_what_no_launch_was_seen_to_load_can_be_changed_while_it_runs(self):
         code, output, _ = run("changed_loads")
         self.assertEqual((code, output), (0, f"{MANY // 2} hidden, 0 others\n"))
+
+    def test_the_hosts_calls_are_listed_in_their_order_and_what_is_not_freed_is_counted(self):
+        for variables in ({}, {"LAB_WEAK": "1"}):
+            code, output, report = run("host", **variables)
+            self.assertEqual(code, 0, output)
+            self.assertEqual(report["runtime_calls"], CALLS)
+            self.assertEqual(report["number_of_runtime_calls"], len(CALLS))
+            self.assertEqual(report["unfreed_allocations"], 1)
+        report = run("many_launches")[2]
+        self.assertEqual(len(report["runtime_calls"]), 1000)
+        # 3 times cudaMalloc and cudaMemset, 1,201 launches, and the test's cudaDeviceSynchronize.
+        self.assertEqual(report["number_of_runtime_calls"], 6 + 1201 + 1)
+
+    def test_each_call_can_be_made_to_fail_and_none_other_does(self):
+        source = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
+        for number, name in enumerate(CALLS, 1):
+            with self.subTest(number=number, call=name):
+                _, output, report = run("host", LAB_FAIL_CALL=str(number))
+                if name == "cudaDeviceSynchronize":  # main()'s own, after the line that is printed
+                    self.assertIn("cudaSuccess\n", output)
+                else:  # cudaErrorUnknown, or what came of going on
+                    self.assertIn("cudaError", output)
+                    self.assertNotIn("cudaSuccess", output)
+                said = re.search(r"counts\.cu:(\d+): (\w+) was made to fail", output)
+                self.assertTrue(said, output)
+                self.assertEqual(said[2], name)
+                written = {"launch": "reverse_twice<<<", "cudaHostAlloc": "cudaMallocHost"}
+                self.assertIn(written.get(name, name), source[int(said[1]) - 1])
+                self.assertEqual(report["launches"], 0 if name == "launch" else 1)
+                self.assertEqual(report["runtime_calls"], CALLS)
+        self.assertIn("cudaSuccess", run("host", LAB_FAIL_CALL="99")[1])
+
+    def test_a_number_of_a_call_that_makes_no_sense_is_refused(self):
+        for wrong in ("0", "-1", "two", "1x", ""):
+            result = subprocess.run(
+                [PROGRAM, "host"],
+                env={**os.environ, "LAB_FAIL_CALL": wrong},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            self.assertEqual(result.returncode, 2, wrong)
+            self.assertEqual(
+                result.stderr,
+                f'LAB_FAIL_CALL must be a whole number of 1 or more, not "{wrong}".\n',
+            )
 
     def test_old_values_change_no_number(self):
         for case, (_, expected) in COUNTED.items():

@@ -46,7 +46,8 @@ def genuine():
     return {
         "seed": 3, "launches": 1, "failed_launches": 0, "ended_in_kernel": False,
         "ended_by_time": False, "accesses": 12, "forgotten_reads": 0, "why_lines_are_missing": "",
-        "findings": [], "launch_counts": [launch],
+        "findings": [], "launch_counts": [launch], "runtime_calls": ["cudaMalloc", "launch"],
+        "number_of_runtime_calls": 2, "unfreed_allocations": 0,
     }  # fmt: skip
 
 
@@ -85,6 +86,8 @@ class ReportTest(unittest.TestCase):
                 if name != "unseen_bytes_stored":
                     self._is_none(name)
         self._is_none("launch_counts", [1, 2])
+        self._is_none("runtime_calls", [1])
+        self._is_none("runtime_calls", ["launch"] * 1001)
         self._is_none("blocks", [1, 2])
         self._is_none("findings", [1])
         self._is_none("findings", [{"chain": {"events": [0] * 101}}])

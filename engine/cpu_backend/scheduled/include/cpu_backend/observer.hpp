@@ -115,6 +115,9 @@ void memory_appears(const allocation& block, const std::byte* surroundings,
 void memory_disappears(const void* begin);
 // A copy or a fill.
 void memory_written(const void* begin, std::size_t bytes);
+// The host calls this function of the runtime, which asks something of the device; a launch is
+// "launch". The name lives as long as the program.
+void runtime_called(const char* function);
 // As long as one lives, the runtime itself reads and writes memory of the device on this thread.
 class runtime_access {
  public:
