@@ -7,10 +7,11 @@ from typing import NamedTuple, Optional
 from grader.exercises.cases import Array, PerLaunch
 
 BEGINNING = b"cases 1\n"
+PRINTED = "printed"  # instead of an argument's place
 
 
 class Launch(NamedTuple):
-    contents: dict  # {place of the argument: its elements' bytes}
+    contents: dict  # {place of the argument: its elements' bytes}; of a program {PRINTED: its text}
     changed: list  # places of `given` arrays that were written to
 
 
@@ -35,6 +36,7 @@ class CaseResult:
         self.error = None  # a CudaError
         self.is_done = False
         self.microseconds: Optional[float] = None
+        self.returned: Optional[int] = None  # a program's exit code
 
 
 def written_cases(cases, function, loads=None):
@@ -62,6 +64,8 @@ def _argument(argument):
     if not isinstance(argument, Array):
         return [f"number {argument!r}\n".encode()]
     kind, type = argument.kind, argument.type
+    if kind == "printed":
+        return []
     line = f"{kind} {type.size} {argument.count} {argument.name}\n".encode()
     return [line] if argument.content is None else [line, type.packed(argument.content)]
 
@@ -89,11 +93,14 @@ def _read(content, results):
             results.append(CaseResult())
         elif not results:
             return
-        elif words[0] == "array":
-            size = int(words[2])
+        elif words[0] in ("array", "printed"):
+            size = int(words[-1])
             if size < 0:
                 raise ValueError  # else a forged file would be read for ever
-            results[-1].launches[-1].contents[int(words[1])] = content[at : at + size]
+            if words[0] == "printed":
+                results[-1].launches.append(Launch({}, []))
+            place = int(words[1]) if words[0] == "array" else PRINTED
+            results[-1].launches[-1].contents[place] = content[at : at + size]
             at += size
         else:
             _take(results[-1], words)
@@ -108,5 +115,8 @@ def _take(result, words):
         result.error = CudaError(words[1], " ".join(words[2:]))
     elif words[0] == "microseconds":
         result.microseconds = float(words[1])
+    elif words[0] == "returned":
+        result.returned = int(words[1])
+        result.is_done = result.returned == 0
     elif words[0] == "done":
         result.is_done = True

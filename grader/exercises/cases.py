@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What an exercise's cases.py is written with: cases, their arguments and what must come out.
 
-An exercise's cases.py defines cases(random), which yields a Case for each call of the student's function,
-the smallest first; and, if there are limits, case_of_another_size(random), which returns the counted case
+An exercise's cases.py defines cases(random), which yields a Case for each call of the student's function
+or each run of the student's program, the smallest first; and, if there are limits, case_of_another_size(random), which returns the counted case
 once more, of a size that only a grade knows. `random` is a random.Random whose seed is public for `check`
 and secret for a grade, so whatever is drawn from it must leave the case what its name says.
 """
@@ -35,6 +35,10 @@ class ElementType:
         self.format = "@" + "".join(codes) + "0" + widest  # the padding at a struct's end
         self.size = struct.calcsize(self.format)
 
+    def number(self, word):
+        """The number that stands there. Raises ValueError if none of this type does."""
+        return float(word) if self.format[1] in "fd" else int(word)
+
     def packed(self, elements):
         if self.is_struct:
             return b"".join(struct.pack(self.format, *element) for element in elements)
@@ -47,9 +51,9 @@ class ElementType:
 
 
 class Array(NamedTuple):
-    """An array in global memory."""
+    """An array in global memory, or the numbers that a program prints."""
 
-    kind: str  # as in the file of cases: given, updated, kept, returned, scratch
+    kind: str  # as in the file of cases: given, updated, kept, returned, scratch; or printed
     name: str
     type: ElementType
     count: int
@@ -89,6 +93,11 @@ def scratch(name, type, count):
     return Array("scratch", name, ElementType(type), count)
 
 
+def printed(name, type, expected, within=None):
+    """All that a program prints to stdout: these numbers, with space or line feeds between them."""
+    return Array("printed", name, ElementType(type), len(expected), None, expected, within)
+
+
 class PerLaunch(NamedTuple):
     """A number that is another one at each launch: at the first one numbers[0], and so on, and from the
     beginning again after the last."""
@@ -111,3 +120,10 @@ class Case(NamedTuple):
     counted: bool = False  # the one that the limits are counted in
     elements: int = 0  # that "per element" means in it
     question: str = ""  # what to look at if this case fails
+
+
+def program_run(name, words, printed, **marks):
+    """The Case of one run of a whole program: `words` are the numbers on its command line, `printed` is
+    what it must print. `marks` are Case's, from `races` on; one case alone has races=True, because each
+    schedule of a program is a process of its own."""
+    return Case(name, [*words, printed], launches=1, **marks)

@@ -11,7 +11,8 @@ from engine.driver.json_files import json_object
 from engine.driver.names import hint, listed
 from grader.paths import ROOT
 
-KINDS = ("write", "repair")
+PROGRAM = "program"  # the student writes main() as well
+KINDS = ("write", "repair", PROGRAM)
 PARTS = ("results", "races", "limits")
 
 
@@ -57,8 +58,15 @@ class Exercise(NamedTuple):
         return f"{self.chapter[:2]}_{self.name}.cu"
 
     @property
+    def is_program(self):
+        """Whether the file is a whole program, which is run, and not a function, which is called."""
+        return self.facts["kind"] == PROGRAM
+
+    @property
     def driver(self):
         """The library with its driver, as Ninja names it in the build folder."""
+        if self.is_program:
+            return "grader/runner/libprogram_driver.a"
         return f"chapters/lib{driver_target(self.name)}.a"
 
     @property

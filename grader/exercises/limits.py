@@ -30,6 +30,8 @@ COUNTED = {
 ACCESSES = "accesses to global memory"
 ADDED_UP = {ACCESSES: ("global_loads", "global_stores", "global_atomics")}
 COUNTS = (*COUNTED, *ADDED_UP, LAUNCHES, SHARED_MEMORY, BLOCKS_BEGUN)
+# "calls of cudaMemcpy": how often the host of a whole program calls a function of the runtime.
+CALLS_OF = re.compile(r"calls of (cuda\w+)")
 
 
 def depends_on_schedule(exercise):
@@ -44,12 +46,12 @@ def objections_to_uncounted(reports):
     return ["One call launches more kernels than are counted: a solution needs few."]
 
 
-def lines_about(exercise, schedules, case):
-    """Lines about each limit of the exercise that what the kernel launches of one call of this case have
-    used does not keep. `schedules` has "launch_counts" of the race checker's report for each schedule;
-    all limits but those on a block's share are held to the first one."""
+def lines_about(exercise, reports, case):
+    """Lines about each limit of the exercise that what one call of this case has used does not keep.
+    `reports` are the race checker's, one for each schedule; all limits but those on a block's share are
+    held to the first one."""
     lines = []
-    for limit, used in limits_not_kept(exercise, schedules, case):
+    for limit, used in limits_not_kept(exercise, reports, case):
         if lines:
             lines.append("")
         lines += textwrap.wrap(f"Your code: {_not_kept(limit, used, case)}.", SCREEN)
@@ -59,18 +61,18 @@ def lines_about(exercise, schedules, case):
     return lines
 
 
-def limits_not_kept(exercise, schedules, case):
+def limits_not_kept(exercise, reports, case):
     """Each limit that is not kept, with what was used."""
     for limit in exercise.limits:
-        used = _measured_in_all(limit, schedules, case)
+        used = _measured_in_all(limit, reports, case)
         if not limit.get("at_least", 0) <= used <= limit.get("at_most", math.inf):
             yield limit, used
 
 
-def _measured_in_all(limit, schedules, case):
+def _measured_in_all(limit, reports, case):
     if limit["per"] == BLOCK_SHARE:
-        return min(measured(limit, launches, case) for launches in schedules)
-    return measured(limit, schedules[0], case)
+        return min(measured(limit, report, case) for report in reports)
+    return measured(limit, reports[0], case)
 
 
 def _not_kept(limit, used, case):
@@ -104,8 +106,12 @@ def counted_case(exercise, cases):
     return found[0]
 
 
-def measured(limit, launches, case):
+def measured(limit, report, case):
     """How much of what the limit is about was used."""
+    call = CALLS_OF.fullmatch(limit["count"])
+    if call:
+        return report["runtime_calls"].count(call[1])
+    launches = report["launch_counts"]
     if limit["count"] == LAUNCHES:
         return len(launches)
     if limit["count"] == SHARED_MEMORY:
@@ -134,11 +140,15 @@ def _most(counts, whose):
 
 
 def _counted(name, number):
-    """'global loads', or 'global load' of one."""
+    """'global loads', or 'global load' of one; 'calls of cudaMemcpy', or 'call of cudaMemcpy'."""
+    if CALLS_OF.fullmatch(name):
+        return name.replace("calls", "call", 1) if number == 1 else name
     return re.sub(r"(?<=ch)es\b|s\b", "", name, count=1) if number == 1 else name
 
 
 def _per(limit):
+    if CALLS_OF.fullmatch(limit["count"]):
+        return ""
     if limit["count"] in (LAUNCHES, BLOCKS_BEGUN):
         return " per call"
     return " per block" if limit["count"] == SHARED_MEMORY else f" per {limit['per']}"

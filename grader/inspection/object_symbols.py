@@ -146,7 +146,9 @@ def libraries_of(recipe):
     ours, _ = _names(paths, "-g")
     of_system, _ = _names(_shared_libraries(tuple(lines_of(recipe.settings, "cxx"))), "-D")
     _, taken = _names(paths[:1], "-g")
-    return Libraries(ours, of_system, taken - ours - of_system)
+    # What the linker wraps is asked for by another name than the submission has it.
+    asked_for = {name.removeprefix("__real_") for name in taken - ours - of_system}
+    return Libraries(ours, of_system, frozenset(asked_for))
 
 
 @functools.lru_cache(None)

@@ -20,7 +20,7 @@ from grader.inspection.object_symbols import (
     symbols_of,
 )
 from grader.inspection.source_tokens import objections_to_source
-from grader.judging.programs import explained_lines
+from grader.judging.programs import explained_lines, linked_first
 from grader.judging.runner import (
     FILES,
     MEMORY,
@@ -110,8 +110,8 @@ class _Recipe(Recipe):
     """The course's own recipe, for a folder of its own and an interpreter that the sandbox can see."""
 
     def __init__(self, build, exercise, source, folder, form):
-        driver = str(build.place.folder.resolve() / exercise.driver)
-        super().__init__(build.place, build.compile_settings, [str(source)], form, objects=[driver])
+        objects = linked_first(build, exercise)
+        super().__init__(build.place, build.compile_settings, [str(source)], form, objects=objects)
         self.work = folder.resolve()
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]

@@ -23,6 +23,7 @@ from grader.exercises.limits import (
     lines_about,
     objections_to_uncounted,
 )
+from grader.judging.host_code import objections_to_host_code, objections_to_many_calls
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
     MAY_BE_THE_REASON,
@@ -45,6 +46,7 @@ from grader.judging.results import (
     WIDTH,
     SecretCase,
     error_words,
+    fault_lines,
     first_failure,
 )
 from grader.judging.runner import (
@@ -102,6 +104,11 @@ class ExerciseCases(NamedTuple):
     # {a case's name: plausibility.work_of the solution}, both times together; None: not judged.
     least_work: Optional[dict] = None
     secret: Optional[SecretCase] = None  # what a grade counts besides the counted case
+
+    @property
+    def runs_of_each(self):
+        """How often a case is run where the least work is measured."""
+        return 2 if self.again else 1
 
 
 class JudgedCase(NamedTuple):
@@ -182,7 +189,7 @@ class Judge:
     def verdict(self):
         """The Verdict. Raises CommandError, and what the runner raises if it can't run anything."""
         try:
-            objections = objections_before_compiling(self.runner.source)
+            objections = objections_before_compiling(self.exercise, self.runner.source)
             if not objections and is_empty(self.runner.source):
                 objections = [f"The file is empty: {self.reset_command} brings the starter back."]
             if objections:
@@ -295,7 +302,8 @@ class Judge:
 
     def processes(self):
         """([the cases' numbers], the cases) of each process that the results are judged in."""
-        if not self.every_case and not self.runner.one_process_per_case:
+        alone = self.every_case or self.runner.one_process_per_case or self.exercise.is_program
+        if not alone:
             return [(range(len(self.cases)), self.cases)]
         both = zip(self.cases, self.exercise_cases.again or self.cases)
         return [
@@ -333,6 +341,8 @@ class Judge:
                 return [f"The program ended with {run.code}."]
             if run.limit in ENDED_BY:
                 return [ENDED_BY[run.limit].format(OF_A_CASE.figure(run.limit))]
+        if self.exercise.is_program and fault_lines(run.diagnostics):
+            return fault_lines(run.diagnostics)  # which a program need not have asked for
         text = self.runner.source.read_text(encoding="utf-8", errors="replace")
         return error_words(run, failure, text)
 
@@ -433,7 +443,8 @@ class Judge:
         shown = None
         if found.findings and not found.problem:
             program = self.runner.compiled(OBSERVED)
-            shown = wrong_by_the_rules(right, lambda weak: self._outcome(program, right, weak))
+            tried = self.race_cases() if self.exercise.is_program else right
+            shown = wrong_by_the_rules(tried, lambda weak: self._outcome(program, tried, weak))
         races = races_of([{"program": "", "findings": found.findings}])
         if races:
             races = _with_short_texts(_with_names_alone(races))
@@ -468,18 +479,25 @@ class Judge:
     def _limits(self):
         self.has_begun("limits", "counting")
         case = counted_case(self.exercise, self.cases)
+        is_program = self.exercise.is_program
         try:
             reports = [run.report for run in self.counted(case)]
-            schedules = [report["launch_counts"] for report in reports]
             objections = (
                 objections_to_unseen_stores(reports)
                 or objections_to_uncounted(reports)
                 or self._race_when_counted(reports, case)
-                or lines_about(self.exercise, schedules, case)
+                or (objections_to_many_calls(reports[0]) if is_program else [])
+                or lines_about(self.exercise, reports, case)
+                or (objections_to_host_code(self, reports[0], case) if is_program else [])
             )
             return objections or self.objections_at_secret_size()
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]
+
+    def run_with_failing_call(self, case, number):
+        """The CasesRun in which this call of the runtime, from 1, is made to fail."""
+        settings = {**self.counting(), "LAB_FAIL_CALL": str(number)}
+        return self.run_cases(self.runner.compiled(OBSERVED), [case], settings, OF_A_SCHEDULE)
 
     def objections_at_secret_size(self):
         """Lines about what the kernels do in the case that only a grade has."""

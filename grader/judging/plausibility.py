@@ -41,7 +41,7 @@ def objections_to_work(work, of_solution):
 
 def objections_to_schedules(works, least):
     """The same of the schedules in which no race was seen; `least` bytes are what the solution moves in
-    each, with other numbers once more."""
-    if min(work["bytes"] for work in works) * 2 * LEAST_PART < least:
+    each."""
+    if min(work["bytes"] for work in works) * LEAST_PART < least:
         return ["In some schedule the kernels were not seen to do the work."]
     return []

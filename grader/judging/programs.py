@@ -7,6 +7,7 @@ import pathlib
 import re
 from typing import NamedTuple, Optional
 
+from engine.driver.build_folder import lines_of
 from engine.driver.racecheck_runs import Merging
 from engine.driver.recipe import DidNotCompile, Form, Recipe
 from grader.judging.compile_errors import error_lines
@@ -19,6 +20,7 @@ OBSERVED = Form(
 MOST_LINES = 12  # of a compiler's messages
 
 UNDEFINED = re.compile(r"undefined reference to [`'](.*)'")
+NO_MAIN = "It has no main(): a whole program begins with one."
 OWN_MAIN = "It has a main() of its own: remove it, since lab calls your function."
 UTF16 = "The file is in UTF-16, which no compiler reads: save it as UTF-8."
 MAIN = re.compile(r"^\s*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
@@ -67,6 +69,15 @@ class Compiled(NamedTuple):
     recipe: Recipe
 
 
+def linked_first(build, exercise):
+    """What is linked with the student's file before the libraries: the exercise's driver, and what makes
+    the driver's main() the first to run if the student has written one."""
+    driver = str(build.place.folder.resolve() / exercise.driver)
+    if not exercise.is_program:
+        return [driver]
+    return [driver, *lines_of(build.settings, "program_link_arguments")]
+
+
 def compiled(build, exercise, source, form):
     """The student's program in this form. Raises DidNotCompile, with lines to show."""
     recipe = Recipe(
@@ -74,7 +85,7 @@ def compiled(build, exercise, source, form):
         build.compile_settings,
         [str(source)],
         form,
-        objects=[str(build.place.folder / exercise.driver)],
+        objects=linked_first(build, exercise),
         files=build.files,
     )
     warnings = []
@@ -82,9 +93,8 @@ def compiled(build, exercise, source, form):
         try:
             warnings = _short_warnings(recipe.compile(), source)
         except DidNotCompile as problem:
-            raise DidNotCompile(
-                str(problem), explained_lines(source, problem.lines, problem.refusals)
-            ) from None
+            lines = explained_lines(source, problem.lines, problem.refusals)
+            raise DidNotCompile(str(problem), lines) from None
     return Compiled(recipe.program, warnings[:MOST_LINES], recipe)
 
 
@@ -100,6 +110,8 @@ def explained_lines(source, lines, refusals):
         name = wanted.partition("(")[0]
         if name in ("main", "_start"):
             return ["There is nothing to run in it."]
+        if name == "__real_main":
+            return [NO_MAIN]
         if re.search(rf"\bstatic\b[^;{{}}()]*\b{re.escape(name)}\s*\(", text):
             return [
                 f"{name} is static, so it can't be called from outside the file: remove static."
@@ -133,11 +145,13 @@ def _short_warnings(lines, source):
     ]
 
 
-def objections_before_compiling(source):
+def objections_before_compiling(exercise, source):
     """Sentences about a file that need not be shown to a compiler; none if it may be compiled."""
     source = pathlib.Path(source)
     if _is_utf16(source.read_bytes()):
         return [UTF16]
+    if exercise.is_program:
+        return []
     return [OWN_MAIN] if MAIN.search(source.read_text("utf-8", errors="replace")) else []
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from engine.driver.processes import signal_name
+from grader.exercises.case_files import PRINTED
 from grader.exercises.cases import POISON, Array
 from grader.judging.stuck_launches import places_of_threads
 
@@ -16,6 +17,7 @@ PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
 SECONDS = 10  # that all cases together may take
 STUCK_SECONDS = 5  # without a step of any thread before a launch counts as stuck
 MOST_WRONG = 3  # elements that are named
+LONGEST_WORD = 30  # letters of what a program prints
 SCREEN = 78  # columns that a sentence may fill
 WIDTH = SCREEN - 4  # of one below its case
 
@@ -84,7 +86,7 @@ def first_failure(cases, run, results, seconds=SECONDS):
 
 def failure_of(number, case, result):
     """What is wrong with the case, None, or _MISSING."""
-    if result is None:
+    if result is None or result.returned:
         return _MISSING
     for launch_number, launch in enumerate(result.launches):
         lines = _wrong_lines(case, launch)
@@ -127,16 +129,34 @@ def _wrong_lines(case, launch):
             lines.append(f"{argument.name} was written to, and is only to be read")
         if argument.kind in ("given", "scratch"):
             continue
+        if argument.kind == "printed":
+            lines += _wrong_text(argument, launch.contents.get(PRINTED, b""))
+            continue
         content = launch.contents.get(place, b"")
         if len(content) != argument.count * argument.type.size:
             lines.append(f"{argument.name} did not come back")
         else:
-            lines += _wrong_elements(argument, content)
+            lines += _wrong_elements(argument, argument.type.unpacked(content))
     return lines
 
 
-def _wrong_elements(argument, content):
-    got = argument.type.unpacked(content)
+def _wrong_text(argument, text):
+    """What is wrong with the numbers that a program has printed."""
+    words = text.decode(errors="replace").split()
+    got = []
+    for word in words[: argument.count + 1]:
+        try:
+            got.append(argument.type.number(word))
+        except ValueError:
+            shown = word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}..."
+            return [f"It prints {shown!r}, and only numbers are to go to stdout: use stderr."]
+    if len(words) != argument.count:
+        number = "1 number" if len(words) == 1 else f"{len(words):,} numbers"
+        return [f"It prints {number} to stdout, expected {argument.count:,}."]
+    return _wrong_elements(argument, got)
+
+
+def _wrong_elements(argument, got):
     if argument.judge:
         sentence = argument.judge(got)
         return [sentence] if sentence else []
@@ -179,8 +199,9 @@ def shown_value(value):
 
 
 def _end(number, results, run, seconds):
-    """How the program ended in the midst of a case."""
-    launch = len(results[number].launches) if number < len(results) else 0
+    """How the program ended in the midst of a case, or with another code than 0."""
+    began = number < len(results) and results[number].returned is None
+    launch = len(results[number].launches) if began else 0
     return Failure(number, launch, how_it_ended(run, seconds), is_wrong_result=False)
 
 

@@ -10,6 +10,7 @@ import textwrap
 
 from grader.exercises.case_files import WatchedLoads
 from grader.exercises.limits import limits_not_kept, objections_to_uncounted
+from grader.judging.host_code import objections_to_host_code, objections_to_many_calls
 from grader.judging.plausibility import LEAST_PART, work_of
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import SCREEN, first_failure
@@ -35,15 +36,18 @@ def objections_at_secret_size(judge, secret):
         return objections
     if judge.has_passed("races") and any(report["findings"] for report in reports):
         return [f"{THERE} two threads race."]
-    schedules = [report["launch_counts"] for report in reports]
-    advice = [
-        limit["advice"] for limit, _ in limits_not_kept(judge.exercise, schedules, secret.case)
-    ]
+    if judge.exercise.is_program and objections_to_many_calls(reports[0]):
+        return [NOT_KEPT]
+    advice = [limit["advice"] for limit, _ in limits_not_kept(judge.exercise, reports, secret.case)]
     if advice:
         return [
             NOT_KEPT,
             *(line for text in advice for line in textwrap.wrap(text, SCREEN)),
         ]
+    if judge.exercise.is_program:
+        lines = objections_to_host_code(judge, reports[0], secret.case)
+        if lines:
+            return [NOT_KEPT, *lines]
     return [] if _all_loads_are_seen(judge, secret, runs[0]) else [UNSEEN_LOADS]
 
 
@@ -52,7 +56,7 @@ def _work_is_seen(judge, reports):
     calls together, those with other numbers too."""
     counted = next(case for case in judge.cases if case.counted)
     least = (judge.exercise_cases.least_work or {}).get(counted.name, {"bytes": 0})["bytes"]
-    calls = 2 * counted.launches
+    calls = counted.launches * judge.exercise_cases.runs_of_each
     return all(calls * LEAST_PART * work_of(report)["bytes"] >= least for report in reports)
 
 

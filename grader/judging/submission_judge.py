@@ -18,9 +18,10 @@ from grader.sandbox.sandboxed_run import SandboxFailed
 
 def exercise_cases(exercise, seed):
     """The ExerciseCases of this seed; the solution's work is still to be added."""
-    again = cases_of(exercise, f"{seed} again")
+    # A program is another process each time, and remembers nothing.
+    again = () if exercise.is_program else tuple(cases_of(exercise, f"{seed} again"))
     return ExerciseCases(
-        exercise, cases_of(exercise, seed), tuple(again), secret=secret_case(exercise, seed)
+        exercise, cases_of(exercise, seed), again, secret=secret_case(exercise, seed)
     )
 
 
@@ -67,7 +68,8 @@ class SubmissionJudge(Judge):
         least = sum(
             self.exercise_cases.least_work[case.name]["bytes"] for case in self.race_cases()
         )
-        return objections_to_schedules([work_of(run.report) for run in runs], least)
+        once = least / self.exercise_cases.runs_of_each
+        return objections_to_schedules([work_of(run.report) for run in runs], once)
 
     def objections_at_secret_size(self):
         secret = self.exercise_cases.secret

@@ -110,6 +110,11 @@ void result_writer::array(std::size_t argument, const std::vector<std::byte>& by
   flush();
 }
 
+void result_writer::printed(const std::string& text) {
+  file_ << "printed " << text.size() << '\n' << text;
+  flush();
+}
+
 void result_writer::flush() {
   if (!file_.flush()) throw case_error("the results can't be written: is the disk full?");
 }

@@ -15,7 +15,9 @@
 //   loaded 77 1 0 4000 2 0 68           in an earlier run the next launch has loaded bytes 0 to
 //                                       3,999 of allocation 1 and 0 to 67 of allocation 2: all
 //                                       others are changed meanwhile, to bytes drawn from 77
-//   call fullest_bin 2                  the function, and how often it is called
+//   call fullest_bin 2                  the function, and how often it is called; if the student
+//                                       writes a whole program, its name: it is run once, and the
+//                                       numbers are the words after it on its command line
 // Results:
 //   case 0
 //   launch 0                            then, for each array that is wanted, its argument's place:
@@ -24,6 +26,9 @@
 //   error cudaErrorIllegalAddress an illegal memory access was encountered
 //   microseconds 12.5                   the median of timed calls, if that was asked for
 //   done                                at the end of a case
+// Of a program, instead of launches and done:
+//   printed 27                          the size of what it has printed, whose bytes follow
+//   returned 0                          its exit code
 #pragma once
 
 #include <cstddef>
@@ -72,6 +77,7 @@ class result_writer {
 
   void line(const std::string& text);
   void array(std::size_t argument, const std::vector<std::byte>& bytes);
+  void printed(const std::string& text);
 
  private:
   void flush();

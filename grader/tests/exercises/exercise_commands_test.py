@@ -169,7 +169,9 @@ class ExerciseCommandsTest(unittest.TestCase):
             (11, 10, "1.1 global loads per element; allowed: 0."),
         ]:
             case = Case("one", [], elements=elements)
-            lines = lines_about(exercise, [[{"global_loads": {"total": loads}}]], case)
+            lines = lines_about(
+                exercise, [{"launch_counts": [{"global_loads": {"total": loads}}]}], case
+            )
             self.assertEqual(lines[0], f"Your code: {says}")
 
     def test_a_last_block_may_look_at_the_bins_by_atomic_loads(self):

@@ -16,7 +16,8 @@ ADVICE = "Share it out."
 
 def lines(limit, *schedules):
     facts = {**EXERCISE.facts, "limits": [{"advice": ADVICE, **limit}]}
-    return lines_about(EXERCISE._replace(facts=facts), schedules, CASE)
+    reports = [{"launch_counts": launches} for launches in schedules]
+    return lines_about(EXERCISE._replace(facts=facts), reports, CASE)
 
 
 def launch(total, block, thread, begun=1):
@@ -77,6 +78,26 @@ class LimitsTest(unittest.TestCase):
         )
         self.assertTrue(depends_on_schedule(chosen_exercise("05.3")))
         self.assertFalse(depends_on_schedule(chosen_exercise("04.1")))
+
+    def test_calls_of_the_host_are_counted_by_their_name(self):
+        limit = {
+            "count": "calls of cudaMemcpy", "per": "call", "at_most": 1, "advice": "Copy once.",
+        }  # fmt: skip
+        facts = {**EXERCISE.facts, "limits": [limit]}
+        exercise = EXERCISE._replace(facts=facts)
+        report = {
+            "launch_counts": [],
+            "runtime_calls": ["cudaMalloc", "cudaMemcpy", "cudaMemcpyAsync"],
+        }
+        self.assertEqual(lines_about(exercise, [report], CASE), [])
+        report["runtime_calls"].append("cudaMemcpy")
+        self.assertEqual(
+            lines_about(exercise, [report], CASE)[0],
+            "Your code: 2 calls of cudaMemcpy; allowed: 1.",
+        )
+        limit.update({"at_least": 3})
+        del limit["at_most"]
+        self.assertIn("needed: 3 or more", lines_about(exercise, [report], CASE)[0])
 
     def test_blocks_that_another_one_has_taken_over_never_begin(self):
         limit = {"count": "blocks begun", "per": "call", "at_most": 100}

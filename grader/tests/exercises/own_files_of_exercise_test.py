@@ -9,9 +9,9 @@ import tempfile
 import unittest
 
 from engine.driver.build_folder import BuildFolder, settings_of
-from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.catalogue import KINDS, all_exercises, chosen_exercise
 from grader.exercises.hints import hints_of
-from grader.exercises.limits import COUNTS, PER
+from grader.exercises.limits import CALLS_OF, COUNTS, PER
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
 from grader.judging.home_runner import HomeRunner
@@ -122,7 +122,9 @@ class OwnFilesTest(unittest.TestCase):
 class FactsTest(unittest.TestCase):
     def test_the_facts_are_complete(self):
         facts = EXERCISE.facts
-        self.assertIn(facts["kind"], ("write", "repair"))
+        self.assertIn(facts["kind"], KINDS)
+        # Meson goes by the file, and all others by the kind.
+        self.assertEqual((EXERCISE.folder / "driver.cpp").is_file(), not EXERCISE.is_program)
         self.assertTrue(10 <= facts["minutes"] <= 45)
         self.assertIn("results", facts["points"])
         self.assertTrue(all(isinstance(points, int) for points in facts["points"].values()))
@@ -137,7 +139,8 @@ class FactsTest(unittest.TestCase):
         for name in facts["builds_on"]:
             self.assertIn(name, names)
         for limit in EXERCISE.limits:
-            self.assertIn(limit["count"], COUNTS)
+            if not (EXERCISE.is_program and CALLS_OF.fullmatch(limit["count"])):
+                self.assertIn(limit["count"], COUNTS)
             self.assertIn(limit["per"], PER)
             self.assertEqual(("at_most" in limit) + ("at_least" in limit), 1)
             self.assertRegex(limit["advice"], r"[.?]$")
@@ -147,6 +150,8 @@ class FactsTest(unittest.TestCase):
         self.assertEqual(len({case.name for case in cases}), len(cases))
         self.assertEqual(sum(case.counted for case in cases), 1 if EXERCISE.limits else 0)
         self.assertTrue(6 <= len(cases) <= 20)
+        if EXERCISE.is_program:  # each schedule is a process
+            self.assertEqual(sum(case.races for case in cases), 1)
         numbers = _numbers(cases)
         self.assertTrue(_numbers(cases_of(EXERCISE)) == numbers, "a seed draws other numbers again")
         drawn = cases_of(EXERCISE, seed=2)
@@ -180,12 +185,24 @@ class FactsTest(unittest.TestCase):
     def test_the_text_has_the_number_and_the_signature(self):
         text = (EXERCISE.folder / "README.md").read_text(encoding="utf-8")
         self.assertRegex(text, rf"(?m)^# {re.escape(EXERCISE.title)}: ")
+        if EXERCISE.is_program:
+            self._has_command_line(text)
+            return
         driver = (EXERCISE.folder / "driver.cpp").read_text(encoding="utf-8")
         declarations = re.findall(r"^void (\w+\([^;]*\));", driver, re.MULTILINE)
         self.assertTrue(declarations)
         flat = " ".join(text.split())
         for declaration in declarations:
             self.assertIn(" ".join(declaration.split()), flat)
+
+    def _has_command_line(self, text):
+        """As in `whole_program COUNT FIRST STEP`, with a word for each number of a case."""
+        command = re.search(rf"`{EXERCISE.name}((?: [A-Z]+)+)`", " ".join(text.split()))
+        self.assertTrue(command)
+        for case in cases_of(EXERCISE):
+            *words, printed = case.arguments
+            self.assertEqual(len(words), len(command[1].split()), case.name)
+            self.assertEqual((printed.kind, case.launches), ("printed", 1), case.name)
 
     def test_there_are_enough_wrong_solutions(self):
         mutants = mutants_of(EXERCISE)

@@ -71,7 +71,9 @@ class MessagesTest(unittest.TestCase):
         for content in (b"", b"\0", b"\0" * 99, b"int f();\0", b"// \xe9\xff\n", text.encode()):
             with written("01.1", "") as file:
                 file.write_bytes(content)
-                self.assertEqual(objections_before_compiling(file), [], content)
+                self.assertEqual(
+                    objections_before_compiling(chosen_exercise("01.1"), file), [], content
+                )
 
     def test_of_the_grader_a_compiler_may_read_the_runners_headers_alone(self):
         may_read = readable_for_compilers(BUILDS.cpu, chosen_exercise("01.1"))
