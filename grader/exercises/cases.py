@@ -2,9 +2,10 @@
 """What an exercise's cases.py is written with: cases, their arguments and what must come out.
 
 An exercise's cases.py defines cases(random), which yields a Case for each call of the student's function
-or each run of the student's program, the smallest first; and, if there are limits, case_of_another_size(random), which returns the counted case
-once more, of a size that only a grade knows. `random` is a random.Random whose seed is public for `check`
-and secret for a grade, so whatever is drawn from it must leave the case what its name says.
+or each run of the student's program, the smallest first; and, if there are limits,
+case_of_another_size(random), which returns the counted case once more, of a size that only a grade knows.
+`random` is a random.Random whose seed is public for `check` and secret for a grade, so whatever is drawn
+from it must leave the case what its name says.
 """
 
 import struct

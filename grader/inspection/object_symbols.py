@@ -104,13 +104,18 @@ def objections_to_symbols(symbols, libraries, is_by_nvcc=False):
 def names_to_keep(symbols, libraries):
     """The names by which other objects know something of this one; it keeps all others for itself.
 
-    Of what weak names stand for, ours is taken wherever both have it.
+    Of what weak names stand for, ours is taken wherever both have it. A driver asks for a whole
+    program's main() as __real_main, which the linker makes of it (--wrap=main).
     """
     return [
         name
         for name, kind in symbols
         if kind not in TAKEN
-        and (name in libraries.asked_for or (kind in WEAK and name in libraries.ours))
+        and (
+            name in libraries.asked_for
+            or f"__real_{name}" in libraries.asked_for
+            or (kind in WEAK and name in libraries.ours)
+        )
     ]
 
 
@@ -146,9 +151,7 @@ def libraries_of(recipe):
     ours, _ = _names(paths, "-g")
     of_system, _ = _names(_shared_libraries(tuple(lines_of(recipe.settings, "cxx"))), "-D")
     _, taken = _names(paths[:1], "-g")
-    # What the linker wraps is asked for by another name than the submission has it.
-    asked_for = {name.removeprefix("__real_") for name in taken - ours - of_system}
-    return Libraries(ours, of_system, frozenset(asked_for))
+    return Libraries(ours, of_system, taken - ours - of_system)
 
 
 @functools.lru_cache(None)
