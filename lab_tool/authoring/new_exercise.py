@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Makes an exercise out of templates/exercise: a folder, and nothing else."""
+"""Makes an exercise out of templates/exercise or templates/program: a folder, and nothing else."""
 
 import os
 import re
 
 from engine.driver.errors import WRONG_USE, CommandError
-from grader.exercises.catalogue import all_exercises
+from engine.driver.names import listed
+from grader.exercises.catalogue import KINDS, PROGRAM, all_exercises
 from lab_tool.authoring.new_chapter import make_folder
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_exercise
 from lab_tool.chapters import chosen_chapters
 from lab_tool.paths import ROOT
 
-TEMPLATES = ROOT / "lab_tool/templates/exercise"
+TEMPLATES = ROOT / "lab_tool/templates"
 
 
-def make_exercise(chapter_name, name, root=ROOT):
+def make_exercise(chapter_name, name, root=ROOT, kind="write"):
     """Makes the exercise of this name in a chapter; returns its number and the files that were made."""
+    if kind not in KINDS:
+        raise CommandError(
+            f"--kind {kind}: an exercise's kind is {listed(KINDS, 'or')}.", WRONG_USE
+        )
     (chapter,) = chosen_chapters(chapter_name)
     exercises = all_exercises(root)
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
@@ -39,8 +44,11 @@ def make_exercise(chapter_name, name, root=ROOT):
         "Exercise title": name.replace("_", " "),
         "NN.K": f"{chapter.number}.{number}",
         '"number": K': f'"number": {number}',
+        '"kind": "write"': f'"kind": "{kind}"',
     }
     folder = root / "chapters" / chapter.folder / "exercises" / name
     if os.path.lexists(folder):
         raise CommandError(f"{folder.relative_to(root)} is there already.", WRONG_USE)
-    return f"{chapter.number}.{number}", make_folder(folder, TEMPLATES, words)
+    return f"{chapter.number}.{number}", make_folder(
+        folder, TEMPLATES / (PROGRAM if kind == PROGRAM else "exercise"), words
+    )

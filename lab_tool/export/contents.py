@@ -130,6 +130,8 @@ def _of_exercise(exercise, root, hints):
     """The files of an exercise's folder, with its starter instead of its solution."""
     folder = exercise.folder.relative_to(root).as_posix()
     names = [*OF_EXERCISE, *(["hints.md"] if hints else [])]
+    if exercise.is_program:
+        names.remove("driver.cpp")
     figures = sorted(exercise.folder.glob("*.svg"))
     files = {f"{folder}/{name}": (exercise.folder / name).read_bytes() for name in names}
     files.update({f"{folder}/{file.name}": file.read_bytes() for file in figures})

@@ -37,6 +37,12 @@ def add_options(parser):
         metavar="TEXT",
         help="of a mutant: what is wrong in it, one line of its head (default: its name)",
     )
+    parser.add_argument(
+        "--kind",
+        metavar="KIND",
+        dest="exercise_kind",
+        help="of an exercise: write (the default) or repair, of a function; or program, a whole program",
+    )
     add_build(parser)
     add_verbose(parser)
 
@@ -50,6 +56,8 @@ def act(arguments):
             "it makes a chapter, an exercise or a mutant, as in ./lab new chapter 07_prefix_sum.",
         )
         raise CommandError(f"lab new makes no {kind}; {more}", WRONG_USE)
+    if arguments.exercise_kind is not None and kind != "exercise":
+        raise CommandError("--kind goes with ./lab new exercise.", WRONG_USE)
     if kind == "mutant":
         return _new_mutant(arguments)
     for option in ("mistake", "build"):
@@ -70,7 +78,8 @@ def act(arguments):
                 "./lab new exercise 04 longest_run.",
                 WRONG_USE,
             )
-        number, made = _with_generated_files(lambda: make_exercise(*names))
+        of_kind = arguments.exercise_kind or "write"
+        number, made = _with_generated_files(lambda: make_exercise(*names, kind=of_kind))
         added = f"This is exercise {number}; docs/internals/exercises.md says what each file is."
         following = f"./lab check-course {number}"
     for file in made:
@@ -124,7 +133,7 @@ VERB = Verb(
     summary="makes a new chapter, exercise or wrong solution of an exercise",
     usage=[
         "new chapter NN_name",
-        "new exercise NN name",
+        "new exercise NN name [--kind KIND]",
         "new mutant EXERCISE name COPY.cu [options]",
     ],
     description="""\
@@ -138,6 +147,10 @@ that nothing rejects makes no mutant.""",
     examples=[
         ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
+        (
+            "./lab new exercise 04 my_sum --kind program",
+            "one in which main() is the student's, too",
+        ),
         ("./lab new mutant 04.2 missing_acquire copy.cu", "a wrong solution of 04.2"),
     ],
     exit_codes=[

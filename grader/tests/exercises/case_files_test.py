@@ -5,7 +5,17 @@ import struct
 import unittest
 
 from grader.exercises.case_files import WatchedLoads, read_results, written_cases
-from grader.exercises.cases import Case, given, kept, per_launch, returned, scratch, updated
+from grader.exercises.cases import (
+    Case,
+    given,
+    kept,
+    per_launch,
+    printed,
+    program_run,
+    returned,
+    scratch,
+    updated,
+)
 from grader.judging.results import failure_of
 
 
@@ -110,3 +120,56 @@ class CaseFilesTest(unittest.TestCase):
             content = b"case 0\nlaunch 0\narray 0 8\n" + struct.pack("d", value) + b"done\n"
             (result,) = read_results(content)
             self.assertEqual(failure_of(0, case, result) is None, is_right, value)
+
+
+class ProgramTest(unittest.TestCase):
+    """A whole program: numbers on its command line, a text and an exit code back."""
+
+    CASE = program_run("two", [2, 0.5], printed("sums", "int", [3, -4]), races=True)
+
+    def lines_about(self, text, returned=0, case=CASE):
+        content = b"case 0\nprinted %d\n%b" % (len(text), text) + b"returned %d\n" % returned
+        (result,) = read_results(content)
+        failure = failure_of(0, case, result)
+        return failure if failure is None or failure == "missing" else failure.lines
+
+    def test_only_the_numbers_are_written(self):
+        self.assertEqual(
+            written_cases([self.CASE], "sums"),
+            b"cases 1\ncase two\nnumber 2\nnumber 0.5\ncall sums 1\n",
+        )
+
+    def test_numbers_may_stand_apart_as_they_like(self):
+        for text in (b"3\n-4\n", b"3 -4", b"  +3\t\n\n-4"):
+            self.assertIsNone(self.lines_about(text), text)
+        case = program_run("one", [], printed("x", "float", [0.5], within=0.25))
+        for text in (b"0.5\n", b".75", b"5e-1"):
+            self.assertIsNone(self.lines_about(text, case=case), text)
+        for text in (b"nan", b"0.8", b"inf"):
+            self.assertIn("x: got", self.lines_about(text, case=case)[0])
+
+    def test_what_is_wrong_is_named(self):
+        wrong = {
+            b"3\n4\n": "sums[1]: got 4, expected -4",
+            b"": "It prints 0 numbers to stdout, expected 2.",
+            b"3": "It prints 1 number to stdout, expected 2.",
+            b"3 -4 5": "It prints 3 numbers to stdout, expected 2.",
+            b"sums: 3 -4": "It prints 'sums:', and only numbers are to go to stdout: use stderr.",
+            b"3.0 -4": "It prints '3.0', and only numbers",
+            b"x" * 99: "...', and only numbers",
+            b"\xff 1": "and only numbers",
+        }
+        for text, said in wrong.items():
+            with self.subTest(text):
+                self.assertIn(said, self.lines_about(text)[0])
+
+    def test_a_program_that_ends_with_another_code_has_not_answered(self):
+        self.assertEqual(self.lines_about(b"3 -4", returned=1), "missing")
+
+    def test_results_cut_off_anywhere_are_never_right(self):
+        whole = b"case 0\nprinted 5\n3 -4\nreturned 0\n"
+        self.assertIsNone(failure_of(0, self.CASE, read_results(whole)[0]))
+        for length in range(len(whole) - 1):
+            with self.subTest(length):
+                found = read_results(whole[:length])
+                self.assertIsNotNone(failure_of(0, self.CASE, found[0] if found else None))

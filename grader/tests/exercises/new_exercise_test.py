@@ -54,6 +54,23 @@ class NewExerciseTest(unittest.TestCase):
                 verdict = verdict_on(build, exercise, trial.text)
                 self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
 
+    def test_a_whole_program_is_judged_as_it_must_be(self):
+        settings = settings_of(BUILD)
+        if not settings.get("racecheck_libraries"):
+            self.skipTest("this build has no race checker")
+        make_exercise("01", NAME, self.root, kind="program")
+        (exercise,) = all_exercises(self.root)
+        self.assertTrue(exercise.is_program)
+        build = ExerciseBuild(BuildFolder(BUILD, {}), settings)
+        for trial in trials_of(exercise):
+            with self.subTest(trial.name):
+                verdict = verdict_on(build, exercise, trial.text)
+                self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
+
+    def test_an_unknown_kind_is_refused(self):
+        with self.assertRaisesRegex(CommandError, "kind is write, repair or program"):
+            make_exercise("01", NAME, self.root, kind="programm")
+
     def test_numbers_go_on(self):
         make_exercise("04", NAME, self.root)
         number, _ = make_exercise("4", "another", self.root)

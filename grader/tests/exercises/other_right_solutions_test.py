@@ -48,6 +48,56 @@ STYLES = [
         [("  const unsigned threads = 256;\n", "  const unsigned threads = 1024;\n")],
     ),
     (
+        "01.5",
+        "notes whether a call has failed, and looks at that at the end",
+        [
+            (
+                '  std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(error));\n'
+                "  std::exit(EXIT_FAILURE);\n",
+                "  failed = what;\n",
+            ),
+            ("void check(", "const char* failed = nullptr;\n\nvoid check("),
+            (
+                "  for (const int sum : sums)",
+                "  if (failed) return 3;\n  for (const int sum : sums)",
+            ),
+        ],
+    ),
+    (
+        "01.5",
+        "asserts that no call has failed",
+        [
+            ("#include <charconv>\n", "#include <cassert>\n#include <charconv>\n"),
+            ("  if (error == cudaSuccess) return;\n", "  assert(error == cudaSuccess);\n"),
+            (
+                '  std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(error));\n'
+                "  std::exit(EXIT_FAILURE);\n",
+                "  (void)error, (void)what;\n",
+            ),
+        ],
+    ),
+    (
+        "01.5",
+        "managed memory, and no copies",
+        [
+            ("cudaMalloc(&device_a", "cudaMallocManaged(&device_a"),
+            ("cudaMalloc(&device_b", "cudaMallocManaged(&device_b"),
+            ("cudaMalloc(&device_sums", "cudaMallocManaged(&device_sums"),
+            (
+                '  check(cudaMemcpy(device_a, a.data(), bytes, cudaMemcpyHostToDevice), "copy of a");\n'
+                '  check(cudaMemcpy(device_b, b.data(), bytes, cudaMemcpyHostToDevice), "copy of b");\n',
+                "  for (std::size_t i = 0; i < count; ++i) {\n"
+                "    device_a[i] = a[i];\n    device_b[i] = b[i];\n  }\n",
+            ),
+            (
+                "  check(cudaMemcpy(sums.data(), device_sums, bytes, cudaMemcpyDeviceToHost), "
+                '"copy of the sums");\n',
+                '  check(cudaDeviceSynchronize(), "kernel");\n'
+                "  for (std::size_t i = 0; i < count; ++i) sums[i] = device_sums[i];\n",
+            ),
+        ],
+    ),
+    (
         "02.1",
         "the first warp looks at all values of its block",
         [
@@ -104,6 +154,16 @@ STYLES = [
             (
                 "      if (thread < half) sums[thread] += sums[thread + half];\n      __syncwarp();\n",
                 "      for (unsigned k = 0; k < half; ++k) sums[k] += sums[k + half];\n",
+            ),
+        ],
+    ),
+    (
+        "02.5",
+        "the threads without a value end, and so no barrier waits for them",
+        [
+            (
+                "    if (thread < length) tile[thread] = values[first + thread];\n",
+                "    if (thread >= length) return;\n    tile[thread] = values[first + thread];\n",
             ),
         ],
     ),

@@ -18,6 +18,10 @@ from grader.sandbox.sandbox import Sandbox
 from lab_tool.authoring.trials import trials_of
 
 NUMBERS = ("02.1", "04.2")
+OF_A_PROGRAM = (
+    "solution", "starter", "no_copy_back", "freed_twice", "end_not_checked_in_small_blocks",
+    "sums_not_freed", "launch_not_checked", "copied_in_pieces", "copied_one_by_one",
+)  # fmt: skip
 
 
 # Other files that can be no solution: {name: text}.
@@ -70,6 +74,15 @@ class SameWordsTest(unittest.TestCase):
                     self.assertEqual(verdict.is_solved, trial.name == "solution")
                     rejected_by |= {part for part, each in verdict.parts.items() if each == FAILED}
         self.assertEqual(rejected_by, {"results", "races", "limits"})
+
+    def test_some_wrong_solutions_of_a_whole_program(self):
+        """Those in which no address is told, which is another one at home each time."""
+        trials = {each.name: each for each in trials_of(chosen_exercise("01.5"))}
+        for name in OF_A_PROGRAM:
+            with self.subTest(name):
+                verdict = self.same_verdict("01.5", trials[name].text)
+                self.assertEqual(verdict.is_solved, name == "solution")
+                self.assertTrue(verdict.lines)
 
     def test_every_case_of_some(self):
         trials = {each.name: each for each in trials_of(chosen_exercise("04.2"))}

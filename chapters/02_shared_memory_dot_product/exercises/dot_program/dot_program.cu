@@ -64,8 +64,9 @@ int main(int argc, char** argv) {
   long long sum = 0;
 
   // BEGIN SOLUTION
-  // STUB: // TODO: allocate, copy, launch, check, copy the partial sums back, free; then add them
-  // up. STUB: (void)blocks;
+  // STUB: // TODO: allocate, copy, launch, check, copy the partial sums back, and free.
+  // STUB: // TODO: add the partial sums up.
+  // STUB: (void)blocks;
   const std::size_t bytes = count * sizeof(int);
   std::vector<long long> partials(blocks);
   const std::size_t bytes_of_partials = blocks * sizeof(long long);
