@@ -32,7 +32,10 @@ def act(arguments):
     if arguments.write_cases:  # Meson again, for the solutions on a GPU
         exercise = chosen_exercise(arguments.write_cases[0])
         file = NamedOutputs().add("--write-cases", arguments.write_cases[1], CASES)
-        file.write(written_cases(cases_of(exercise), exercise.name))
+        cases = cases_of(exercise)
+        if exercise.is_program:  # which has one case
+            cases = [case for case in cases if case.counted]
+        file.write(written_cases(cases, exercise.name))
         return 0
     work = work_folder(arguments)
     exercises = all_exercises()

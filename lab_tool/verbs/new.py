@@ -149,7 +149,7 @@ that nothing rejects makes no mutant.""",
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
         (
             "./lab new exercise 04 my_sum --kind program",
-            "one in which main() is the student's, too",
+            "a whole program",
         ),
         ("./lab new mutant 04.2 missing_acquire copy.cu", "a wrong solution of 04.2"),
     ],
