@@ -27,7 +27,7 @@ from lab_tool.verbs.export import VERB
 from lab_tool.verbs.grade import VERB as GRADE
 from this_build import BUILD, ROOT
 
-NUMBERS = ["01.1", "02.2", "04.2"]
+NUMBERS = ["01.1", "01.5", "02.2", "04.2"]
 OF_GRADERS = ["01.1"]  # fewer, since a grader takes a run of each solution
 LEAST_LENGTH = 25  # of a line that can be told from others: `__syncthreads();` stands everywhere
 # Folders of what nobody may see before the exercise is solved.
@@ -152,8 +152,10 @@ class ExportTest(unittest.TestCase):
             folder = exercise.folder.relative_to(ROOT).as_posix()
             wanted.add(folder)
             self.assertEqual(self.plain[f"{folder}/starter.cu"].decode(), starter(exercise))
-            for name in ("README.md", "cases.py", "driver.cpp", "exercise.json"):
+            for name in ("README.md", "cases.py", "exercise.json"):
                 self.assertIn(f"{folder}/{name}", self.plain)
+            has_driver = f"{folder}/driver.cpp" in self.plain
+            self.assertEqual(has_driver, not exercise.is_program)
             for name in (f"{exercise.name}.cu", "hints.md"):
                 self.assertNotIn(f"{folder}/{name}", self.plain)
         self.assertEqual(folders, wanted)
@@ -264,7 +266,7 @@ class ExportTest(unittest.TestCase):
         for verb in ("export", "grade", "new", "check-course"):
             self.assertNotRegex(text, rf"(?m)^  {verb} ")
         listed = subprocess.run([*lab, "exercises"], capture_output=True, text=True, check=True)
-        self.assertIn("0 of 3 done", listed.stdout)
+        self.assertIn(f"0 of {len(NUMBERS)} done", listed.stdout)
 
     def test_a_copy_has_starters_no_solutions_and_no_hints(self):
         lab = [sys.executable, str(self.folder / "plain/lab")]
@@ -290,7 +292,7 @@ class ExportTest(unittest.TestCase):
         words = ["--title", "Week 4", "--due", "Friday, 12:00"]
         build = ["--build", str(BUILD)]
         for system, numbers, more in (
-            ("plain", "04.2,01.1,02.2", []),
+            ("plain", "04.2,01.5,01.1,02.2", []),
             ("gradescope", "01.1", build),
         ):
             folder = self.folder / f"{system}_again"
