@@ -34,7 +34,10 @@ def objections_to_host_code(judge, report, case):
     if report["unfreed_allocations"]:
         number = report["unfreed_allocations"]
         what = "1 allocation is" if number == 1 else f"{number:,} allocations are"
-        return [f"At the end of the program {what} not freed."]
+        return [
+            f"At the end of the program {what} not freed.",
+            "Give cudaFree() each pointer that cudaMalloc() has set.",
+        ]
     numbers = [
         number
         for number, name in enumerate(report["runtime_calls"], 1)

@@ -109,8 +109,6 @@ def explained_lines(source, lines, refusals):
         wanted = undefined[0]
         name = wanted.partition("(")[0]
         if name in ("main", "_start"):
-            return ["There is nothing to run in it."]
-        if name == "__real_main":
             return [NO_MAIN]
         if re.search(rf"\bstatic\b[^;{{}}()]*\b{re.escape(name)}\s*\(", text):
             return [

@@ -19,7 +19,7 @@ from grading_runs import (
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
 from grader.judging.compiling import compiled_alone, readable_for_compilers
-from grader.judging.programs import OBSERVED, UTF16, objections_before_compiling
+from grader.judging.programs import NO_MAIN, OBSERVED, UTF16, objections_before_compiling
 from grader.judging.runner import NotCompiled
 from grader.judging.submission_judge import judge
 from grader.paths import ROOT
@@ -63,6 +63,15 @@ class MessagesTest(unittest.TestCase):
             self.assertEqual((of_grade.status, words_of(of_grade)), ("CE", UTF16))
             self.assertEqual((of_check.compiles, of_check.lines), (False, [UTF16]))
         self.assertIn("save it as UTF-8", UTF16)
+
+    def test_a_whole_program_without_main_is_told_so_in_both(self):
+        text = "__global__ void unused() {}\n"
+        with written("01.5", text) as file, tempfile.TemporaryDirectory() as folder:
+            cpu = BUILDS.cpu._replace(files=pathlib.Path(folder))
+            of_check = check(cpu, chosen_exercise("01.5"), file)
+        of_grade = judged("01.5", text)
+        self.assertEqual((of_check.compiles, of_check.lines), (False, [NO_MAIN]))
+        self.assertEqual((of_grade.status, words_of(of_grade)), ("CE", NO_MAIN))
 
     def test_the_mark_of_utf8_and_other_bytes_are_no_utf16(self):
         text = "\ufeff" + solution_text("01.1")
