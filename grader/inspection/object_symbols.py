@@ -39,7 +39,7 @@ ALLOWED = re.compile(
     r"""
     cuda[A-Z]\w+ | threadIdx | blockIdx | blockDim | gridDim
     | __tsan_\w+ | _GLOBAL_OFFSET_TABLE_ | __dso_handle
-    | __gxx_personality_v0 | _Unwind_Resume
+    | __g(xx|cc)_personality_v0 | _Unwind_Resume
     | __cxa_(atexit|begin_catch|end_catch|throw|rethrow|allocate_exception|free_exception|guard_\w+
         |pure_virtual|bad_cast|throw_bad_array_new_length)
     | _Zn[aw]\w+ | _Zd[al]\w+ | malloc | calloc | realloc | free
