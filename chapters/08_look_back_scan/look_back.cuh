@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: MIT
+// Decoupled look-back: what all earlier tiles of a sequence combine to, found while those tiles are
+// still being worked on, in one kernel.
+// The idea is that of Duane Merrill and Michael Garland, "Single-pass Parallel Prefix Scan with
+// Decoupled Look-back" (NVIDIA, 2016), the code is new: docs/sources.md.
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cuda_runtime.h>
+#include <cuda/atomic>
+#include <cuda/std/type_traits>
+
+namespace course {
+
+using cooperative_groups::thread_block;
+
+// The tile that a block works on, and the number of the launch that it belongs to.
+struct tile_ticket {
+  unsigned tile;
+  unsigned epoch;  // From 1 on.
+};
+
+// What a tile has published.
+enum class tile_state : unsigned {
+  nothing,
+  aggregate,  // What the tile's own elements combine to.
+  prefix      // What the elements of this tile and of all earlier ones combine to.
+};
+
+// The status word of a tile: a tag and a value. The tag is 2 * epoch, plus 1 for a prefix. A tag of
+// another epoch is left from an earlier launch and means nothing, so that nobody has to clear it.
+// T is trivially copyable. All bytes 0: nothing published.
+template <class T, bool fits_one_word = sizeof(T) <= sizeof(unsigned)>
+class tile_status;
+
+// Tag and value in one word of 64 bits, which is stored and loaded as a whole. Whoever sees the tag
+// has the value already, so relaxed order is enough.
+template <class T>
+class tile_status<T, true> {
+ public:
+  __device__ void publish(unsigned epoch, tile_state state, T value) {
+    unsigned bits = 0;
+    memcpy(&bits, &value, sizeof(T));
+    const unsigned long long tag = 2ULL * epoch + (state == tile_state::prefix ? 1 : 0);
+    word().store(tag << 32 | bits, cuda::memory_order_relaxed);
+  }
+
+  // Sets *value, unless it returns `nothing`.
+  __device__ tile_state read(unsigned epoch, T* value) {
+    const unsigned long long word_now = word().load(cuda::memory_order_relaxed);
+    const unsigned tag = static_cast<unsigned>(word_now >> 32);
+    if (tag / 2 != epoch) return tile_state::nothing;
+    const unsigned bits = static_cast<unsigned>(word_now);
+    memcpy(value, &bits, sizeof(T));
+    return tag % 2 == 1 ? tile_state::prefix : tile_state::aggregate;
+  }
+
+ private:
+  __device__ cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> word() {
+    return cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>(word_);
+  }
+
+  unsigned long long word_;
+};
+
+// A value of more than 32 bits is stored first, and the tag after it. The prefix has a place of its
+// own: another block may still be reading the aggregate.
+template <class T>
+class tile_status<T, false> {
+ public:
+  __device__ void publish(unsigned epoch, tile_state state, T value) {
+    (state == tile_state::prefix ? prefix_ : aggregate_) = value;
+    // Release: the value, which whoever sees this tag will read.
+    tag().store(2 * epoch + (state == tile_state::prefix ? 1 : 0), cuda::memory_order_release);
+  }
+
+  // Sets *value, unless it returns `nothing`.
+  __device__ tile_state read(unsigned epoch, T* value) {
+    // Acquire: the value that was stored before this tag.
+    const unsigned tag_now = tag().load(cuda::memory_order_acquire);
+    if (tag_now / 2 != epoch) return tile_state::nothing;
+    *value = tag_now % 2 == 1 ? prefix_ : aggregate_;
+    return tag_now % 2 == 1 ? tile_state::prefix : tile_state::aggregate;
+  }
+
+ private:
+  __device__ cuda::atomic_ref<unsigned, cuda::thread_scope_device> tag() {
+    return cuda::atomic_ref<unsigned, cuda::thread_scope_device>(tag_);
+  }
+
+  unsigned tag_;
+  T aggregate_;
+  T prefix_;
+};
+
+// A kernel's access to the tiles' status words; copied into kernels by value. It owns nothing.
+//
+// In each launch:
+// - take_ticket or take_tile numbers the tiles 0, 1, 2, ... in the order in which blocks ask. The
+//   launch takes exactly `tickets` of them, which all calls name, from 1 to 2^32 - 1. Whoever has a
+//   ticket goes on: between it and the call below it waits for no block.
+// - For each tile one of the functions exclusive_prefix...() is called once, the same one for all.
+//   It waits for earlier tiles only. Their blocks have started, because they have their tickets,
+//   and a block that has started goes on. A number that a block has before it starts, as blockIdx,
+//   does not promise that.
+// The memory, in global memory:
+// - `statuses` has an element per ticket, and `counter` is one word. All bytes of both were 0
+//   before the first launch. A launch that ended leaves them ready for the next one, with any
+//   number of tickets up to the number of elements; replays of a graph too.
+// - Nobody else touches them meanwhile. Launches that can overlap have memory of their own, and so
+//   have programmatic dependent launches that take tickets before they have waited.
+// - After a launch that died or did not take all its tickets, and before launch number 2^31, set
+// all
+//   bytes to 0.
+// Errors: one ticket too many, and launch number 2^31, stop the kernel with __trap(). A ticket too
+// few is not noticed: the next launch goes wrong, or waits for ever.
+//
+// `operation` combines two values, the earlier one on the left, into one. It is associative, and
+// need be neither commutative nor have an identity.
+template <class T>
+class look_back {
+  static_assert(cuda::std::is_trivially_copyable<T>::value,
+                "values travel between blocks and between lanes byte by byte");
+
+ public:
+  __host__ __device__ look_back(tile_status<T>* statuses, unsigned long long* counter)
+      : statuses_(statuses), counter_(counter) {}
+
+  // The next tile, for any one thread.
+  __device__ tile_ticket take_ticket(unsigned tickets) const {
+    // The upper half counts launches, the lower half this launch's tickets.
+    const cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> counter(*counter_);
+    const unsigned long long before = counter.fetch_add(1, cuda::memory_order_relaxed);
+    const unsigned tile = static_cast<unsigned>(before);
+    const unsigned long long epoch = (before >> 32) + 1;
+    if (tile >= tickets || epoch > largest_epoch) __trap();
+    // Nobody takes another ticket in this launch: ready for the next one.
+    if (tile == tickets - 1) counter.store(epoch << 32, cuda::memory_order_relaxed);
+    return {tile, static_cast<unsigned>(epoch)};
+  }
+
+  // The next tile, the same for all threads of the block, which all call it, at the same place.
+  // A barrier for them before and after.
+  __device__ tile_ticket take_tile(unsigned tickets) const {
+    __shared__ tile_ticket taken;
+    __syncthreads();  // All have read the one before.
+    if (thread_block::thread_rank() == 0) taken = take_ticket(tickets);
+    __syncthreads();  // The ticket is there.
+    return taken;
+  }
+
+  // What all tiles before mine.tile combine to; for tile 0, which has none, `aggregate`. Publishes
+  // what this tile contributes: at once `aggregate`, which its own elements combine to, and as soon
+  // as it is known the prefix that includes them.
+  // - The 32 lanes of one warp call it, with the same arguments; all get the result. The warp is a
+  //   whole one of a block of one to three dimensions.
+  // - It orders no other memory, neither between the tiles nor between the lanes.
+  // How aggregates are grouped depends on when other blocks publish: where `operation` rounds, the
+  // last bits may be different in each run.
+  template <class Operation>
+  __device__ T exclusive_prefix(tile_ticket mine, T aggregate, Operation operation) const {
+    const bool is_first_lane = thread_block::thread_rank() % lanes == 0;
+    if (mine.tile == 0) {
+      if (is_first_lane) publish(mine, tile_state::prefix, aggregate);
+      return aggregate;
+    }
+    if (is_first_lane) publish(mine, tile_state::aggregate, aggregate);
+    unsigned newest = mine.tile - 1;
+    window seen = wait_for_window(mine.epoch, newest, aggregate);
+    T prefix = combine(seen, operation);
+    while (!seen.ends_in_prefix) {
+      newest -= lanes;
+      seen = wait_for_window(mine.epoch, newest, aggregate);
+      prefix = operation(combine(seen, operation), prefix);
+    }
+    if (is_first_lane) publish(mine, tile_state::prefix, operation(prefix, aggregate));
+    return shuffle(prefix, 0);
+  }
+
+  // The same by one thread, which looks at one tile after the other.
+  template <class Operation>
+  __device__ T exclusive_prefix_by_one_thread(tile_ticket mine, T aggregate,
+                                              Operation operation) const {
+    if (mine.tile == 0) {
+      publish(mine, tile_state::prefix, aggregate);
+      return aggregate;
+    }
+    publish(mine, tile_state::aggregate, aggregate);
+    unsigned tile = mine.tile - 1;
+    T prefix = aggregate;
+    tile_state state = wait_for(mine.epoch, tile, &prefix);
+    while (state != tile_state::prefix) {
+      T earlier = aggregate;
+      --tile;
+      state = wait_for(mine.epoch, tile, &earlier);
+      prefix = operation(earlier, prefix);
+    }
+    publish(mine, tile_state::prefix, operation(prefix, aggregate));
+    return prefix;
+  }
+
+  // The same by one thread, always grouped from tile 0 on: the same bits in every run, also where
+  // `operation` rounds. Its price: it waits for the prefix of the tile before it, so that the
+  // tiles' prefixes come one after the other.
+  template <class Operation>
+  __device__ T exclusive_prefix_in_order(tile_ticket mine, T aggregate, Operation operation) const {
+    if (mine.tile == 0) {
+      publish(mine, tile_state::prefix, aggregate);
+      return aggregate;
+    }
+    T prefix = aggregate;
+    wait_for(mine.epoch, mine.tile - 1, &prefix);
+    publish(mine, tile_state::prefix, operation(prefix, aggregate));
+    return prefix;
+  }
+
+ private:
+  static constexpr unsigned lanes = 32;
+  static constexpr unsigned whole_warp = 0xffffffff;
+  static constexpr unsigned long long largest_epoch = (1ULL << 31) - 1;
+
+  // What one warp sees of `count` tiles: lane 0 of the newest, the last lane of the oldest one.
+  struct window {
+    T value;
+    unsigned count;
+    bool ends_in_prefix;  // The oldest value is a prefix; the others are aggregates.
+  };
+
+  __device__ void publish(tile_ticket mine, tile_state state, const T& value) const {
+    statuses_[mine.tile].publish(mine.epoch, state, value);
+  }
+
+  // Waits until `tile` has published something.
+  __device__ tile_state wait_for(unsigned epoch, unsigned tile, T* value) const {
+    tile_state state = tile_state::nothing;
+    while (state == tile_state::nothing) state = statuses_[tile].read(epoch, value);
+    return state;
+  }
+
+  // Waits until the tiles from `newest` back to the first prefix, at most 32, have published. A
+  // lane that sees none of them keeps `value`, whatever it is.
+  __device__ window wait_for_window(unsigned epoch, unsigned newest, const T& value) const {
+    const unsigned lane = thread_block::thread_rank() % lanes;
+    for (window seen = {value, 0, false};;) {
+      tile_state state = tile_state::nothing;
+      // Lanes without a tile are never needed: tile 0 publishes a prefix.
+      if (lane <= newest) state = statuses_[newest - lane].read(epoch, &seen.value);
+      const unsigned prefixes = __ballot_sync(whole_warp, state == tile_state::prefix);
+      const unsigned there = __ballot_sync(whole_warp, state != tile_state::nothing);
+      seen.ends_in_prefix = prefixes != 0;
+      seen.count = seen.ends_in_prefix ? __ffs(static_cast<int>(prefixes)) : lanes;
+      const unsigned needed = whole_warp >> (lanes - seen.count);
+      if ((there & needed) == needed) return seen;
+    }
+  }
+
+  // Of the whole window, in lane 0. Each step combines neighbours, the earlier one on the left.
+  template <class Operation>
+  __device__ T combine(window seen, Operation operation) const {
+    const unsigned lane = thread_block::thread_rank() % lanes;
+    T value = seen.value;
+#pragma unroll
+    for (unsigned delta = 1; delta < lanes; delta *= 2) {
+      const T earlier = shuffle(value, (lane + delta) % lanes);
+      if (lane + delta < seen.count) value = operation(earlier, value);
+    }
+    return value;
+  }
+
+  // `value` of lane `from`, for any T: __shfl_sync moves built-in types only.
+  __device__ static T shuffle(T value, unsigned from) {
+    constexpr unsigned word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+    unsigned words[word_count] = {};
+    memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (unsigned i = 0; i < word_count; ++i) words[i] = __shfl_sync(whole_warp, words[i], from);
+    memcpy(&value, words, sizeof(T));
+    return value;
+  }
+
+  tile_status<T>* statuses_;
+  unsigned long long* counter_;
+};
+
+}  // namespace course
