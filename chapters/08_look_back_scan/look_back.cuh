@@ -93,6 +93,19 @@ class tile_status<T, false> {
   T prefix_;
 };
 
+// `value` of lane `from` of the warp, all of whose lanes call it. For any trivially copyable T,
+// word by word: __shfl_sync moves built-in types only.
+template <class T>
+__device__ T value_of_lane(T value, unsigned from) {
+  constexpr unsigned word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
+  unsigned words[word_count] = {};
+  memcpy(words, &value, sizeof(T));
+#pragma unroll
+  for (unsigned i = 0; i < word_count; ++i) words[i] = __shfl_sync(0xffffffff, words[i], from);
+  memcpy(&value, words, sizeof(T));
+  return value;
+}
+
 // A kernel's access to the tiles' status words; copied into kernels by value. It owns nothing.
 //
 // In each launch:
@@ -174,7 +187,7 @@ class look_back {
       prefix = operation(combine(seen, operation), prefix);
     }
     if (is_first_lane) publish(mine, tile_state::prefix, operation(prefix, aggregate));
-    return shuffle(prefix, 0);
+    return value_of_lane(prefix, 0);
   }
 
   // The same by one thread, which looks at one tile after the other.
@@ -199,19 +212,31 @@ class look_back {
     return prefix;
   }
 
-  // The same by one thread, always grouped from tile 0 on: the same bits in every run, also where
-  // `operation` rounds. Its price: it waits for the prefix of the tile before it, so that the
-  // tiles' prefixes come one after the other.
+  // The same by one warp, and the same bits in every run, also where `operation` rounds: the tiles
+  // are grouped by 32, whenever they publish. Only the last tile of a group publishes a prefix, and
+  // the tiles of the next group take no other one. Its price: they wait for that one, also where a
+  // later prefix would be there.
   template <class Operation>
-  __device__ T exclusive_prefix_in_order(tile_ticket mine, T aggregate, Operation operation) const {
-    if (mine.tile == 0) {
-      publish(mine, tile_state::prefix, aggregate);
-      return aggregate;
-    }
+  __device__ T exclusive_prefix_in_fixed_order(tile_ticket mine, T aggregate,
+                                               Operation operation) const {
+    const unsigned earlier_of_group = mine.tile % lanes;
+    const unsigned lane = thread_block::thread_rank() % lanes;
+    const bool is_last_of_group = earlier_of_group == lanes - 1;
+    if (lane == 0 && !is_last_of_group) publish(mine, tile_state::aggregate, aggregate);
     T prefix = aggregate;
-    wait_for(mine.epoch, mine.tile - 1, &prefix);
-    publish(mine, tile_state::prefix, operation(prefix, aggregate));
-    return prefix;
+    if (earlier_of_group > 0) {
+      if (lane < earlier_of_group) wait_for(mine.epoch, mine.tile - 1 - lane, &prefix);
+      prefix = combine({prefix, earlier_of_group, false}, operation);
+    }
+    if (lane == 0 && mine.tile >= lanes) {
+      T before_group = aggregate;
+      wait_for(mine.epoch, mine.tile - earlier_of_group - 1, &before_group);
+      prefix = earlier_of_group > 0 ? operation(before_group, prefix) : before_group;
+    }
+    if (lane == 0 && is_last_of_group) {
+      publish(mine, tile_state::prefix, operation(prefix, aggregate));
+    }
+    return value_of_lane(prefix, 0);
   }
 
  private:
@@ -261,20 +286,9 @@ class look_back {
     T value = seen.value;
 #pragma unroll
     for (unsigned delta = 1; delta < lanes; delta *= 2) {
-      const T earlier = shuffle(value, (lane + delta) % lanes);
+      const T earlier = value_of_lane(value, (lane + delta) % lanes);
       if (lane + delta < seen.count) value = operation(earlier, value);
     }
-    return value;
-  }
-
-  // `value` of lane `from`, for any T: __shfl_sync moves built-in types only.
-  __device__ static T shuffle(T value, unsigned from) {
-    constexpr unsigned word_count = (sizeof(T) + sizeof(unsigned) - 1) / sizeof(unsigned);
-    unsigned words[word_count] = {};
-    memcpy(words, &value, sizeof(T));
-#pragma unroll
-    for (unsigned i = 0; i < word_count; ++i) words[i] = __shfl_sync(whole_warp, words[i], from);
-    memcpy(&value, words, sizeof(T));
     return value;
   }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The memory of a look-back, on the host's side.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "08_look_back_scan/look_back.cuh"
+#include "lab/check.cuh"
+#include "lab/device_buffer.cuh"
+
+namespace course {
+
+// The status words and the counter of look_back<T>, in device memory: ready for the first launch,
+// and again after every launch that took all its tickets. Launches that can overlap, as in two
+// streams, need one each. Everything here is called by the host, and throws lab::cuda_error if CUDA
+// refuses.
+template <class T>
+class look_back_memory {
+ public:
+  // For launches of up to `tiles` tickets. Cleared in `stream`, and waits for that: ready for
+  // launches in any stream. Throws std::invalid_argument for more than 2^32 - 1.
+  explicit look_back_memory(std::size_t tiles, cudaStream_t stream = nullptr)
+      : statuses_(checked(tiles)), counter_(1) {
+    reset(stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+
+  // For a kernel of `tickets` tickets. It must not outlive this object. Throws std::length_error if
+  // that are more than there is memory for.
+  look_back<T> access(std::size_t tickets) {
+    if (tickets > statuses_.size()) {
+      throw std::length_error("memory for " + std::to_string(statuses_.size()) + " tiles, and " +
+                              std::to_string(tickets) + " are needed");
+    }
+    return {statuses_.data(), counter_.data()};
+  }
+
+  // Before the next launch in `stream`: after one that died or did not take all its tickets, and
+  // before launch number 2^31. Does not wait for the device.
+  void reset(cudaStream_t stream = nullptr) {
+    const std::size_t bytes = statuses_.size() * sizeof(tile_status<T>);
+    if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(statuses_.data(), 0, bytes, stream));
+    CUDA_CHECK(cudaMemsetAsync(counter_.data(), 0, sizeof(unsigned long long), stream));
+  }
+
+ private:
+  static std::size_t checked(std::size_t tiles) {
+    if (tiles > std::numeric_limits<unsigned>::max()) {
+      throw std::invalid_argument("a look-back has fewer than 2^32 tiles, not " +
+                                  std::to_string(tiles));
+    }
+    return tiles;
+  }
+
+  lab::device_buffer<tile_status<T>> statuses_;
+  lab::device_buffer<unsigned long long> counter_;
+};
+
+}  // namespace course
