@@ -68,25 +68,28 @@ class tile_in_registers {
   // Every thread of the one-dimensional block calls each of the following, in this order; between
   // store() and the next tile's scan() lies a barrier.
 
-  // `in` leads to the tile's first element.
-  __device__ tile_in_registers(const T* in, unsigned count) : count_(count) {
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(in) % 16 == 0;
+  // `in` leads to the tile's first element, `shared` to shared memory.
+  __device__ tile_in_registers(const T* in, unsigned count, memory& shared)
+      : shared_(shared), count_(count) {
+    if constexpr (is_full && width > 1) {
+      if (is_packet_aligned(in)) {
+        // All loads in one piece of code without a branch, so that they are in flight together.
+        const auto* const packets = reinterpret_cast<const packet<T>*>(in);
+        packet<T> loaded[rows];
+#pragma unroll
+        for (unsigned row = 0; row < rows; ++row) loaded[row] = packets[first(row) / width];
+#pragma unroll
+        for (unsigned row = 0; row < rows; ++row) {
+          for (unsigned k = 0; k < width; ++k) value_[row][k] = loaded[row].element[k];
+        }
+        return;
+      }
+    }
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
-      if constexpr (!is_full) {
-        for (T& value : value_[row]) value = T{};
-      }
-      if constexpr (width > 1) {
-        if (is_aligned && count_of_lane(row) == width) {
-          const auto loaded = *reinterpret_cast<const packet<T>*>(in + first(row));
-#pragma unroll
-          for (unsigned k = 0; k < width; ++k) value_[row][k] = loaded.element[k];
-          continue;
-        }
-      }
 #pragma unroll
       for (unsigned k = 0; k < width; ++k) {
-        if (k < count_of_lane(row)) value_[row][k] = in[first(row) + k];
+        value_[row][k] = k < count_of_lane(row) ? in[first(row) + k] : T{};
       }
     }
   }
@@ -94,20 +97,20 @@ class tile_in_registers {
   // Combines the elements, as far as it goes without the earlier tiles. Returns to the first warp
   // what the whole tile combines to.
   template <class Operation>
-  __device__ T scan(Operation operation, memory& shared) {
+  __device__ T scan(Operation operation) {
     T total = value_[0][0];
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) scan_row(row, operation, total);
-    if (lane() == 0) shared.totals[warp()] = total;
+    if (lane() == 0) shared_.totals[warp()] = total;
     __syncthreads();
     T aggregate = total;
     if (warp() == 0) {
       const unsigned live = is_full ? warps : cuda::ceil_div(count_, elements_of_warp);
-      T totals = shared.totals[lane() < live ? lane() : 0];
+      T totals = shared_.totals[lane() < live ? lane() : 0];
       scan_lanes(totals, live, operation);
       aggregate = value_of_lane(totals, live - 1);
       const T before = value_of_lane(totals, lane() == 0 ? 0 : lane() - 1);
-      if (lane() > 0 && lane() < live) shared.before[lane()] = before;
+      if (lane() > 0 && lane() < live) shared_.before[lane()] = before;
     }
     return aggregate;
   }
@@ -115,21 +118,19 @@ class tile_in_registers {
   // Writes the scanned tile to `out`, which leads to its first element. Thread 0 brings
   // `before_tile`, what comes before all elements of the tile; without has_before, nothing does.
   template <scan_kind kind, class Operation>
-  __device__ void store(T* out, bool has_before, const T& before_tile, Operation operation,
-                        memory& shared) {
-    if (threadIdx.x == 0) shared.before[0] = before_tile;
+  __device__ void store(T* out, bool has_before, const T& before_tile, Operation operation) {
+    if (threadIdx.x == 0) shared_.before[0] = before_tile;
     __syncthreads();
-    T before_warp = shared.before[0];
+    T before_warp = shared_.before[0];
     const bool warp_has_before = has_before || warp() > 0;
     if (warp() > 0 && count_of_lane(0, 0) > 0) {
       before_warp =
-          has_before ? operation(before_warp, shared.before[warp()]) : shared.before[warp()];
+          has_before ? operation(before_warp, shared_.before[warp()]) : shared_.before[warp()];
     }
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(out) % 16 == 0;
+    const bool is_aligned = is_packet_aligned(out);
 #pragma unroll
     for (unsigned row = 0; row < rows; ++row) {
-      const unsigned count = count_of_lane(row);
-      if (count == 0) continue;
+      if (count_of_lane(row) == 0) continue;
       T before = before_warp;
       const bool lane_has_before = row > 0 || lane() > 0;
       if (lane_has_before) {
@@ -138,20 +139,22 @@ class tile_in_registers {
       T result[width];
 #pragma unroll
       for (unsigned k = 0; k < width; ++k) {
-        if (k >= count) {
-          result[k] = before;
-        } else if constexpr (kind == scan_kind::inclusive) {
-          result[k] = warp_has_before || lane_has_before ? operation(before, value_[row][k])
-                                                         : value_[row][k];
-        } else {
+        result[k] = value_[row][k];
+        if (k >= count_of_lane(row)) continue;
+        if constexpr (kind == scan_kind::exclusive) {
           result[k] = k == 0 ? before : operation(before, value_[row][k - 1]);
+        } else if (warp_has_before || lane_has_before) {
+          result[k] = operation(before, value_[row][k]);
         }
       }
-      write(out + first(row), result, count, is_aligned);
+      write(out + first(row), result, count_of_lane(row), is_aligned);
     }
   }
 
  private:
+  __device__ static bool is_packet_aligned(const T* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0;
+  }
   __device__ static unsigned lane() { return threadIdx.x % warp_size; }
   __device__ static unsigned warp() { return threadIdx.x / warp_size; }
   __device__ static unsigned first(unsigned row, unsigned lane_of_warp) {
@@ -203,8 +206,8 @@ class tile_in_registers {
   }
 
   __device__ static void write(T* out, const T (&result)[width], unsigned count, bool is_aligned) {
-    if constexpr (width > 1) {
-      if (is_aligned && count == width) {
+    if constexpr (is_full && width > 1) {
+      if (is_aligned) {
         packet<T> stored;
 #pragma unroll
         for (unsigned k = 0; k < width; ++k) stored.element[k] = result[k];
@@ -218,6 +221,7 @@ class tile_in_registers {
     }
   }
 
+  memory& shared_;
   unsigned count_;
   T value_[rows][width];  // In each packet scanned.
   T before_[rows];  // What comes before the packet in this warp's part; of the first one: nothing.
@@ -236,13 +240,15 @@ unsigned scan_tiles_of(std::size_t n) {
 
 // Calls work(tile_in_registers), with the elements of tile number `tile` of `in`.
 template <class T, class Work>
-__device__ void with_tile(const T* in, std::size_t n, unsigned tile, Work work) {
+__device__ void with_tile(const T* in, std::size_t n, unsigned tile,
+                          tile_memory<T, scan_threads>& shared, Work work) {
   constexpr unsigned elements = scan_tile_elements<T>;
   const std::size_t first = std::size_t{tile} * elements;
   if (n - first >= elements) {
-    work(tile_in_registers<T, scan_threads, true>(in + first, elements));
+    work(tile_in_registers<T, scan_threads, true>(in + first, elements, shared));
   } else {
-    work(tile_in_registers<T, scan_threads, false>(in + first, static_cast<unsigned>(n - first)));
+    work(tile_in_registers<T, scan_threads, false>(in + first, static_cast<unsigned>(n - first),
+                                                   shared));
   }
 }
 
@@ -256,8 +262,8 @@ __global__ void __launch_bounds__(scan_threads)
                    look_back<T> earlier_tiles) {
   __shared__ tile_memory<T, scan_threads> shared;
   const tile_ticket mine = earlier_tiles.take_tile(gridDim.x);
-  with_tile(in, n, mine.tile, [&](auto tile) {
-    T before = tile.scan(operation, shared);
+  with_tile(in, n, mine.tile, shared, [&](auto tile) {
+    T before = tile.scan(operation);
     if (threadIdx.x < warp_size) {
       if constexpr (order == tile_order::fixed) {
         before = earlier_tiles.exclusive_prefix_in_fixed_order(mine, before, operation);
@@ -271,7 +277,7 @@ __global__ void __launch_bounds__(scan_threads)
       has_before = true;
     }
     tile.template store<kind>(out + std::size_t{mine.tile} * tile.elements, has_before, before,
-                              operation, shared);
+                              operation);
   });
 }
 
@@ -316,8 +322,8 @@ template <class T, class Operation>
 __global__ void __launch_bounds__(scan_threads)
     reduce_tiles(const T* in, std::size_t n, Operation operation, T* prefixes) {
   __shared__ tile_memory<T, scan_threads> shared;
-  with_tile(in, n, blockIdx.x, [&](auto tile) {
-    const T aggregate = tile.scan(operation, shared);
+  with_tile(in, n, blockIdx.x, shared, [&](auto tile) {
+    const T aggregate = tile.scan(operation);
     if (threadIdx.x == 0) prefixes[blockIdx.x] = aggregate;
   });
 }
@@ -330,10 +336,10 @@ __global__ void __launch_bounds__(scan_threads)
   T before{};
   const auto tiles = static_cast<unsigned>(cuda::ceil_div(n, std::size_t{scan_tile_elements<T>}));
   for (unsigned k = 0; k < tiles; ++k) {
-    with_tile(values, n, k, [&](auto tile) {
-      const T aggregate = tile.scan(operation, shared);
+    with_tile(values, n, k, shared, [&](auto tile) {
+      const T aggregate = tile.scan(operation);
       T* const first = values + std::size_t{k} * tile.elements;
-      tile.template store<scan_kind::inclusive>(first, k > 0, before, operation, shared);
+      tile.template store<scan_kind::inclusive>(first, k > 0, before, operation);
       before = k > 0 ? operation(before, aggregate) : aggregate;  // Thread 0's counts.
     });
     __syncthreads();  // All have read `shared`.
@@ -347,11 +353,11 @@ __global__ void __launch_bounds__(scan_threads)
                         const T* prefixes) {
   __shared__ tile_memory<T, scan_threads> shared;
   const bool has_before = blockIdx.x > 0;
-  with_tile(in, n, blockIdx.x, [&](auto tile) {
-    const T aggregate = tile.scan(operation, shared);
+  with_tile(in, n, blockIdx.x, shared, [&](auto tile) {
+    const T aggregate = tile.scan(operation);
     const T before = has_before ? prefixes[blockIdx.x - 1] : aggregate;
     tile.template store<scan_kind::inclusive>(out + std::size_t{blockIdx.x} * tile.elements,
-                                              has_before, before, operation, shared);
+                                              has_before, before, operation);
   });
 }
 
