@@ -238,6 +238,30 @@ unsigned scan_tiles_of(std::size_t n) {
   return covering_blocks(n, scan_tile_elements<T>);
 }
 
+// How many rounded operations an element passes through at most (see lab::sum_error_bound) in one
+// tile: its packet, the rows, the lanes, the warps, and four that bring it to a result.
+template <class T>
+constexpr std::uint64_t scan_longest_chain_in_tile() {
+  return elements_of_packet<T>() + 8 + 5 + 5 + 4;
+}
+
+// The same in a scan of `tiles` tiles by look-back.
+// - As published: from one tile's prefix to a later one's, at most 5 in each window of 32 tiles, 1
+//   for each window, and 1 more. So at most 7 for each tile.
+// - Fixed: 5 in a group of 32 tiles, and 2 on the way from one group's prefix to the next one's.
+template <class T>
+std::uint64_t scan_longest_chain(std::uint64_t tiles, tile_order order) {
+  const std::uint64_t steps =
+      order == tile_order::fixed ? cuda::ceil_div(tiles, std::uint64_t{32}) : tiles;
+  return scan_longest_chain_in_tile<T>() + 7 * steps;
+}
+
+// The same in three kernels: one more for each tile of tiles.
+template <class T>
+std::uint64_t scan_longest_chain_in_three_kernels(std::uint64_t tiles) {
+  return 2 * scan_longest_chain_in_tile<T>() + tiles / scan_tile_elements<T>;
+}
+
 // Calls work(tile_in_registers), with the elements of tile number `tile` of `in`.
 template <class T, class Work>
 __device__ void with_tile(const T* in, std::size_t n, unsigned tile,

@@ -6,6 +6,7 @@
 #include <thrust/transform.h>
 #include <thrust/tuple.h>
 #include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
 
 #include <cstddef>
 #include <cstdint>
@@ -94,6 +95,19 @@ reduce_function<T> cub_minimum(std::size_t n) {
 }
 
 template <class T>
+scan_function<T> cub_inclusive_sum(std::size_t n) {
+  const auto call = [](const T* values, T* out, cudaStream_t stream) {
+    return [=](void* memory, std::size_t& bytes, auto count) {
+      return cub::DeviceScan::InclusiveSum(memory, bytes, values, out, count, stream);
+    };
+  };
+  const scratch temporary = scratch_for(n, call(nullptr, nullptr, nullptr));
+  return [=](const T* values, T* out, cudaStream_t stream) {
+    run_cub(n, temporary, call(values, out, stream));
+  };
+}
+
+template <class T>
 dot_function<T> cub_transform_reduce(std::size_t n) {
   const auto call = [](const T* a, const T* b, T* result) {
     return [=](void* memory, std::size_t& bytes, auto count) {
@@ -110,6 +124,8 @@ template add_function<float> thrust_transform();
 template reduce_function<float> cub_sum(std::size_t);
 template reduce_function<double> cub_sum(std::size_t);
 template reduce_function<float> cub_minimum(std::size_t);
+template scan_function<float> cub_inclusive_sum(std::size_t);
+template scan_function<std::int64_t> cub_inclusive_sum(std::size_t);
 template dot_function<float> cub_transform_reduce(std::size_t);
 template dot_function<double> cub_transform_reduce(std::size_t);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // On the CPU backend, whose tests run the benchmarks without any library beside them.
+#include <cstdint>
 #include <string>
 
 #include "benchmark/peers.hpp"
@@ -27,6 +28,10 @@ reduce_function<T> cub_minimum(std::size_t) {
   refuse("CUB");
 }
 template <class T>
+scan_function<T> cub_inclusive_sum(std::size_t) {
+  refuse("CUB");
+}
+template <class T>
 dot_function<T> cub_transform_reduce(std::size_t) {
   refuse("CUB");
 }
@@ -35,6 +40,8 @@ template add_function<float> thrust_transform();
 template reduce_function<float> cub_sum(std::size_t);
 template reduce_function<double> cub_sum(std::size_t);
 template reduce_function<float> cub_minimum(std::size_t);
+template scan_function<float> cub_inclusive_sum(std::size_t);
+template scan_function<std::int64_t> cub_inclusive_sum(std::size_t);
 template dot_function<float> cub_transform_reduce(std::size_t);
 template dot_function<double> cub_transform_reduce(std::size_t);
 

@@ -29,17 +29,24 @@ using reduce_function = std::function<void(const T* values, T* result, CUstream_
 template <class T>
 using dot_function = std::function<void(const T* a, const T* b, T* result)>;
 
-// The same, but the host gets the result, and waits for it.
+// out[i] = values[0] + ... + values[i] for the n that the function was made for.
+template <class T>
+using scan_function = std::function<void(const T* values, T* out, CUstream_st* stream)>;
+
+// The same as a dot_function, but the host gets the result, and waits for it.
 template <class T>
 using dot_to_host_function = std::function<T(const T* a, const T* b)>;
 
-// For float and double. Each throws no_such_peer, or lab::cuda_error where memory is short.
+// For float and double, and cub_inclusive_sum for float and int64. Each throws no_such_peer, or
+// lab::cuda_error where memory is short.
 template <class T>
 add_function<T> thrust_transform();
 template <class T>
 reduce_function<T> cub_sum(std::size_t n);
 template <class T>
 reduce_function<T> cub_minimum(std::size_t n);
+template <class T>
+scan_function<T> cub_inclusive_sum(std::size_t n);
 template <class T>
 dot_function<T> cub_transform_reduce(std::size_t n);
 template <class T>
