@@ -297,7 +297,8 @@ __global__ void __launch_bounds__(scan_threads)
     }
     bool has_before = mine.tile > 0;
     if constexpr (kind == scan_kind::exclusive) {
-      before = has_before ? operation(initial, before) : initial;
+      // Only thread 0 brings it, and only the first warp has it.
+      if (threadIdx.x == 0) before = has_before ? operation(initial, before) : initial;
       has_before = true;
     }
     tile.template store<kind>(out + std::size_t{mine.tile} * tile.elements, has_before, before,
