@@ -110,23 +110,23 @@ __device__ T value_of_lane(T value, unsigned from) {
 //
 // In each launch:
 // - take_ticket or take_tile numbers the tiles 0, 1, 2, ... in the order in which blocks ask. The
-//   launch takes exactly `tickets` of them, which all calls name, from 1 to 2^32 - 1. Whoever has a
-//   ticket goes on: between it and the call below it waits for no block.
+//   launch takes exactly `tickets` of them, which all calls name, from 1 to 2^32 - 1. Numbers at
+//   the end may stand for no tile: a block that takes tiles until none is left gets one of these.
+//   Between a ticket and the call below a block waits for no other one.
 // - For each tile one of the functions exclusive_prefix...() is called once, the same one for all.
 //   It waits for earlier tiles only. Their blocks have started, because they have their tickets,
 //   and a block that has started goes on. A number that a block has before it starts, as blockIdx,
 //   does not promise that.
 // The memory, in global memory:
-// - `statuses` has an element per ticket, and `counter` is one word. All bytes of both were 0
-//   before the first launch. A launch that ended leaves them ready for the next one, with any
-//   number of tickets up to the number of elements; replays of a graph too.
+// - `statuses` has an element per tile, and `counter` is one word. All bytes of both were 0 before
+//   the first launch. A launch that ended leaves them ready for the next one, with any number of
+//   tiles up to the number of elements; replays of a graph too.
 // - Nobody else touches them meanwhile. Launches that can overlap have memory of their own, and so
 //   have programmatic dependent launches that take tickets before they have waited.
-// - After a launch that died or did not take all its tickets, and before launch number 2^31, set
-// all
-//   bytes to 0.
-// Errors: one ticket too many, and launch number 2^31, stop the kernel with __trap(). A ticket too
-// few is not noticed: the next launch goes wrong, or waits for ever.
+// - After a launch that died or took another number of tickets, and before launch number 2^31, set
+//   all bytes to 0.
+// Errors: launch number 2^31 stops the kernel with __trap(). Another number of tickets may do so,
+// but mostly goes unnoticed: this launch or the next one goes wrong, or waits for ever.
 //
 // `operation` combines two values, the earlier one on the left, into one. It is associative, and
 // need be neither commutative nor have an identity.

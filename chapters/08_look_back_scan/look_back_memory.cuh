@@ -22,7 +22,7 @@ namespace course {
 template <class T>
 class look_back_memory {
  public:
-  // For launches of up to `tiles` tickets. Cleared in `stream`, and waits for that: ready for
+  // For launches of up to `tiles` tiles. Cleared in `stream`, and waits for that: ready for
   // launches in any stream. Throws std::invalid_argument for more than 2^32 - 1.
   explicit look_back_memory(std::size_t tiles, cudaStream_t stream = nullptr)
       : statuses_(checked(tiles)), counter_(1) {
@@ -30,12 +30,12 @@ class look_back_memory {
     CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
-  // For a kernel of `tickets` tickets. It must not outlive this object. Throws std::length_error if
+  // For a kernel of `tiles` tiles. It must not outlive this object. Throws std::length_error if
   // that are more than there is memory for.
-  look_back<T> access(std::size_t tickets) {
-    if (tickets > statuses_.size()) {
+  look_back<T> access(std::size_t tiles) {
+    if (tiles > statuses_.size()) {
       throw std::length_error("memory for " + std::to_string(statuses_.size()) + " tiles, and " +
-                              std::to_string(tickets) + " are needed");
+                              std::to_string(tiles) + " are needed");
     }
     return {statuses_.data(), counter_.data()};
   }

@@ -318,6 +318,47 @@ TEST_CASE("launch number 2^31 - 1 on the same memory is right, and so is the nex
   }
 }
 
+namespace {
+
+// As look_back_alone by warp, but a block takes tiles until none is left: gridDim.x more tickets
+// than there are tiles.
+__global__ void look_back_persistently(look_back<std::int64_t> earlier_tiles, unsigned tiles,
+                                       const std::int64_t* values, std::int64_t* before,
+                                       unsigned* claims) {
+  for (;;) {
+    const tile_ticket mine = earlier_tiles.take_tile(tiles + gridDim.x);
+    if (mine.tile >= tiles) return;
+    atomicAdd(&claims[mine.tile], 1U);
+    if (threadIdx.x < 32) {
+      before[mine.tile] = earlier_tiles.exclusive_prefix(mine, values[mine.tile], plus{});
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a block may take several tiles") {
+  constexpr unsigned tiles = 100;
+  const std::vector<std::int64_t> ones(tiles, 1);
+  std::vector<std::int64_t> expected(tiles);
+  std::iota(expected.begin(), expected.end(), 0);
+  expected[0] = 1;
+  const lab::device_buffer<std::int64_t> input(ones);
+  look_back_memory<std::int64_t> memory(tiles);
+  for (const unsigned blocks : {1U, 3U, 20U, 120U}) {
+    for (int launch = 0; launch < 2; ++launch) {
+      CAPTURE(blocks, launch);
+      testing::poisoned_output<std::int64_t> before(tiles);
+      lab::device_buffer<unsigned> claims(std::vector<unsigned>(tiles, 0));
+      look_back_persistently<<<blocks, threads_of_look_back>>>(
+          memory.access(tiles), tiles, input.data(), before.data(), claims.data());
+      CUDA_CHECK(cudaGetLastError());
+      REQUIRE(difference(before.to_host(), expected, 1) == std::nullopt);
+      REQUIRE(claims.to_host() == std::vector<unsigned>(tiles, threads_of_look_back));
+    }
+  }
+}
+
 TEST_CASE("memory for too few tiles is refused") {
   look_back_memory<float> memory(3);
   CHECK_NOTHROW(memory.access(3));
