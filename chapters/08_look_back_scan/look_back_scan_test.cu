@@ -210,6 +210,60 @@ TEMPLATE_TEST_CASE("each tile gets what all earlier tiles combine to, in their o
   }
 }
 
+namespace {
+
+// One block plays all tiles up to `tile`: `nearest` has published a prefix, those after it an
+// aggregate. Those before it have published what must not be used. Then `tile` looks back.
+template <class T, class Operation>
+__global__ void look_back_to(unsigned nearest, unsigned tile, bool by_warp,
+                             course::tile_status<T>* statuses, const T* values, T* before,
+                             Operation operation) {
+  const tile_ticket mine{tile, 7};
+  for (unsigned k = threadIdx.x; k < tile; k += blockDim.x) {
+    const bool is_prefix = k == nearest;
+    statuses[k].publish(mine.epoch,
+                        is_prefix ? course::tile_state::prefix : course::tile_state::aggregate,
+                        values[k]);
+  }
+  __syncthreads();
+  const look_back<T> earlier_tiles(statuses, nullptr);
+  if (by_warp) {
+    if (threadIdx.x >= 32) return;
+    const T prefix = earlier_tiles.exclusive_prefix(mine, values[tile], operation);
+    if (threadIdx.x == 31) *before = prefix;
+  } else if (threadIdx.x == 0) {
+    *before = earlier_tiles.exclusive_prefix_by_one_thread(mine, values[tile], operation);
+  }
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("a look-back reaches the nearest prefix, over any number of tiles", "",
+                   std::int32_t, wide_affine_map) {
+  using operation = typename operation_of<TestType>::type;
+  constexpr unsigned most = 130;
+  const auto values = exact_values<TestType>(most + 1, 3);
+  const lab::device_buffer<TestType> input(values);
+  for (const unsigned tile : {1U, 31U, 32U, 33U, 64U, 65U, most}) {
+    for (const unsigned distance : {1U, 2U, 31U, 32U, 33U, 64U, 65U, tile}) {
+      if (distance > tile) continue;
+      const unsigned nearest = tile - distance;
+      std::vector<TestType> seen(values.begin() + nearest, values.begin() + tile);
+      const TestType expected = scanned(seen, operation{}).back();
+      for (const bool by_warp : {true, false}) {
+        CAPTURE(tile, distance, by_warp);
+        lab::device_buffer<course::tile_status<TestType>> statuses(tile + 1);
+        statuses.fill_bytes(0);
+        testing::poisoned_output<TestType> before(1);
+        look_back_to<<<1, 64>>>(nearest, tile, by_warp, statuses.data(), input.data(),
+                                before.data(), operation{});
+        CUDA_CHECK(cudaGetLastError());
+        REQUIRE(difference(before.to_host(), {expected}, 1) == std::nullopt);
+      }
+    }
+  }
+}
+
 TEST_CASE("a look-back misses no tile and takes none twice") {
   // A bit for each tile: the difference names the tile.
   constexpr unsigned tiles = 60;
@@ -329,9 +383,9 @@ __global__ void look_back_persistently(look_back<std::int64_t> earlier_tiles, un
     const tile_ticket mine = earlier_tiles.take_tile(tiles + gridDim.x);
     if (mine.tile >= tiles) return;
     atomicAdd(&claims[mine.tile], 1U);
-    if (threadIdx.x < 32) {
-      before[mine.tile] = earlier_tiles.exclusive_prefix(mine, values[mine.tile], plus{});
-    }
+    if (threadIdx.x >= 32) continue;
+    const auto prefix = earlier_tiles.exclusive_prefix(mine, values[mine.tile], plus{});
+    if (threadIdx.x == 0) before[mine.tile] = prefix;
   }
 }
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Wrong on purpose: the lesson shows what it prints. A scan in one kernel in which each block waits
 // for the block before it, by blockIdx, and in which nothing orders the sums that they hand over.
+// With tickets only the second mistake is left.
 #include <cuda_runtime.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 constexpr unsigned threads = 64;
 constexpr unsigned blocks = 100;
 
-// out[i] becomes in[0] + ... + in[i]. ready[] is 0.
-__global__ void scan_naively(const int* in, int* out, int* prefixes, unsigned* ready) {
+// out[i] becomes in[0] + ... + in[i]. ready[] and *tickets are 0; without tickets, tickets is null.
+__global__ void scan_naively(const int* in, int* out, int* prefixes, unsigned* ready,
+                             unsigned* tickets) {
   __shared__ int values[threads];
   __shared__ int before;
-  const unsigned tile = blockIdx.x;
+  __shared__ unsigned tile;
+  if (threadIdx.x == 0) tile = tickets == nullptr ? blockIdx.x : atomicAdd(tickets, 1);
+  __syncthreads();
   const unsigned i = tile * threads + threadIdx.x;
   values[threadIdx.x] = in[i];
   __syncthreads();
@@ -34,7 +39,7 @@ __global__ void scan_naively(const int* in, int* out, int* prefixes, unsigned* r
   out[i] = before + sum;
 }
 
-// The first argument, if there is one, is the number of launches.
+// The first argument, if there is one, is the number of launches; the second one may be `tickets`.
 int main(int argc, char** argv) {
   const int asked = argc > 1 ? std::atoi(argv[1]) : 20;
   const unsigned launches = asked > 0 ? static_cast<unsigned>(asked) : 0;
@@ -42,13 +47,14 @@ int main(int argc, char** argv) {
     std::puts("the number of launches must be a whole number from 1 on");
     return 2;
   }
+  const bool with_tickets = argc > 2 && std::strcmp(argv[2], "tickets") == 0;
   constexpr unsigned n = blocks * threads;
   int *in, *out, *prefixes;
   unsigned* ready;
   if (cudaMallocManaged(&in, n * sizeof(int)) != cudaSuccess ||
       cudaMallocManaged(&out, n * sizeof(int)) != cudaSuccess ||
       cudaMalloc(&prefixes, blocks * sizeof(int)) != cudaSuccess ||
-      cudaMalloc(&ready, blocks * sizeof(unsigned)) != cudaSuccess ||
+      cudaMalloc(&ready, (blocks + 1) * sizeof(unsigned)) != cudaSuccess ||
       cudaMemset(prefixes, 0, blocks * sizeof(int)) != cudaSuccess) {
     std::puts("no device, or no memory");
     return 1;
@@ -56,8 +62,9 @@ int main(int argc, char** argv) {
   for (unsigned i = 0; i < n; ++i) in[i] = 1;
   unsigned wrong = 0;
   for (unsigned launch = 0; launch < launches; ++launch) {
-    if (cudaMemset(ready, 0, blocks * sizeof(unsigned)) != cudaSuccess) return 1;
-    scan_naively<<<blocks, threads>>>(in, out, prefixes, ready);
+    if (cudaMemset(ready, 0, (blocks + 1) * sizeof(unsigned)) != cudaSuccess) return 1;
+    scan_naively<<<blocks, threads>>>(in, out, prefixes, ready,
+                                      with_tickets ? ready + blocks : nullptr);
     if (cudaGetLastError() != cudaSuccess || cudaDeviceSynchronize() != cudaSuccess) {
       std::puts("the kernel failed");
       return 1;
