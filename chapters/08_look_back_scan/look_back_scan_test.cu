@@ -312,7 +312,7 @@ TEST_CASE("a look-back in fixed order rounds in the same way in every run") {
   const lab::device_buffer<float> input(aggregates);
   const std::vector<float> expected = grouped_by_32(aggregates);
   look_back_memory<float> memory(tiles);
-  lab::device_buffer<unsigned> claims(tiles);
+  lab::device_buffer<unsigned> claims(std::vector<unsigned>(tiles, 0));
   lab::device_buffer<unsigned> epochs(tiles);
   for (int launch = 0; launch < (testing::brief_tests() ? 2 : 100); ++launch) {
     testing::poisoned_output<float> before(tiles);
@@ -350,7 +350,7 @@ TEST_CASE("launch number 2^31 - 1 on the same memory is right, and so is the nex
   raw_memory memory(tiles);
   const lab::device_buffer<std::int32_t> ones(std::vector<std::int32_t>(tiles, 1));
   testing::poisoned_output<std::int32_t> before(tiles);
-  lab::device_buffer<unsigned> claims(tiles);
+  lab::device_buffer<unsigned> claims(std::vector<unsigned>(tiles, 0));
   lab::device_buffer<unsigned> epochs(tiles);
   memory.counter.copy_from(std::vector<unsigned long long>{std::uint64_t{last - 2} << 32});
   for (const unsigned epoch : {last - 1, last, 1U}) {
