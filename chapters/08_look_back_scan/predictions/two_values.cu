@@ -43,8 +43,8 @@ __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
   if (blockIdx.x == 0) {
     value[0] = 7;
-    value[1] = 12;
     tag.store(1, cuda::memory_order_release);
+    value[1] = 12;
     tag.store(2, cuda::memory_order_relaxed);
   } else {
     const int now = tag.load(cuda::memory_order_acquire);
@@ -60,8 +60,8 @@ __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
   if (blockIdx.x == 0) {
     value[0] = 7;
-    tag.store(1, cuda::memory_order_release);
     value[1] = 12;
+    tag.store(1, cuda::memory_order_release);
     tag.store(2, cuda::memory_order_relaxed);
   } else {
     const int now = tag.load(cuda::memory_order_acquire);
