@@ -50,19 +50,21 @@ class HeadersWithNvrtc(unittest.TestCase):
                     options = self.options(page.standard, header.parent)
                     self.assertEqual(messages_about(text, options), "")
 
-    def test_a_kernel_uses_all_three(self):
+    def test_a_kernel_uses_all_of_them(self):
         folders = {header.parent for page in pages() for header in page.headers}
         standard = max(page.standard for page in pages())
         text = """
 #include "block_reduce.cuh"
 #include "last_block.cuh"
+#include "look_back.cuh"
 #include "work_queue.cuh"
 struct item {
   int number;
   __device__ static item none() { return {-1}; }
   __device__ bool operator==(item other) const { return number == other.number; }
 };
-__global__ void kernel(course::work_queue<item> queue, unsigned* counter, float* results) {
+__global__ void kernel(course::work_queue<item> queue, course::look_back<float> tiles,
+                       unsigned* counter, float* results) {
   __shared__ float shared[course::largest_warp_count];
   float largest = course::maximum::identity<float>();
   for (item each = queue.fetch(); !(each == item::none()); each = queue.fetch()) {
@@ -70,6 +72,11 @@ __global__ void kernel(course::work_queue<item> queue, unsigned* counter, float*
   }
   largest = course::block_reduce_shuffle(largest, course::maximum{}, shared);
   if (threadIdx.x == 0) results[blockIdx.x] = largest;
+  const course::tile_ticket mine = tiles.take_tile(gridDim.x);
+  if (threadIdx.x == 0) {
+    largest = tiles.exclusive_prefix_by_one_thread(mine, largest, course::maximum{});
+    results[blockIdx.x] = largest;
+  }
   if (course::last_block(counter) && threadIdx.x == 0) results[gridDim.x] = results[0];
 }
 """

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// What a broken precondition of the look-back does on the CPU backend. On a GPU some of it hangs,
+// or ends the process's use of the device.
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "02_shared_memory_dot_product/block_reduce.cuh"
+#include "08_look_back_scan/look_back.cuh"
+#include "08_look_back_scan/look_back_memory.cuh"
+#include "lab/check.cuh"
+#include "lab/device_buffer.cuh"
+
+namespace {
+
+using course::look_back;
+using course::plus;
+using course::tile_status;
+using course::tile_ticket;
+
+// epochs[k] becomes the epoch of whoever got tile k.
+__global__ void take_tickets(look_back<int> tiles, unsigned tickets, unsigned* epochs) {
+  const tile_ticket mine = tiles.take_tile(tickets);
+  if (threadIdx.x == 0) epochs[mine.tile] = mine.epoch;
+}
+
+// Takes one ticket of two. The other tile never comes, and tile 1 waits for tile 0.
+__global__ void wait_for_a_tile_that_never_comes(look_back<int> tiles) {
+  const tile_ticket mine = tiles.take_tile(2);
+  if (mine.tile == 1 && threadIdx.x < 32) (void)tiles.exclusive_prefix(mine, 1, plus{});
+}
+
+__global__ void half_of_a_warp_looks_back(look_back<int> tiles) {
+  const tile_ticket mine = tiles.take_tile(gridDim.x);
+  if (threadIdx.x < 16) (void)tiles.exclusive_prefix(mine, 1, plus{});
+}
+
+template <class Launch>
+void check_launch_fails(Launch launch) {
+  course::look_back_memory<int> memory(10);
+  launch(memory.access(10));
+  CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+}
+
+}  // namespace
+
+TEST_CASE("launch number 2^31 on the same memory stops the kernel") {
+  lab::device_buffer<tile_status<int>> statuses(4);
+  lab::device_buffer<unsigned long long> counter(
+      std::vector<unsigned long long>{((1ULL << 31) - 1) << 32});
+  lab::device_buffer<unsigned> epochs(std::vector<unsigned>(4, 0));
+  take_tickets<<<4, 32>>>(look_back<int>(statuses.data(), counter.data()), 4, epochs.data());
+  CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
+  CHECK(cudaDeviceReset() == cudaSuccess);
+}
+
+TEST_CASE("after a launch with a ticket too few the next one goes wrong, without an error") {
+  course::look_back_memory<int> memory(3);
+  lab::device_buffer<unsigned> epochs(std::vector<unsigned>(3, 0));
+  take_tickets<<<2, 32>>>(memory.access(3), 3, epochs.data());
+  take_tickets<<<3, 32>>>(memory.access(3), 3, epochs.data());
+  // Its first block got the ticket that was left, and is of another launch than the two others.
+  CHECK(epochs.to_host() == std::vector<unsigned>{2, 2, 1});
+  memory.reset();
+  take_tickets<<<3, 32>>>(memory.access(3), 3, epochs.data());
+  CHECK(epochs.to_host() == std::vector<unsigned>{1, 1, 1});
+}
+
+TEST_CASE("a tile that waits for one that never comes is a deadlock that is reported") {
+  check_launch_fails(
+      [](look_back<int> tiles) { wait_for_a_tile_that_never_comes<<<2, 32>>>(tiles); });
+}
+
+TEST_CASE("a look-back by some lanes of a warp is reported") {
+  check_launch_fails([](look_back<int> tiles) { half_of_a_warp_looks_back<<<2, 32>>>(tiles); });
+}
