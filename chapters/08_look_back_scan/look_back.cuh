@@ -262,21 +262,18 @@ class look_back {
     return state;
   }
 
-  // Waits until the tiles from `newest` back to the first prefix, at most 32, have published. A
-  // lane that sees none of them keeps `value`, whatever it is.
+  // Waits until all tiles from `newest` back to `newest` - 31 have published. Those before a prefix
+  // have done so: it was made of theirs. A lane without a tile keeps `value`, whatever it is; tile
+  // 0 publishes a prefix, so that no window needs that lane.
   __device__ window wait_for_window(unsigned epoch, unsigned newest, const T& value) const {
     const unsigned lane = thread_block::thread_rank() % lanes;
-    for (window seen = {value, 0, false};;) {
-      tile_state state = tile_state::nothing;
-      // Lanes without a tile are never needed: tile 0 publishes a prefix.
-      if (lane <= newest) state = statuses_[newest - lane].read(epoch, &seen.value);
-      const unsigned prefixes = __ballot_sync(whole_warp, state == tile_state::prefix);
-      const unsigned there = __ballot_sync(whole_warp, state != tile_state::nothing);
-      seen.ends_in_prefix = prefixes != 0;
-      seen.count = seen.ends_in_prefix ? __ffs(static_cast<int>(prefixes)) : lanes;
-      const unsigned needed = whole_warp >> (lanes - seen.count);
-      if ((there & needed) == needed) return seen;
-    }
+    window seen = {value, 0, false};
+    tile_state state = tile_state::nothing;
+    if (lane <= newest) state = wait_for(epoch, newest - lane, &seen.value);
+    const unsigned prefixes = __ballot_sync(whole_warp, state == tile_state::prefix);
+    seen.ends_in_prefix = prefixes != 0;
+    seen.count = seen.ends_in_prefix ? __ffs(static_cast<int>(prefixes)) : lanes;
+    return seen;
   }
 
   // Of the whole window, in lane 0. Each step combines neighbours, the earlier one on the left.
