@@ -11,6 +11,7 @@
 #include "02_shared_memory_dot_product/reduction_cases.cuh"
 #include "08_look_back_scan/fast_look_back_scan.cuh"
 #include "08_look_back_scan/look_back_scan.cuh"
+#include "08_look_back_scan/scan_cases.cuh"
 #include "benchmark/exact_vectors.cuh"
 #include "benchmark/session.hpp"
 #include "lab/check.cuh"
@@ -19,50 +20,6 @@
 namespace benchmarks {
 
 namespace {
-
-// Counts the elements that are not the one before plus the input's: with none, all are right. The
-// sums are exact: see exact_vectors.
-template <class T>
-__global__ void count_wrong_prefixes(const T* in, const T* out, std::size_t n,
-                                     unsigned long long* wrong) {
-  const std::size_t all = std::size_t{gridDim.x} * blockDim.x;
-  for (std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += all) {
-    const T before = i == 0 ? T{} : out[i - 1];
-    if (!(out[i] == before + in[i])) atomicAdd(wrong, 1ULL);  // NaN is wrong, too.
-  }
-}
-
-// A case that scans the vector a of `data` with `function`. The sums go to `out`, which has room
-// for where.length() elements. `data` and `out` outlive the case.
-template <class T>
-benchmark_case scanning(const std::string& name, role part, const exact_vectors<T>& data,
-                        lab::device_buffer<T>& out, const placement& where,
-                        const std::function<void(const T*, T*, std::size_t)>& function) {
-  const auto run = [&data, &out, where, function](std::size_t input) {
-    const std::size_t first = where.first(input);
-    function(data.a(first), out.data() + first, where.elements);
-  };
-  return {.name = name,
-          .part = part,
-          .bytes = 2 * sizeof(T) * where.elements,
-          .run = run,
-          .wrong = [&data, &out, where, run]() -> std::optional<std::string> {
-            lab::device_buffer<unsigned long long> wrong(1);
-            wrong.fill_bytes(0);
-            out.fill_bytes(0xff);  // NaN, or -1.
-            for (std::size_t input = 0; input < where.inputs; ++input) {
-              run(input);
-              const std::size_t first = where.first(input);
-              count_wrong_prefixes<<<1024, 256>>>(data.a(first), out.data() + first, where.elements,
-                                                  wrong.data());
-              CUDA_CHECK(cudaGetLastError());
-            }
-            const unsigned long long count = wrong.to_host().front();
-            if (count == 0) return std::nullopt;
-            return std::to_string(count) + " of " + std::to_string(where.length()) +
-                   " elements are wrong";
-          }};
-}
 
 template <class T>
 auto look_back_memory_for(const placement& where) {
@@ -109,6 +66,8 @@ void scans_of_floats(session& run) {
                           course::inclusive_scan_in_three_kernels(in, to, n, course::plus{},
                                                                   prefixes->data());
                         })};
+    run.add_peer(cases, of, "bulk_look_back",
+                 [&] { return bulk_look_back_scan(data, out, where); });
     add_cub_scan(run, cases, of, data, out, where);
     const std::size_t bytes = sizeof(float) * where.elements;
     cases.push_back(device_to_device_copy(data.a(0), out.data(), bytes, bytes, where.inputs));

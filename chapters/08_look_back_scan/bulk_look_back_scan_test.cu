@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The scan by bulk copies: on a GPU that has them.
+#include "08_look_back_scan/bulk_look_back_scan.cuh"
+
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "lab/device_buffer.cuh"
+#include "lab/exact_data.hpp"
+#include "testing/poisoned_output.cuh"
+
+namespace bulk_scans {
+
+// x -> scale * x + shift modulo 2^32, with both in one number: associative, not commutative.
+struct compose {
+  __host__ __device__ std::uint64_t operator()(std::uint64_t earlier, std::uint64_t later) const {
+    const auto scale = static_cast<std::uint32_t>(later >> 32);
+    const auto shift = static_cast<std::uint32_t>(later);
+    const std::uint32_t both = scale * static_cast<std::uint32_t>(earlier >> 32);
+    return std::uint64_t{both} << 32 | (scale * static_cast<std::uint32_t>(earlier) + shift);
+  }
+};
+
+}  // namespace bulk_scans
+
+namespace {
+
+using bulk_scans::compose;
+using course::bulk_tile_elements;
+using course::look_back_memory;
+using course::plus;
+
+template <class T, class Operation>
+void require_bulk_copies() {
+  if (!course::has_bulk_copies<T, Operation>()) SKIP("this device has no bulk copies of this size");
+}
+
+// Counts at which something ends: a packet, a thread, a warp, a tile, a window of 32 tiles, a wave.
+template <class T>
+std::vector<std::size_t> awkward_counts() {
+  constexpr std::size_t thread = 16 / sizeof(T) * course::bulk_packets;
+  constexpr std::size_t warp = 32 * thread;
+  constexpr std::size_t tile = bulk_tile_elements<T>;
+  std::vector<std::size_t> counts = {0, 1, 2, 3, 4, 5};
+  for (const std::size_t end :
+       {thread, 31 * thread, warp, 15 * warp, tile, 2 * tile, 33 * tile, 150 * tile}) {
+    for (const std::size_t n : {end - 1, end, end + 1, end + 7}) counts.push_back(n);
+  }
+  return counts;
+}
+
+// Scans twice onto poison, and then in place; all three must be what the host computes.
+template <class T, class Operation>
+void check_scan(const std::vector<T>& values, Operation operation) {
+  const std::size_t n = values.size();
+  std::vector<T> expected(values);
+  for (std::size_t i = 1; i < n; ++i) expected[i] = operation(expected[i - 1], values[i]);
+  look_back_memory<T> memory(course::bulk_tiles_of<T>(n));
+  const lab::device_buffer<T> in(values);
+  testing::poisoned_output<T> out(n);
+  for (int launch = 0; launch < 2; ++launch) {
+    out.poison();
+    course::bulk_inclusive_scan(in.data(), out.data(), n, operation, memory);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    REQUIRE_FALSE(out.overrun());
+    REQUIRE(out.to_host() == expected);
+  }
+  lab::device_buffer<T> both(values);
+  course::bulk_inclusive_scan(both.data(), both.data(), n, operation, memory);
+  REQUIRE(both.to_host() == expected);
+}
+
+TEMPLATE_TEST_CASE("the bulk scan is exact where a packet, a warp or a tile ends", "", float,
+                   double, std::int32_t, std::int64_t) {
+  require_bulk_copies<TestType, plus>();
+  for (const std::size_t n : awkward_counts<TestType>()) {
+    CAPTURE(n);
+    check_scan(lab::small_integers<TestType>(n, 1, n), plus{});
+  }
+}
+
+TEST_CASE("the bulk scan keeps the order of an operation that does not commute") {
+  require_bulk_copies<std::uint64_t, compose>();
+  for (const std::size_t n : awkward_counts<std::uint64_t>()) {
+    CAPTURE(n);
+    std::vector<std::uint64_t> maps(n);
+    for (std::size_t i = 0; i < n; ++i) maps[i] = (2 * i + 1) << 32 | (i % 1000 + 1);
+    check_scan(maps, compose{});
+  }
+}
+
+TEST_CASE("the bulk scan refuses what bulk copies can't do") {
+  require_bulk_copies<float, plus>();
+  lab::device_buffer<float> data(100);
+  look_back_memory<float> memory(1);
+  const auto scan = [&](std::size_t from, std::size_t to) {
+    course::bulk_inclusive_scan(data.data() + from, data.data() + to, 10, plus{}, memory);
+  };
+  CHECK_THROWS_AS(scan(1, 40), std::invalid_argument);  // misaligned
+  CHECK_THROWS_AS(scan(0, 41), std::invalid_argument);
+  CHECK_THROWS_AS(scan(0, 4), std::invalid_argument);  // overlapping
+  CHECK_THROWS_AS(course::bulk_inclusive_scan(data.data(), data.data(),
+                                              bulk_tile_elements<float> + 1, plus{}, memory),
+                  std::length_error);
+}
+
+}  // namespace
