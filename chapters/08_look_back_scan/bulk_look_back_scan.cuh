@@ -101,7 +101,9 @@ class tile_in_shared_memory {
   __device__ void look_back(bool has_before, BeforeTile before_tile) {
     if (warp() == 0) {
       const unsigned live = cuda::ceil_div(count_, elements_of_warp);
-      T sum = warp_values_[lane() < live ? lane() : 0];
+      T sum{};
+      if (lane() < live)
+        sum = warp_values_[lane()];  // No lane reads what another one writes below.
       scan_lanes(sum, live);
       const T earlier_tiles = before_tile(value_of_lane(sum, live - 1));
       T before = value_of_lane(sum, lane() == 0 ? 0 : lane() - 1);
