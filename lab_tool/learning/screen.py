@@ -132,7 +132,8 @@ def exercise_rows(exercises, work, has_chapters=True):
             rows.append(f"{chapter[:2]}  {chapter[3:].replace('_', ' ')}")
         state = work.state(each)
         points, minutes = sum(each.points.values()), each.facts["minutes"]
-        name = f"{each.name}{' (repair)' if each.facts['kind'] == 'repair' else ''}"
+        kind = each.facts["kind"]
+        name = each.name if kind == "write" else f"{each.name} ({kind})"
         rows.append(
             f"  {each.number}  {name:<36}{points:>3} points {minutes:>3} min  "
             f"{coloured(WORDS.get(state, state), STATE_COLOURS[state], sys.stdout)}"
