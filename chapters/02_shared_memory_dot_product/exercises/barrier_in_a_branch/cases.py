@@ -25,7 +25,13 @@ def case(random, n, blocks, threads, counted):
     return Case(
         f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
         f"{'block' if blocks == 1 else 'blocks'} of {threads} threads",
-        [given("values", "int", values), n, returned("reversed", "int", reversed_), blocks, threads],
+        [
+            given("values", "int", values),
+            n,
+            returned("reversed", "int", reversed_),
+            blocks,
+            threads,
+        ],
         races=n in RACES,
         counted=counted,
     )

@@ -2,7 +2,17 @@
 from grader.exercises.cases import Case, given, kept, returned
 
 # Elements, threads of a block.
-SIZES = [(1, 32), (0, 32), (31, 32), (32, 32), (33, 32), (100, 1), (500, 33), (2000, 1024), (4500, 64)]
+SIZES = [
+    (1, 32),
+    (0, 32),
+    (31, 32),
+    (32, 32),
+    (33, 32),
+    (100, 1),
+    (500, 33),
+    (2000, 1024),
+    (4500, 64),
+]
 RACES = [(300, 32), (450, 64)]
 COUNTED = (768, 64)
 
