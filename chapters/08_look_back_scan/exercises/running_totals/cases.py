@@ -50,4 +50,4 @@ def cases(random):
 
 
 def case_of_another_size(random):
-    return case(random, 64 * random.randrange(9, 16), 64, counted=True)
+    return case(random, 64 * random.randrange(9, 40), 64, counted=True)
