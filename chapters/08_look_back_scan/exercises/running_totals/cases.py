@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, given, kept, returned
+from grader.exercises.cases import Case, given, kept, per_launch, returned
 
 # Elements, threads of a block.
 SIZES = [
@@ -17,22 +17,25 @@ RACES = [(300, 32), (450, 64)]
 COUNTED = (768, 64)
 
 
-def case(random, count, threads, races=False, counted=False):
+def case(random, count, threads, races=False, counted=False, second=None):
+    """`second`: the threads of the second launch, at most as many as of the first."""
     values = [random.randint(1, 2**32 - 1) for _ in range(count)]
     totals, total = [], 0
     for value in values:
         total = (total + value) % 2**32
         totals.append(total)
-    tiles = -(-count // threads)
+    smaller = min(threads, second or threads)
+    tiles = -(-count // smaller)
+    grids = f"{threads}, then of {second}" if second else threads
     return Case(
-        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {threads}",
+        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}",
         [
             given("values", "unsigned", values),
             returned("totals", "unsigned", totals),
             count,
             kept("counter", "unsigned", [0]),
             kept("status", "unsigned long long", [0] * tiles),
-            threads,
+            per_launch(threads, second) if second else threads,
         ],
         races=races,
         counted=counted,
@@ -44,6 +47,8 @@ def case(random, count, threads, races=False, counted=False):
 def cases(random):
     for count, threads in SIZES:
         yield case(random, count, threads)
+    # What an earlier launch left in the status words is wrong for other tiles.
+    yield case(random, 1000, 64, second=32)
     for count, threads in RACES:
         yield case(random, count, threads, races=True)
     yield case(random, *COUNTED, counted=True)
