@@ -2,6 +2,7 @@
 // Kernels that pass a grid's barrier again and again, for the tests and the benchmark.
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <cstddef>

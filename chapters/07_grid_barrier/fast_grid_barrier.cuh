@@ -98,7 +98,7 @@ class grouped_barrier {
     if (cooperative_groups::thread_block::thread_rank() == 0) {
       const unsigned group = barrier_rank() % groups;
       const barrier_counter arrivals(words_[1 + group].count);
-      const unsigned before = arrivals.fetch_add(1, cuda::memory_order_acq_rel);
+      const unsigned before = arrivals.fetch_add(1, cuda::memory_order_release);
       if ((before & ~top_bit) == size_of(group) - 1 && is_last_group()) {
         release_all();
       } else {
@@ -119,20 +119,61 @@ class grouped_barrier {
     return barrier_blocks() < groups ? barrier_blocks() : groups;
   }
 
+  // Each of the two fences acquires what the arrivals before it have released, and releases it with
+  // the relaxed operations after it.
   __device__ bool is_last_group() const {
     const barrier_counter root(words_[0].count);
-    if (root.fetch_add(1, cuda::memory_order_acq_rel) != used_groups() - 1) return false;
+    cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
+    if (root.fetch_add(1, cuda::memory_order_relaxed) != used_groups() - 1) return false;
     root.store(0, cuda::memory_order_relaxed);
     return true;
   }
-
-  // One fence for all words: a release store each would wait for the one before it.
   __device__ void release_all() const {
     cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
     for (unsigned group = 0; group < used_groups(); ++group) {
       const barrier_counter arrivals(words_[1 + group].count);
       arrivals.fetch_add(top_bit - size_of(group), cuda::memory_order_relaxed);
     }
+  }
+
+  word* words_;
+};
+
+// All blocks count at one word, whose top bit changes with each barrier, and wait at `lines`
+// others, so that arrivals don't meet polls, and few blocks poll the same word.
+template <unsigned lines>
+class spread_barrier {
+ public:
+  using word = barrier_line;
+  static std::size_t word_count(unsigned) { return 1 + lines; }
+
+  __device__ explicit spread_barrier(word* words) : words_(words) {}
+
+  __device__ void operator()() const {
+    constexpr unsigned top_bit = 1U << 31;
+    __syncthreads();
+    if (cooperative_groups::thread_block::thread_rank() == 0) {
+      const barrier_counter arrivals(words_[0].count);
+      const unsigned before = arrivals.fetch_add(1, cuda::memory_order_release);
+      const unsigned next = ~before & top_bit;  // what opens this barrier
+      if ((before & ~top_bit) == barrier_blocks() - 1) {
+        arrivals.store(next, cuda::memory_order_relaxed);
+        cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
+        for (unsigned line = 0; line < lines; ++line) {
+          opened(line).store(next, cuda::memory_order_relaxed);
+        }
+      } else {
+        const barrier_counter mine = opened(barrier_rank() % lines);
+        while (mine.load(cuda::memory_order_acquire) != next) {
+        }
+      }
+    }
+    __syncthreads();
+  }
+
+ private:
+  __device__ barrier_counter opened(unsigned line) const {
+    return barrier_counter(words_[1 + line].count);
   }
 
   word* words_;

@@ -30,6 +30,7 @@ using course::gathering_barrier;
 using course::generation_barrier;
 using course::grouped_barrier;
 using course::one_word_barrier;
+using course::spread_barrier;
 
 unsigned volume(dim3 size) { return size.x * size.y * size.z; }
 
@@ -51,9 +52,10 @@ void check_launch(dim3 blocks, dim3 threads, unsigned rounds, typename Barrier::
   REQUIRE(written.overrun() == std::nullopt);
 }
 
-#define EVERY_BARRIER                                                           \
-  generation_barrier, one_word_barrier, grouped_barrier<1>, grouped_barrier<3>, \
-      grouped_barrier<16>, gathering_barrier, cooperative_groups_barrier
+#define EVERY_BARRIER                                                                \
+  generation_barrier, one_word_barrier, grouped_barrier<1>, grouped_barrier<3>,      \
+      grouped_barrier<16>, spread_barrier<1>, spread_barrier<16>, gathering_barrier, \
+      cooperative_groups_barrier
 
 }  // namespace
 
