@@ -175,7 +175,7 @@ class OwnSentencesTest(unittest.TestCase):
             r're.compile(r"; \./lab racecheck FILE names [a-z, ]+")',
             r're.compile(r"^stream order: \S*:(\d+) runs before \S*:(\d+)$", re.MULTILINE)',
             r're.compile(r"the launch' + "'" + r's dynamic shared memory, element (\d+)")',
-            r're.compile(r"deadlock: [^\n]* blocks have not started[^\n]*:$")',
+            r're.compile(r"deadlock: [^\n]*; not started, because [^\n]*:$")',
             r're.compile(r" +block \((\d+),\d+,\d+\), thread \((\d+),\d+,\d+\): Stopped at .*:(\d+): ")',
             r're.compile(r" +block \d+ thread \d+ loops at .*, and the loop does not read memory again$")',
             r're.compile(r" +(?:the|its) loop (polls without an atomic, .*)$")',

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -200,6 +201,15 @@ void report_failure(const grid& about, diagnostic of, const std::string& more) {
   std::fflush(stdout);
   std::fputs((of.sentence("kernel") + of.sentence() + (more.empty() ? "\n" : more)).c_str(),
              stderr);
+}
+
+diagnostic deadlock_of(const grid& of) {
+  diagnostic made("deadlock");
+  const std::uint64_t started = std::min(of.next_block.load(), of.total_blocks);
+  const std::uint64_t left = of.total_blocks - started;
+  if (left == 0) return made;
+  made.add("blocks_not_started", left).add("next_block", of.index_at(started));
+  return left == 1 ? made : made.add("more", left - 1);
 }
 
 std::string heading_of(const uint3& block) {

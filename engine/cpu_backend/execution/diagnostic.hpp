@@ -74,6 +74,9 @@ void report(const diagnostic& of);
 // ...". `more`: lines that are printed below it.
 void report_failure(const grid& about, diagnostic of, const std::string& more = "");
 
+// The record of a launch in which no thread can go on, with the blocks that found no place.
+diagnostic deadlock_of(const grid& of);
+
 // "  block (3,0,0):" and "  SENTENCE" of each, with their line feeds.
 std::string heading_of(const uint3& block);
 std::string lines_of(const std::vector<diagnostic>& all);

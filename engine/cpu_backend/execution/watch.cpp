@@ -58,7 +58,7 @@ void watch::look() {
     // Threads that wait notice it by themselves; a loop without an atomic or a fence never does.
     if (now - moved_ > patience_ + 1s) interrupt();
   } else if (now - computed_ > spinning_limit) {
-    stop(diagnostic("deadlock"));
+    stop(deadlock_of(grid_));
   } else if (now - moved_ > patience_) {
     stop(diagnostic("never_ends").add("seconds", patience_.count()));
     interrupt();

@@ -114,11 +114,6 @@ void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& 
 
 void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
   if (!of.fail_first(cudaErrorLaunchTimeout)) return;
-  diagnostic deadlock("deadlock");
-  const std::uint64_t started = std::min(of.next_block.load(), of.total_blocks);
-  if (started < of.total_blocks) {
-    deadlock.add("blocks_not_started", of.total_blocks - started);
-  }
   std::string text = ":\n";
   std::vector<diagnostic> waiting;
   for (const multiprocessor* each : resident) {
@@ -127,7 +122,7 @@ void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& 
     text += heading_of(each->block_index()) + lines_of(in_block);
     waiting.insert(waiting.end(), in_block.begin(), in_block.end());
   }
-  report_failure(of, deadlock, text);
+  report_failure(of, deadlock_of(of), text);
   for (const diagnostic& each : waiting) write_record(each);
 }
 

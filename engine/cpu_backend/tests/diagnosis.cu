@@ -92,6 +92,14 @@ __global__ void wait_by_reference(int* flag) {
   }
 }
 
+__global__ void wait_for_all_blocks(int* arrived) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> count(*arrived);
+  const int all = gridDim.x;
+  if (threadIdx.x == 0) count.fetch_add(1, cuda::memory_order_relaxed);
+  while (count.load(cuda::memory_order_relaxed) < all) {  // mark: all blocks
+  }
+}
+
 __global__ void wait_before_barrier(int* flag) {
   if (threadIdx.x == 5) {
     while (atomicCAS(flag, 1, 2) != 1) {  // mark: thread that waits
@@ -284,6 +292,8 @@ const mistake mistakes[] = {
     {"odd_width", [](int* out) { odd_width<<<blocks, threads>>>(out); }},
     {"wait_by_atomic", [](int* out) { wait_by_atomic<<<blocks, threads>>>(out); }},
     {"wait_by_reference", [](int* out) { wait_by_reference<<<blocks, threads>>>(out); }},
+    {"one_block_too_many", [](int* out) { wait_for_all_blocks<<<blocks, threads>>>(out); }},
+    {"two_blocks_too_many", [](int* out) { wait_for_all_blocks<<<blocks, threads>>>(out); }},
     {"wait_before_barrier", [](int* out) { wait_before_barrier<<<blocks, threads>>>(out); }},
     {"wait_by_volatile", [](int* out) { wait_by_volatile<<<blocks, threads>>>(out); }},
     {"grid_barrier_missed", [](int* out) { launch_cooperatively(meet_grid, out); }},
