@@ -69,7 +69,7 @@ void barriers_of_all_sizes(session& run) {
   const unsigned rounds = run.options().largest < (1U << 20) ? 10 : 1000;
   const auto most = static_cast<unsigned>(std::min(
       lab::resident_blocks(course::pass_barriers<cooperative_groups_barrier>, threads_a_block),
-      lab::resident_blocks(course::look_behind_barriers<course::gathering_barrier>,
+      lab::resident_blocks(course::look_behind_barriers<course::several_words_barrier<8>>,
                            threads_a_block)));
   for (unsigned each : {1U, 2U, 4U, 8U}) {
     const unsigned blocks = each * multiprocessors();
@@ -92,17 +92,20 @@ void barriers_of_all_sizes(session& run) {
                 {form("grid_sync", static_cast<cooperative_groups_barrier*>(nullptr), role::peer),
                  form("grid_barrier", static_cast<generation_barrier*>(nullptr)),
                  form("one_word", static_cast<one_word_barrier*>(nullptr)),
-                 form("grouped_2", static_cast<grouped_barrier<2>*>(nullptr)),
-                 form("grouped_4", static_cast<grouped_barrier<4>*>(nullptr)),
-                 form("grouped_8", static_cast<grouped_barrier<8>*>(nullptr)),
-                 form("grouped_16", static_cast<grouped_barrier<16>*>(nullptr)),
-                 form("grouped_32", static_cast<grouped_barrier<32>*>(nullptr)),
-                 form("grouped_64", static_cast<grouped_barrier<64>*>(nullptr)),
-                 form("spread_1", static_cast<spread_barrier<1>*>(nullptr)),
-                 form("spread_4", static_cast<spread_barrier<4>*>(nullptr)),
-                 form("spread_16", static_cast<spread_barrier<16>*>(nullptr)),
-                 form("spread_64", static_cast<spread_barrier<64>*>(nullptr)),
-                 form("gathering", static_cast<gathering_barrier*>(nullptr))});
+                 form("one_word_relaxed", static_cast<one_word_barrier_of<true>*>(nullptr)),
+                 form("one_word_sleep_50", static_cast<one_word_barrier_of<false, 50>*>(nullptr)),
+                 form("one_word_sleep_200", static_cast<one_word_barrier_of<false, 200>*>(nullptr)),
+                 form("words_1", static_cast<several_words_barrier<1>*>(nullptr)),
+                 form("words_2", static_cast<several_words_barrier<2>*>(nullptr)),
+                 form("words_4", static_cast<several_words_barrier<4>*>(nullptr)),
+                 form("words_8", static_cast<several_words_barrier<8>*>(nullptr)),
+                 form("words_16", static_cast<several_words_barrier<16>*>(nullptr)),
+                 form("words_4_relaxed", static_cast<several_words_barrier<4, 0, true>*>(nullptr)),
+                 form("words_8_relaxed", static_cast<several_words_barrier<8, 0, true>*>(nullptr)),
+                 form("words_4_sleep_50", static_cast<several_words_barrier<4, 50>*>(nullptr)),
+                 form("words_8_sleep_50", static_cast<several_words_barrier<8, 50>*>(nullptr)),
+                 form("words_4_sleep_200", static_cast<several_words_barrier<4, 200>*>(nullptr)),
+                 form("words_8_sleep_200", static_cast<several_words_barrier<8, 200>*>(nullptr))});
   }
 }
 
@@ -174,21 +177,17 @@ void waves(session& run) {
     const unsigned threads = small ? 32 : threads_a_block;
     std::vector<benchmark_case> cases = {
         wave_case<generation_barrier>("grid_barrier", wave, threads),
-        wave_case<cooperative_groups_barrier>("grid_sync", wave, threads),
-        wave_case<course::grouped_barrier<16>>("grouped_16", wave, threads),
-        wave_case<course::gathering_barrier>("gathering", wave, threads)};
+        wave_case<course::one_word_barrier>("one_word", wave, threads),
+        wave_case<course::several_words_barrier<8>>("words_8", wave, threads)};
     const std::size_t band =
         course::wave_band_bytes(size, size, std::min(wave.rows(), multiprocessors()));
     if (band <= 227 * 1024) {
-      for (const unsigned of_band :
-           small ? std::vector<unsigned>{32} : std::vector<unsigned>{256, 512, 1024}) {
-        cases.push_back(banded_wave_case<generation_barrier>("bands_" + std::to_string(of_band),
-                                                             wave, of_band));
-        cases.push_back(banded_wave_case<course::gathering_barrier>(
-            "bands_gathering_" + std::to_string(of_band), wave, of_band));
-        cases.push_back(banded_wave_case<course::one_word_barrier>(
-            "bands_one_word_" + std::to_string(of_band), wave, of_band));
-      }
+      const unsigned of_band = small ? 32 : 1024;
+      cases.push_back(banded_wave_case<course::one_word_barrier>("bands_one_word", wave, of_band));
+      cases.push_back(
+          banded_wave_case<course::several_words_barrier<2>>("bands_words_2", wave, of_band));
+      cases.push_back(
+          banded_wave_case<course::several_words_barrier<4>>("bands_words_4", wave, of_band));
     } else {
       run.add_not_run("07", of.task,
                       "bands of " + std::to_string(size) + " x " + std::to_string(size),

@@ -53,12 +53,13 @@ class generation_barrier {
 // come, whatever their order; the lower bits are then as before. So nobody has to be last, and no
 // load comes before the arrival. The idea is that of cooperative groups' own barrier
 // (NVIDIA, cooperative_groups/details/sync.h of the CUDA toolkit); the code is new.
-class one_word_barrier {
+template <bool relaxed = false, unsigned sleep_ns = 0>
+class one_word_barrier_of {
  public:
   using word = unsigned;
   static std::size_t word_count(unsigned) { return 1; }
 
-  __device__ explicit one_word_barrier(word* words) : words_(words) {}
+  __device__ explicit one_word_barrier_of(word* words) : words_(words) {}
 
   __device__ void operator()() const {
     constexpr unsigned top_bit = 1U << 31;
@@ -67,7 +68,12 @@ class one_word_barrier {
     if (cooperative_groups::thread_block::thread_rank() == 0) {
       const unsigned mine = barrier_rank() == 0 ? top_bit - (barrier_blocks() - 1) : 1;
       const unsigned before = arrivals.fetch_add(mine, cuda::memory_order_release);
-      while (((arrivals.load(cuda::memory_order_acquire) ^ before) & top_bit) == 0) {
+      constexpr auto order = relaxed ? cuda::memory_order_relaxed : cuda::memory_order_acquire;
+      while (((arrivals.load(order) ^ before) & top_bit) == 0) {
+        if (sleep_ns > 0) __nanosleep(sleep_ns);
+      }
+      if (relaxed) {
+        cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
       }
     }
     __syncthreads();
@@ -76,162 +82,74 @@ class one_word_barrier {
  private:
   word* words_;
 };
+using one_word_barrier = one_word_barrier_of<>;
 
 // A word in a cache line without others, so that accesses to two of them don't meet.
 struct alignas(128) barrier_line {
   unsigned count;
 };
 
-// The blocks form `groups` groups, and each group counts and waits at its own word, so that few
-// blocks poll the same one. Who comes last in its group comes to the root; who comes last there
-// flips the top bit of each group's word.
-template <unsigned groups>
-class grouped_barrier {
+// The blocks are shared out to `lines` words, and each word counts its blocks as one_word_barrier
+// does. Nobody brings these counts together: thread t of every block waits for word t, and the
+// block's own barrier brings the threads together. That takes no more round trips to memory than
+// one word does, and each word has fewer arrivals. A word without blocks is block 0's.
+// One bit would not do: blocks of a word can be a whole barrier ahead of a block of another word
+// that has not looked yet, and would have changed the bit back. Two bits count modulo 4.
+template <unsigned lines, unsigned sleep_ns = 0, bool relaxed = false>
+class several_words_barrier {
  public:
   using word = barrier_line;
-  static std::size_t word_count(unsigned) { return 1 + groups; }
+  static std::size_t word_count(unsigned) { return lines; }
 
-  __device__ explicit grouped_barrier(word* words) : words_(words) {}
-
-  __device__ void operator()() const {
-    __syncthreads();
-    if (cooperative_groups::thread_block::thread_rank() == 0) {
-      const unsigned group = barrier_rank() % groups;
-      const barrier_counter arrivals(words_[1 + group].count);
-      const unsigned before = arrivals.fetch_add(1, cuda::memory_order_release);
-      if ((before & ~top_bit) == size_of(group) - 1 && is_last_group()) {
-        release_all();
-      } else {
-        while (((arrivals.load(cuda::memory_order_acquire) ^ before) & top_bit) == 0) {
-        }
-      }
-    }
-    __syncthreads();
-  }
-
- private:
-  static constexpr unsigned top_bit = 1U << 31;
-
-  __device__ static unsigned size_of(unsigned group) {
-    return barrier_blocks() / groups + (group < barrier_blocks() % groups ? 1 : 0);
-  }
-  __device__ static unsigned used_groups() {
-    return barrier_blocks() < groups ? barrier_blocks() : groups;
-  }
-
-  // Each of the two fences acquires what the arrivals before it have released, and releases it with
-  // the relaxed operations after it.
-  __device__ bool is_last_group() const {
-    const barrier_counter root(words_[0].count);
-    cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
-    if (root.fetch_add(1, cuda::memory_order_relaxed) != used_groups() - 1) return false;
-    root.store(0, cuda::memory_order_relaxed);
-    return true;
-  }
-  __device__ void release_all() const {
-    cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
-    for (unsigned group = 0; group < used_groups(); ++group) {
-      const barrier_counter arrivals(words_[1 + group].count);
-      arrivals.fetch_add(top_bit - size_of(group), cuda::memory_order_relaxed);
-    }
-  }
-
-  word* words_;
-};
-
-// All blocks count at one word, whose top bit changes with each barrier, and wait at `lines`
-// others, so that arrivals don't meet polls, and few blocks poll the same word.
-template <unsigned lines>
-class spread_barrier {
- public:
-  using word = barrier_line;
-  static std::size_t word_count(unsigned) { return 1 + lines; }
-
-  __device__ explicit spread_barrier(word* words) : words_(words) {}
-
-  __device__ void operator()() const {
-    constexpr unsigned top_bit = 1U << 31;
-    __syncthreads();
-    if (cooperative_groups::thread_block::thread_rank() == 0) {
-      const barrier_counter arrivals(words_[0].count);
-      const unsigned before = arrivals.fetch_add(1, cuda::memory_order_release);
-      const unsigned next = ~before & top_bit;  // what opens this barrier
-      if ((before & ~top_bit) == barrier_blocks() - 1) {
-        arrivals.store(next, cuda::memory_order_relaxed);
-        cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
-        for (unsigned line = 0; line < lines; ++line) {
-          opened(line).store(next, cuda::memory_order_relaxed);
-        }
-      } else {
-        const barrier_counter mine = opened(barrier_rank() % lines);
-        while (mine.load(cuda::memory_order_acquire) != next) {
-        }
-      }
-    }
-    __syncthreads();
-  }
-
- private:
-  __device__ barrier_counter opened(unsigned line) const {
-    return barrier_counter(words_[1 + line].count);
-  }
-
-  word* words_;
-};
-
-// No counter at all: each block writes the barrier's number to its own word, block 0's threads poll
-// these words, and answer in another word of each block. After the lock-free barrier of Xiao and
-// Feng, "Inter-block GPU communication via fast barrier synchronization" (IPDPS 2010), with the
-// orders that CUDA's memory model asks for.
-class gathering_barrier {
- public:
-  using word = unsigned long long;
-  static std::size_t word_count(unsigned blocks) { return 1 + 2 * std::size_t{blocks}; }
-
-  // words[0] is the number of the last barrier of the launch before: block 0 writes it, and no
-  // block reads it after its first barrier.
-  __device__ explicit gathering_barrier(word* words) : words_(words), number_(words[0]) {}
+  // All words had the same top bits at the launch. The calling block's word still has them, because
+  // it is not complete without this block.
+  __device__ explicit several_words_barrier(word* words)
+      : words_(words),
+        closed_(count(barrier_rank() % lines).load(cuda::memory_order_relaxed) & top_bits) {}
 
   __device__ void operator()() {
     using cooperative_groups::thread_block;
-    ++number_;
     __syncthreads();
-    if (barrier_rank() == 0) {
-      const unsigned first = thread_block::thread_rank();
-      const unsigned step = thread_block::size();
-      // All words are read before one is judged, so that the reads don't wait for each other.
-      for (bool complete = false; !complete;) {
-        complete = true;
-#pragma unroll 4
-        for (unsigned block = 1 + first; block < barrier_blocks(); block += step) {
-          complete &= arrived(block).load(cuda::memory_order_relaxed) == number_;
-        }
-      }
-      cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
-      __syncthreads();  // Each thread has acquired what some blocks wrote, and now all have.
-      cuda::atomic_thread_fence(cuda::memory_order_acq_rel, cuda::thread_scope_device);
-      for (unsigned block = 1 + first; block < barrier_blocks(); block += step) {
-        released(block).store(number_, cuda::memory_order_relaxed);
-      }
-      if (first == 0) words_[0] = number_;
-    } else if (thread_block::thread_rank() == 0) {
-      arrived(barrier_rank()).store(number_, cuda::memory_order_release);
-      while (released(barrier_rank()).load(cuda::memory_order_acquire) != number_) {
-      }
+    if (thread_block::thread_rank() == 0) arrive();
+    for (unsigned line = thread_block::thread_rank(); line < lines; line += thread_block::size()) {
+      wait_for(line);
     }
+    closed_ += one;  // modulo 2^32
     __syncthreads();
   }
 
  private:
-  using reference = cuda::atomic_ref<word, cuda::thread_scope_device>;
+  static constexpr unsigned one = 1U << 30;
+  static constexpr unsigned top_bits = 3U << 30;
 
-  __device__ reference arrived(unsigned block) const { return reference(words_[1 + block]); }
-  __device__ reference released(unsigned block) const {
-    return reference(words_[1 + barrier_blocks() + block]);
+  __device__ barrier_counter count(unsigned line) const {
+    return barrier_counter(words_[line].count);
+  }
+
+  // The block whose rank is the word's number adds what its word lacks.
+  __device__ void arrive() const {
+    const unsigned rank = barrier_rank();
+    const unsigned blocks = barrier_blocks();
+    const unsigned others = (blocks - 1 - rank % lines) / lines;
+    count(rank % lines).fetch_add(rank < lines ? one - others : 1, cuda::memory_order_release);
+    if (rank != 0) return;
+    for (unsigned line = blocks; line < lines; ++line) {
+      count(line).fetch_add(one, cuda::memory_order_release);
+    }
+  }
+
+  __device__ void wait_for(unsigned line) const {
+    constexpr auto order = relaxed ? cuda::memory_order_relaxed : cuda::memory_order_acquire;
+    while ((count(line).load(order) & top_bits) == closed_) {
+      if (sleep_ns > 0) __nanosleep(sleep_ns);
+    }
+    if (relaxed) {
+      cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+    }
   }
 
   word* words_;
-  word number_;
+  unsigned closed_;
 };
 
 }  // namespace course

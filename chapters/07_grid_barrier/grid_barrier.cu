@@ -29,8 +29,8 @@ lab::program_description description() {
   lab::program_description program = {
       .name = "grid_barrier",
       .summary = "steps of a wave; all blocks wait for each other between two steps",
-      .variants = {"one_launch_per_step", "grid_barrier", "grid_sync", "one_word", "grouped",
-                   "gathering", "grid_barrier_in_bands"},
+      .variants = {"one_launch_per_step", "grid_barrier", "grid_sync", "one_word", "several_words",
+                   "grid_barrier_in_bands"},
       .without = {"--elements"},
       .numbers = {{.name = "--size",
                    .help = "cells of each side of the wave",
@@ -142,8 +142,7 @@ void run(const lab::options& options, lab::program_results& results) {
   const auto wants = [&](const char* name) { return options.wants(name); };
   if (wants("grid_sync")) add_row<course::cooperative_groups_barrier>(rows, "grid_sync");
   if (wants("one_word")) add_row<course::one_word_barrier>(rows, "one_word");
-  if (wants("grouped")) add_row<course::grouped_barrier<16>>(rows, "grouped");
-  if (wants("gathering")) add_row<course::gathering_barrier>(rows, "gathering");
+  if (wants("several_words")) add_row<course::several_words_barrier<8>>(rows, "several_words");
   if (const char* const name = "grid_barrier_in_bands"; options.wants(name)) {
     // One block on each SM, so that its band may fill the SM's shared memory.
     const unsigned blocks =

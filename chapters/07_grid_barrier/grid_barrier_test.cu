@@ -26,11 +26,12 @@
 namespace {
 
 using course::cooperative_groups_barrier;
-using course::gathering_barrier;
 using course::generation_barrier;
-using course::grouped_barrier;
 using course::one_word_barrier;
-using course::spread_barrier;
+using course::several_words_barrier;
+
+using relaxed_one = course::one_word_barrier_of<true, 10>;
+using relaxed_three = several_words_barrier<3, 10, true>;
 
 unsigned volume(dim3 size) { return size.x * size.y * size.z; }
 
@@ -52,10 +53,9 @@ void check_launch(dim3 blocks, dim3 threads, unsigned rounds, typename Barrier::
   REQUIRE(written.overrun() == std::nullopt);
 }
 
-#define EVERY_BARRIER                                                                \
-  generation_barrier, one_word_barrier, grouped_barrier<1>, grouped_barrier<3>,      \
-      grouped_barrier<16>, spread_barrier<1>, spread_barrier<16>, gathering_barrier, \
-      cooperative_groups_barrier
+#define EVERY_BARRIER                                                          \
+  generation_barrier, one_word_barrier, relaxed_one, several_words_barrier<1>, \
+      several_words_barrier<8>, relaxed_three, cooperative_groups_barrier
 
 }  // namespace
 
@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("the wave is right with every barrier", "", EVERY_BARRIER) {
 }
 
 TEMPLATE_TEST_CASE("the wave in bands is the reference's, height by height", "", generation_barrier,
-                   one_word_barrier, grouped_barrier<16>, gathering_barrier) {
+                   one_word_barrier, several_words_barrier<8>) {
   const std::uint64_t seed = Catch::getSeed();
   const auto most = static_cast<unsigned>(lab::describe_device().multiprocessors);
   auto words = course::new_barrier<TestType>(most);
