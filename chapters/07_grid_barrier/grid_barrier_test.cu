@@ -61,7 +61,7 @@ void check_launch(dim3 blocks, dim3 threads, unsigned rounds, typename Barrier::
 
 TEMPLATE_TEST_CASE("behind a barrier each thread sees what all threads wrote before it", "",
                    EVERY_BARRIER) {
-  const unsigned rounds = testing::brief_tests() ? 3 : 20;
+  const unsigned rounds = testing::brief_tests() ? 1 : 20;
   for (const unsigned threads : testing::all_or_few({1, 31, 33, 256, 1024}, {1, 33})) {
     const unsigned most = fitting_blocks(course::look_behind_barriers<TestType>, threads, 2000);
     auto words = course::new_barrier<TestType>(most);
