@@ -90,22 +90,14 @@ void barriers_of_all_sizes(session& run) {
     using namespace course;
     run.measure(of,
                 {form("grid_sync", static_cast<cooperative_groups_barrier*>(nullptr), role::peer),
-                 form("grid_barrier", static_cast<generation_barrier*>(nullptr)),
                  form("one_word", static_cast<one_word_barrier*>(nullptr)),
-                 form("one_word_relaxed", static_cast<one_word_barrier_of<true>*>(nullptr)),
-                 form("one_word_sleep_50", static_cast<one_word_barrier_of<false, 50>*>(nullptr)),
-                 form("one_word_sleep_200", static_cast<one_word_barrier_of<false, 200>*>(nullptr)),
-                 form("words_1", static_cast<several_words_barrier<1>*>(nullptr)),
-                 form("words_2", static_cast<several_words_barrier<2>*>(nullptr)),
-                 form("words_4", static_cast<several_words_barrier<4>*>(nullptr)),
-                 form("words_8", static_cast<several_words_barrier<8>*>(nullptr)),
-                 form("words_16", static_cast<several_words_barrier<16>*>(nullptr)),
-                 form("words_4_relaxed", static_cast<several_words_barrier<4, 0, true>*>(nullptr)),
-                 form("words_8_relaxed", static_cast<several_words_barrier<8, 0, true>*>(nullptr)),
-                 form("words_4_sleep_50", static_cast<several_words_barrier<4, 50>*>(nullptr)),
-                 form("words_8_sleep_50", static_cast<several_words_barrier<8, 50>*>(nullptr)),
-                 form("words_4_sleep_200", static_cast<several_words_barrier<4, 200>*>(nullptr)),
-                 form("words_8_sleep_200", static_cast<several_words_barrier<8, 200>*>(nullptr))});
+                 form("one_word_backoff_1", static_cast<one_word_barrier_of<1>*>(nullptr)),
+                 form("one_word_backoff_2", static_cast<one_word_barrier_of<2>*>(nullptr)),
+                 form("one_word_backoff_3", static_cast<one_word_barrier_of<3>*>(nullptr)),
+                 form("words_2_after", static_cast<several_words_barrier<2>*>(nullptr)),
+                 form("words_4_after", static_cast<several_words_barrier<4>*>(nullptr)),
+                 form("words_8_after", static_cast<several_words_barrier<8>*>(nullptr)),
+                 form("words_16_after", static_cast<several_words_barrier<16>*>(nullptr))});
   }
 }
 

@@ -53,7 +53,7 @@ class generation_barrier {
 // come, whatever their order; the lower bits are then as before. So nobody has to be last, and no
 // load comes before the arrival. The idea is that of cooperative groups' own barrier
 // (NVIDIA, cooperative_groups/details/sync.h of the CUDA toolkit); the code is new.
-template <bool relaxed = false, unsigned sleep_ns = 0>
+template <unsigned cycles = 0>
 class one_word_barrier_of {
  public:
   using word = unsigned;
@@ -62,24 +62,32 @@ class one_word_barrier_of {
   __device__ explicit one_word_barrier_of(word* words) : words_(words) {}
 
   __device__ void operator()() const {
-    constexpr unsigned top_bit = 1U << 31;
     const barrier_counter arrivals(*words_);
     __syncthreads();
     if (cooperative_groups::thread_block::thread_rank() == 0) {
       const unsigned mine = barrier_rank() == 0 ? top_bit - (barrier_blocks() - 1) : 1;
       const unsigned before = arrivals.fetch_add(mine, cuda::memory_order_release);
-      constexpr auto order = relaxed ? cuda::memory_order_relaxed : cuda::memory_order_acquire;
-      while (((arrivals.load(order) ^ before) & top_bit) == 0) {
-        if (sleep_ns > 0) __nanosleep(sleep_ns);
+      if (cycles > 0) {
+        const long long start = clock64();
+        const long long time = static_cast<long long>(cycles) * missing(before + mine);
+        while (clock64() - start < time) {
+        }
       }
-      if (relaxed) {
-        cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
+      while (((arrivals.load(cuda::memory_order_acquire) ^ before) & top_bit) == 0) {
       }
     }
     __syncthreads();
   }
 
  private:
+  static constexpr unsigned top_bit = 1U << 31;
+
+  // How many blocks have not arrived when the word is `now`: block 0 is or is not among them.
+  __device__ static unsigned missing(unsigned now) {
+    const unsigned low = now & ~top_bit;
+    return low < top_bit / 2 ? (low == 0 ? 0 : barrier_blocks() - low) : top_bit - low;
+  }
+
   word* words_;
 };
 using one_word_barrier = one_word_barrier_of<>;
@@ -95,26 +103,28 @@ struct alignas(128) barrier_line {
 // one word does, and each word has fewer arrivals. A word without blocks is block 0's.
 // One bit would not do: blocks of a word can be a whole barrier ahead of a block of another word
 // that has not looked yet, and would have changed the bit back. Two bits count modulo 4.
-template <unsigned lines, unsigned sleep_ns = 0, bool relaxed = false>
+template <unsigned lines>
 class several_words_barrier {
  public:
   using word = barrier_line;
   static std::size_t word_count(unsigned) { return lines; }
 
-  // All words had the same top bits at the launch. The calling block's word still has them, because
-  // it is not complete without this block.
-  __device__ explicit several_words_barrier(word* words)
-      : words_(words),
-        closed_(count(barrier_rank() % lines).load(cuda::memory_order_relaxed) & top_bits) {}
+  __device__ explicit several_words_barrier(word* words) : words_(words) {}
 
-  __device__ void operator()() {
+  __device__ void operator()() const {
     using cooperative_groups::thread_block;
     __syncthreads();
-    if (thread_block::thread_rank() == 0) arrive();
-    for (unsigned line = thread_block::thread_rank(); line < lines; line += thread_block::size()) {
-      wait_for(line);
+    const unsigned thread = thread_block::thread_rank();
+    const unsigned watchers = lines < thread_block::size() ? lines : thread_block::size();
+    if (thread < watchers) {
+      unsigned closed = 0;
+      if (thread == 0) closed = arrive() & top_bits;
+      closed = __shfl_sync(0xffffffffU >> (32 - watchers), closed, 0);
+      for (unsigned line = thread; line < lines; line += watchers) {
+        while ((count(line).load(cuda::memory_order_acquire) & top_bits) == closed) {
+        }
+      }
     }
-    closed_ += one;  // modulo 2^32
     __syncthreads();
   }
 
@@ -127,29 +137,20 @@ class several_words_barrier {
   }
 
   // The block whose rank is the word's number adds what its word lacks.
-  __device__ void arrive() const {
+  __device__ unsigned arrive() const {
     const unsigned rank = barrier_rank();
     const unsigned blocks = barrier_blocks();
     const unsigned others = (blocks - 1 - rank % lines) / lines;
-    count(rank % lines).fetch_add(rank < lines ? one - others : 1, cuda::memory_order_release);
-    if (rank != 0) return;
-    for (unsigned line = blocks; line < lines; ++line) {
-      count(line).fetch_add(one, cuda::memory_order_release);
+    if (rank == 0) {
+      for (unsigned line = blocks; line < lines; ++line) {
+        count(line).fetch_add(one, cuda::memory_order_release);
+      }
     }
-  }
-
-  __device__ void wait_for(unsigned line) const {
-    constexpr auto order = relaxed ? cuda::memory_order_relaxed : cuda::memory_order_acquire;
-    while ((count(line).load(order) & top_bits) == closed_) {
-      if (sleep_ns > 0) __nanosleep(sleep_ns);
-    }
-    if (relaxed) {
-      cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);
-    }
+    return count(rank % lines)
+        .fetch_add(rank < lines ? one - others : 1, cuda::memory_order_release);
   }
 
   word* words_;
-  unsigned closed_;
 };
 
 }  // namespace course

@@ -30,8 +30,7 @@ using course::generation_barrier;
 using course::one_word_barrier;
 using course::several_words_barrier;
 
-using relaxed_one = course::one_word_barrier_of<true, 10>;
-using relaxed_three = several_words_barrier<3, 10, true>;
+using one_word_backoff = course::one_word_barrier_of<2>;
 
 unsigned volume(dim3 size) { return size.x * size.y * size.z; }
 
@@ -53,9 +52,9 @@ void check_launch(dim3 blocks, dim3 threads, unsigned rounds, typename Barrier::
   REQUIRE(written.overrun() == std::nullopt);
 }
 
-#define EVERY_BARRIER                                                          \
-  generation_barrier, one_word_barrier, relaxed_one, several_words_barrier<1>, \
-      several_words_barrier<8>, relaxed_three, cooperative_groups_barrier
+#define EVERY_BARRIER                                                               \
+  generation_barrier, one_word_barrier, one_word_backoff, several_words_barrier<1>, \
+      several_words_barrier<8>, several_words_barrier<3>, cooperative_groups_barrier
 
 }  // namespace
 
