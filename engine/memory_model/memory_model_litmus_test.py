@@ -559,6 +559,59 @@ class ObservationTest(LitmusCase):
         self.assert_race_on_data((self.judge(made, {seen_ticket: ticket}), write, read))
 
 
+class WaitingTest(LitmusCase):
+    """Readers that poll until a value comes. A program here has one poll that fails and the last one."""
+
+    def polls(self, first, last, fence=False):
+        made = Program("polls")
+        writer, reader = made.thread("writer", 0), made.thread("reader", 1)
+        write = writer.write("data")
+        flag = writer.write("flag", RELEASE, DEVICE)
+        failed = reader.read("flag", first, DEVICE)
+        succeeded = reader.read("flag", last, DEVICE)
+        if fence:
+            reader.fence(ACQ_REL, DEVICE)
+        read = reader.read("data")
+        return self.judge(made, {failed: INITIAL, succeeded: flag}), write, read
+
+    def test_the_poll_that_succeeds_acquires(self):
+        self.assert_delivered(self.polls(ACQUIRE, ACQUIRE))
+        self.assert_delivered(self.polls(RELAXED, ACQUIRE))
+        self.assert_race_on_data(self.polls(RELAXED, RELAXED))
+
+    def test_a_poll_that_failed_covers_nothing(self):
+        self.assert_race_on_data(self.polls(ACQUIRE, RELAXED))
+
+    def test_relaxed_polls_and_a_fence_behind_the_loop_deliver(self):
+        self.assert_delivered(self.polls(RELAXED, RELAXED, fence=True))
+
+    def grid_barrier(self, arrival=ACQ_REL, opening=RELEASE, poll=ACQUIRE):
+        """The locations that race in chapter 07's barrier of two blocks of a thread each."""
+        made = Program("grid barrier")
+        first, last = made.thread("first", 0), made.thread("last", 1)
+        first.write("of the first")
+        last.write("of the last")
+        noted = [each.read("generation", RELAXED, DEVICE) for each in (first, last)]
+        arrivals = [each.read_modify_write("arrived", arrival, DEVICE) for each in (first, last)]
+        last.write("arrived", RELAXED, DEVICE)
+        opened = last.write("generation", opening, DEVICE)
+        seen = first.read("generation", poll, DEVICE)
+        first.read("of the last")
+        last.read("of the first")
+        given = {noted[0]: INITIAL, noted[1]: INITIAL, seen: opened}
+        given |= {arrivals[0]: INITIAL, arrivals[1]: arrivals[0]}
+        return self.judge(made, given).racing_locations()
+
+    def test_a_grid_barrier_orders_all_blocks(self):
+        self.assertEqual(self.grid_barrier(), set())
+
+    def test_each_order_of_a_grid_barrier_is_needed(self):
+        self.assertEqual(self.grid_barrier(arrival=ACQUIRE), {"of the first"})
+        self.assertEqual(self.grid_barrier(arrival=RELEASE), {"of the first"})
+        self.assertEqual(self.grid_barrier(opening=RELAXED), {"of the last"})
+        self.assertEqual(self.grid_barrier(poll=RELAXED), {"of the last"})
+
+
 class ProgramTest(unittest.TestCase):
     """What can't be asked is refused in one sentence."""
 
