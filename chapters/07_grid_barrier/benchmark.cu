@@ -26,10 +26,20 @@ namespace benchmarks {
 
 namespace {
 
+using course::backoff_barrier;
 using course::cooperative_groups_barrier;
 using course::generation_barrier;
+using course::one_word_barrier;
 
 unsigned multiprocessors() { return static_cast<unsigned>(lab::describe_device().multiprocessors); }
+
+std::size_t shared_bytes_a_block() {
+  int device = 0;
+  int bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
+}
 
 // Barriers in a row, in one launch: the time is that of one of them.
 template <class Barrier>
@@ -67,10 +77,8 @@ benchmark_case barriers(const std::string& name, role part, unsigned blocks, uns
 
 void barriers_of_all_sizes(session& run) {
   const unsigned rounds = run.options().largest < (1U << 20) ? 10 : 1000;
-  const auto most = static_cast<unsigned>(std::min(
-      lab::resident_blocks(course::pass_barriers<cooperative_groups_barrier>, threads_a_block),
-      lab::resident_blocks(course::look_behind_barriers<course::several_words_barrier<8>>,
-                           threads_a_block)));
+  const auto most = static_cast<unsigned>(
+      lab::resident_blocks(course::look_behind_barriers<backoff_barrier>, threads_a_block));
   for (unsigned each : {1U, 2U, 4U, 8U}) {
     const unsigned blocks = each * multiprocessors();
     const comparison_description of = {.chapter = "07",
@@ -84,20 +92,10 @@ void barriers_of_all_sizes(session& run) {
                       "only " + std::to_string(most) + " are resident at the same time");
       continue;
     }
-    const auto form = [=]<class Barrier>(const char* name, Barrier*, role part = role::variant) {
-      return barriers<Barrier>(name, part, blocks, rounds);
-    };
-    using namespace course;
-    run.measure(of,
-                {form("grid_sync", static_cast<cooperative_groups_barrier*>(nullptr), role::peer),
-                 form("one_word", static_cast<one_word_barrier*>(nullptr)),
-                 form("one_word_backoff_1", static_cast<one_word_barrier_of<1>*>(nullptr)),
-                 form("one_word_backoff_2", static_cast<one_word_barrier_of<2>*>(nullptr)),
-                 form("one_word_backoff_3", static_cast<one_word_barrier_of<3>*>(nullptr)),
-                 form("words_2_after", static_cast<several_words_barrier<2>*>(nullptr)),
-                 form("words_4_after", static_cast<several_words_barrier<4>*>(nullptr)),
-                 form("words_8_after", static_cast<several_words_barrier<8>*>(nullptr)),
-                 form("words_16_after", static_cast<several_words_barrier<16>*>(nullptr))});
+    run.measure(of, {barriers<cooperative_groups_barrier>("grid_sync", role::peer, blocks, rounds),
+                     barriers<generation_barrier>("grid_barrier", role::variant, blocks, rounds),
+                     barriers<one_word_barrier>("one_word", role::variant, blocks, rounds),
+                     barriers<backoff_barrier>("backoff", role::variant, blocks, rounds)});
   }
 }
 
@@ -114,8 +112,7 @@ benchmark_case wave_case(const std::string& name, const wave_case_maker& of, uns
 }
 
 template <class Barrier>
-benchmark_case banded_wave_case(const std::string& name, const wave_case_maker& of,
-                                unsigned threads) {
+benchmark_case wave_in_bands(const std::string& name, const wave_case_maker& of, unsigned threads) {
   const unsigned blocks = std::min(of.rows(), multiprocessors());
   const auto words = std::make_shared<lab::device_buffer<typename Barrier::word>>(
       course::new_barrier<Barrier>(blocks));
@@ -169,17 +166,11 @@ void waves(session& run) {
     const unsigned threads = small ? 32 : threads_a_block;
     std::vector<benchmark_case> cases = {
         wave_case<generation_barrier>("grid_barrier", wave, threads),
-        wave_case<course::one_word_barrier>("one_word", wave, threads),
-        wave_case<course::several_words_barrier<8>>("words_8", wave, threads)};
-    const std::size_t band =
+        wave_case<backoff_barrier>("backoff", wave, threads)};
+    const std::size_t bytes =
         course::wave_band_bytes(size, size, std::min(wave.rows(), multiprocessors()));
-    if (band <= 227 * 1024) {
-      const unsigned of_band = small ? 32 : 1024;
-      cases.push_back(banded_wave_case<course::one_word_barrier>("bands_one_word", wave, of_band));
-      cases.push_back(
-          banded_wave_case<course::several_words_barrier<2>>("bands_words_2", wave, of_band));
-      cases.push_back(
-          banded_wave_case<course::several_words_barrier<4>>("bands_words_4", wave, of_band));
+    if (bytes <= shared_bytes_a_block()) {
+      cases.push_back(wave_in_bands<backoff_barrier>("backoff_in_bands", wave, small ? 32 : 1024));
     } else {
       run.add_not_run("07", of.task,
                       "bands of " + std::to_string(size) + " x " + std::to_string(size),

@@ -29,8 +29,8 @@ lab::program_description description() {
   lab::program_description program = {
       .name = "grid_barrier",
       .summary = "steps of a wave; all blocks wait for each other between two steps",
-      .variants = {"one_launch_per_step", "grid_barrier", "grid_sync", "one_word", "several_words",
-                   "grid_barrier_in_bands"},
+      .variants = {"one_launch_per_step", "grid_barrier", "grid_sync", "one_word", "backoff",
+                   "backoff_in_bands"},
       .without = {"--elements"},
       .numbers = {{.name = "--size",
                    .help = "cells of each side of the wave",
@@ -142,16 +142,16 @@ void run(const lab::options& options, lab::program_results& results) {
   const auto wants = [&](const char* name) { return options.wants(name); };
   if (wants("grid_sync")) add_row<course::cooperative_groups_barrier>(rows, "grid_sync");
   if (wants("one_word")) add_row<course::one_word_barrier>(rows, "one_word");
-  if (wants("several_words")) add_row<course::several_words_barrier<8>>(rows, "several_words");
-  if (const char* const name = "grid_barrier_in_bands"; options.wants(name)) {
+  if (wants("backoff")) add_row<course::backoff_barrier>(rows, "backoff");
+  if (const char* const name = "backoff_in_bands"; options.wants(name)) {
     // One block on each SM, so that its band may fill the SM's shared memory.
     const unsigned blocks =
         rows.blocks(static_cast<std::size_t>(lab::describe_device().multiprocessors));
-    auto words = barrier_words<generation_barrier>(blocks);
+    auto words = barrier_words<course::backoff_barrier>(blocks);
     rows.add(name, blocks, [&] {
-      course::wave_with_bands<generation_barrier>(rows.now(), rows.before(), rows.size(),
-                                                  rows.size(), rows.steps(), words.data(), blocks,
-                                                  rows.threads());
+      course::wave_with_bands<course::backoff_barrier>(rows.now(), rows.before(), rows.size(),
+                                                       rows.size(), rows.steps(), words.data(),
+                                                       blocks, rows.threads());
     });
   }
 }

@@ -25,12 +25,10 @@
 
 namespace {
 
+using course::backoff_barrier;
 using course::cooperative_groups_barrier;
 using course::generation_barrier;
 using course::one_word_barrier;
-using course::several_words_barrier;
-
-using one_word_backoff = course::one_word_barrier_of<2>;
 
 unsigned volume(dim3 size) { return size.x * size.y * size.z; }
 
@@ -52,9 +50,8 @@ void check_launch(dim3 blocks, dim3 threads, unsigned rounds, typename Barrier::
   REQUIRE(written.overrun() == std::nullopt);
 }
 
-#define EVERY_BARRIER                                                               \
-  generation_barrier, one_word_barrier, one_word_backoff, several_words_barrier<1>, \
-      several_words_barrier<8>, several_words_barrier<3>, cooperative_groups_barrier
+#define EVERY_BARRIER \
+  generation_barrier, one_word_barrier, backoff_barrier, cooperative_groups_barrier
 
 }  // namespace
 
@@ -296,7 +293,7 @@ TEMPLATE_TEST_CASE("the wave is right with every barrier", "", EVERY_BARRIER) {
 }
 
 TEMPLATE_TEST_CASE("the wave in bands is the reference's, height by height", "", generation_barrier,
-                   one_word_barrier, several_words_barrier<8>) {
+                   one_word_barrier, backoff_barrier) {
   const std::uint64_t seed = Catch::getSeed();
   const auto most = static_cast<unsigned>(lab::describe_device().multiprocessors);
   auto words = course::new_barrier<TestType>(most);
