@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in orders.json: what the arrival releases, and who acquires it
+// A prediction, told in meeting_barriers.json: the block's own barriers around a meeting
 #include <cuda/atomic>
 
 #include "lab/check.cuh"
@@ -12,9 +12,8 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
-  __syncthreads();
   if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_release);
+    count.fetch_add(1, cuda::memory_order_acq_rel);
     while (count.load(cuda::memory_order_acquire) < 2) {
     }
   }
@@ -31,9 +30,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
-  __syncthreads();
+  __threadfence();
   if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_relaxed);
+    count.fetch_add(1, cuda::memory_order_acq_rel);
     while (count.load(cuda::memory_order_acquire) < 2) {
     }
   }
@@ -50,13 +49,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_acq_rel);
-    while (count.load(cuda::memory_order_relaxed) < 2) {
-    }
+  count.fetch_add(1, cuda::memory_order_release);
+  while (count.load(cuda::memory_order_acquire) < 128) {
   }
-  __syncthreads();
   copies[mine] = words[(mine + 64) % 128];
 }
 // END c
@@ -70,8 +65,10 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
   __syncthreads();
-  if (threadIdx.x == 0) count.fetch_add(1, cuda::memory_order_release);
-  while (count.load(cuda::memory_order_acquire) < 2) {
+  if (threadIdx.x == 0) {
+    count.fetch_add(1, cuda::memory_order_acq_rel);
+    while (count.load(cuda::memory_order_acquire) < 2) {
+    }
   }
   copies[mine] = words[(mine + 64) % 128];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in twice.json: what a meeting takes if it happens again
+// A prediction, told in meeting_twice.json: what a meeting takes if it happens again
 #include <cuda/atomic>
 
 #include "lab/check.cuh"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in barriers.json: the block's own barriers around a meeting
+// A prediction, told in meeting_orders.json: what the arrival releases, and who acquires it
 #include <cuda/atomic>
 
 #include "lab/check.cuh"
@@ -12,8 +12,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
+  __syncthreads();
   if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_acq_rel);
+    count.fetch_add(1, cuda::memory_order_release);
     while (count.load(cuda::memory_order_acquire) < 2) {
     }
   }
@@ -30,9 +31,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
-  __threadfence();
+  __syncthreads();
   if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_acq_rel);
+    count.fetch_add(1, cuda::memory_order_relaxed);
     while (count.load(cuda::memory_order_acquire) < 2) {
     }
   }
@@ -49,9 +50,13 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const atomic count(*arrived);
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
-  count.fetch_add(1, cuda::memory_order_release);
-  while (count.load(cuda::memory_order_acquire) < 128) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    count.fetch_add(1, cuda::memory_order_acq_rel);
+    while (count.load(cuda::memory_order_relaxed) < 2) {
+    }
   }
+  __syncthreads();
   copies[mine] = words[(mine + 64) % 128];
 }
 // END c
@@ -65,10 +70,8 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   const unsigned mine = blockIdx.x * 64 + threadIdx.x;
   words[mine] = 1;
   __syncthreads();
-  if (threadIdx.x == 0) {
-    count.fetch_add(1, cuda::memory_order_acq_rel);
-    while (count.load(cuda::memory_order_acquire) < 2) {
-    }
+  if (threadIdx.x == 0) count.fetch_add(1, cuda::memory_order_release);
+  while (count.load(cuda::memory_order_acquire) < 2) {
   }
   copies[mine] = words[(mine + 64) % 128];
 }
