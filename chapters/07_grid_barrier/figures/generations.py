@@ -33,7 +33,9 @@ def figure():
         start = opens + GAP
         picture.box(start, y, two - 2, 26, "blue", "step 2")
         if two < second:
-            picture.box(start + two, y, second - two, 26, "grey", "waits" if second - two > 34 else "")
+            picture.box(
+                start + two, y, second - two, 26, "grey", "waits" if second - two > 34 else ""
+            )
     for x, block in ((opens, slow), (opens_again, slower)):
         picture.arrow([(x, TOP + ROW * block + 26), (x, counter)], "orange")
     ends = [LEFT, opens, opens_again, opens_again + 96]
@@ -43,7 +45,5 @@ def figure():
         picture.box(begin, counter + 34, end - begin - 3, 26, "green", str(number), code=True)
     picture.label(12, counter + 17, "arrived")
     picture.label(12, counter + 51, "generation")
-    picture.label(
-        12, counter + 88, "The last sets the counter to 0, then opens the barrier."
-    )
+    picture.label(12, counter + 88, "The last sets the counter to 0, then opens the barrier.")
     return picture

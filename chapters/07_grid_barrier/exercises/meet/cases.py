@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, given, kept, scratch, updated
+from grader.exercises.cases import Case, kept, scratch, updated
 
 # Cells, rounds (even), blocks, threads.
 SIZES = [
@@ -22,9 +22,7 @@ COUNTED = 240
 
 def mixed(cells, rounds):
     for _ in range(rounds):
-        cells = [
-            (3 * cell + right) % 2**32 for cell, right in zip(cells, cells[1:] + cells[:1])
-        ]
+        cells = [(3 * cell + right) % 2**32 for cell, right in zip(cells, cells[1:] + cells[:1])]
     return cells
 
 
