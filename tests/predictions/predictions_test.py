@@ -20,7 +20,7 @@ PREDICTIONS = all_predictions()
 DIAGNOSES = {
     name.replace("`", "")
     for name in re.findall(
-        r"^\| ((?:missing|scope|volatile|plain|no|access|release) [^|]+?) \|",
+        r"^\| ((?:missing|scope|volatile|plain|no|access|release|write) [^|]+?) \|",
         (ROOT / "docs/racecheck.md").read_text(encoding="utf-8"),
         re.M,
     )
