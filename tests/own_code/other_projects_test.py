@@ -18,7 +18,7 @@ from this_build import BUILD, ROOT
 
 MESON = first_tool(["meson", str(VENV / "bin/meson")], minimum_of("Meson")).path
 NAME = "inter_block_communication"
-PIECES = ("block_reduce", "last_block", "look_back", "work_queue")
+PIECES = ("block_reduce", "grid_barrier", "last_block", "look_back", "work_queue")
 HEADERS = {f"include/{NAME}/{piece}.cuh" for piece in PIECES}
 INSTALLED = {*HEADERS, f"share/pkgconfig/{NAME}.pc"}
 needs_pkg_config = unittest.skipUnless(shutil.which("pkg-config"), "pkg-config is not here")
