@@ -20,6 +20,7 @@
 #include "08_look_back_scan/look_back.cuh"
 #include "08_look_back_scan/look_back_memory.cuh"
 #include "08_look_back_scan/look_back_scan.cuh"
+#include "08_look_back_scan/warp_scan.cuh"
 #include "lab/check.cuh"
 
 namespace course {
@@ -89,7 +90,7 @@ class tile_in_shared_memory {
         count_ <= warp_begin
             ? 0
             : min(warp_size, cuda::ceil_div(count_ - warp_begin, elements_of_thread));
-    scan_lanes(sum, live);
+    sum = warp_scan(sum, live, operation_);
     before_lane_ = value_of_lane(sum, lane() == 0 ? 0 : lane() - 1);
     if (lane() + 1 == live) warp_values_[warp()] = sum;
     __syncthreads();
@@ -104,7 +105,7 @@ class tile_in_shared_memory {
       T sum{};
       if (lane() < live)
         sum = warp_values_[lane()];  // No lane reads what another one writes below.
-      scan_lanes(sum, live);
+      sum = warp_scan(sum, live, operation_);
       const T earlier_tiles = before_tile(value_of_lane(sum, live - 1));
       T before = value_of_lane(sum, lane() == 0 ? 0 : lane() - 1);
       if (has_before && lane() < live)
@@ -158,15 +159,6 @@ class tile_in_shared_memory {
   __device__ unsigned count_of_thread() const {
     const unsigned begin = threadIdx.x * elements_of_thread;
     return count_ <= begin ? 0 : min(elements_of_thread, count_ - begin);
-  }
-
-  // `sum` becomes what lanes 0 to the calling one have; of the first `live` lanes.
-  __device__ void scan_lanes(T& sum, unsigned live) const {
-#pragma unroll
-    for (unsigned delta = 1; delta < warp_size; delta *= 2) {
-      const T earlier = value_of_lane(sum, lane() < delta ? lane() : lane() - delta);
-      if (lane() >= delta && lane() < live) sum = operation_(earlier, sum);
-    }
   }
 
   packet<T>* tile_;

@@ -16,6 +16,7 @@
 #include "08_look_back_scan/look_back.cuh"
 #include "08_look_back_scan/look_back_memory.cuh"
 #include "08_look_back_scan/look_back_scan.cuh"
+#include "08_look_back_scan/warp_scan.cuh"
 #include "lab/check.cuh"
 
 namespace course {
@@ -106,8 +107,7 @@ class tile_in_registers {
     T aggregate = total;
     if (warp() == 0) {
       const unsigned live = is_full ? warps : cuda::ceil_div(count_, elements_of_warp);
-      T totals = shared_.totals[lane() < live ? lane() : 0];
-      scan_lanes(totals, live, operation);
+      const T totals = warp_scan(shared_.totals[lane() < live ? lane() : 0], live, operation);
       aggregate = value_of_lane(totals, live - 1);
       const T before = value_of_lane(totals, lane() == 0 ? 0 : lane() - 1);
       if (lane() > 0 && lane() < live) shared_.before[lane()] = before;
@@ -186,23 +186,13 @@ class tile_in_registers {
       const unsigned left = count_ - first(row, 0);
       live = left < warp_size * width ? cuda::ceil_div(left, width) : warp_size;
     }
-    scan_lanes(sum, live, operation);
+    sum = warp_scan(sum, live, operation);
     const T before = value_of_lane(sum, lane() == 0 ? 0 : lane() - 1);
     const T row_total = value_of_lane(sum, live - 1);
     before_[row] = row == 0 || lane() >= live ? before
                    : lane() == 0              ? total
                                               : operation(total, before);
     total = row == 0 ? row_total : operation(total, row_total);
-  }
-
-  // `sum` becomes what lanes 0 to the calling one have; of the first `live` lanes.
-  template <class Operation>
-  __device__ static void scan_lanes(T& sum, unsigned live, Operation operation) {
-#pragma unroll
-    for (unsigned delta = 1; delta < warp_size; delta *= 2) {
-      const T earlier = value_of_lane(sum, lane() < delta ? lane() : lane() - delta);
-      if (lane() >= delta && lane() < live) sum = operation(earlier, sum);
-    }
   }
 
   __device__ static void write(T* out, const T (&result)[width], unsigned count, bool is_aligned) {
