@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The scan by bulk copies: on a GPU that has them.
+// What only CUDA has: the scan by bulk copies, on a GPU that has them, and scans in a graph.
 #include "08_look_back_scan/bulk_look_back_scan.cuh"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "08_look_back_scan/fast_look_back_scan.cuh"
 #include "lab/device_buffer.cuh"
 #include "lab/exact_data.hpp"
 #include "testing/poisoned_output.cuh"
@@ -106,6 +107,41 @@ TEST_CASE("the bulk scan refuses what bulk copies can't do") {
   CHECK_THROWS_AS(course::bulk_inclusive_scan(data.data(), data.data(),
                                               bulk_tile_elements<float> + 1, plus{}, memory),
                   std::length_error);
+}
+
+// The graph is made once, and its replays use the same memory: each finds it ready.
+TEST_CASE("each replay of a graph of two scans is right") {
+  constexpr std::size_t n = 3 * course::scan_tile_elements<std::int32_t> + 5;
+  const std::vector<std::int32_t> values = lab::small_integers<std::int32_t>(n, 1, n);
+  std::vector<std::int32_t> expected(values);
+  for (int scan = 0; scan < 2; ++scan) {
+    for (std::size_t i = 1; i < n; ++i) expected[i] += expected[i - 1];
+  }
+  look_back_memory<std::int32_t> memory(course::scan_tiles_of<std::int32_t>(n));
+  const lab::device_buffer<std::int32_t> in(values);
+  lab::device_buffer<std::int32_t> once(n);
+  testing::poisoned_output<std::int32_t> twice(n);
+
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replayed = nullptr;
+  CUDA_CHECK(cudaStreamCreate(&stream));
+  CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  course::inclusive_scan(in.data(), once.data(), n, plus{}, memory, stream);
+  course::inclusive_scan(once.data(), twice.data(), n, plus{}, memory, stream);
+  CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+  CUDA_CHECK(cudaGraphInstantiate(&replayed, graph, 0));
+  for (int replay = 0; replay < 5; ++replay) {
+    CAPTURE(replay);
+    twice.poison();
+    CUDA_CHECK(cudaDeviceSynchronize());  // The poison is there.
+    CUDA_CHECK(cudaGraphLaunch(replayed, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    REQUIRE(twice.to_host() == expected);
+  }
+  CUDA_CHECK(cudaGraphExecDestroy(replayed));
+  CUDA_CHECK(cudaGraphDestroy(graph));
+  CUDA_CHECK(cudaStreamDestroy(stream));
 }
 
 }  // namespace
