@@ -23,14 +23,16 @@ namespace {
 using course::plus;
 using course::tile_order;
 
-const lab::program_description description = {
-    .name = "look_back_scan",
-    .summary = "scans a vector: out[i] = in[0] + ... + in[i]",
-    .variants = {"scan_in_three_kernels", "scan_in_one_pass", "float_three_kernels",
-                 "float_look_back", "float_fixed_order", "float_exclusive", "int32_look_back",
-                 "int64_look_back", "double_look_back", "compact"},
-    .without = {"--blocks"},  // There is a block for each tile.
-};
+lab::program_description description() {
+  return {
+      .name = "look_back_scan",
+      .summary = "scans a vector: out[i] = in[0] + ... + in[i]",
+      .variants = {"scan_in_three_kernels", "scan_in_one_pass", "float_three_kernels",
+                   "float_look_back", "float_fixed_order", "float_exclusive", "int32_look_back",
+                   "int64_look_back", "double_look_back", "compact"},
+      .without = {"--blocks"},  // There is a block for each tile.
+  };
+}
 
 // A vector on the host and on the device, and room for the result.
 template <class T>
@@ -95,8 +97,9 @@ void add_fast_rows(const lab::options& options, lab::program_results& results,
                    const std::string& type) {
   const std::string names[] = {type + "_three_kernels", type + "_look_back", type + "_fixed_order",
                                type + "_exclusive"};
+  const std::vector<std::string> variants = description().variants;
   const auto is_wanted = [&](const std::string& name) {
-    return options.wants(name) && std::ranges::count(description.variants, name) > 0;
+    return options.wants(name) && std::ranges::count(variants, name) > 0;
   };
   if (std::ranges::none_of(names, is_wanted)) return;
   problem<T> data = problem_of<T>(options);
@@ -166,4 +169,4 @@ void run(const lab::options& options, lab::program_results& results) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return lab::run_program(argc, argv, description, run); }
+int main(int argc, char** argv) { return lab::run_program(argc, argv, description(), run); }
