@@ -47,8 +47,9 @@ inline bool same_warp(const party& left, const party& right) {
          left.thread.rank / warp_size == right.thread.rank / warp_size;
 }
 
-struct witness {  // an atomic that a diagnosis names
+struct witness {  // an atomic that a diagnosis names, or a volatile access in its place
   bool known = false;
+  bool is_volatile = false;
   std::uint32_t rank = 0;
   uint3 thread_index{};
   place_number place = 0;

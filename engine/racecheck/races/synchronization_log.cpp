@@ -348,7 +348,8 @@ void synchronization_log::search::check_acquire(way& made, std::size_t read) con
 synchronization_log::way synchronization_log::search::over(std::size_t write,
                                                            std::size_t read) const {
   const auto named = [&](std::size_t number) {
-    return witness{true, event_of(number).rank, {}, event_of(number).place};
+    const event& of = event_of(number);
+    return witness{true, static_cast<bool>(of.is_volatile), of.rank, {}, of.place};
   };
   way made;
   made.released = named(write);

@@ -44,7 +44,10 @@ json json_of(const party& of, const source_line& at, const own_file& own) {
 // nullptr if it is not known.
 json json_of(const witness& of, const source_line& at) {
   if (!of.known) return nullptr;
-  return {{"thread", json_of(of.thread_index)}, {"file", at.file}, {"line", at.line}};
+  return {{"thread", json_of(of.thread_index)},
+          {"volatile", of.is_volatile},
+          {"file", at.file},
+          {"line", at.line}};
 }
 
 json json_of(const chain_step& cause, const source_line& at) {
@@ -176,6 +179,7 @@ void read_witness(const json& record, const char* key, witness& of, source_line&
   const json& object = value_at(record, key);
   if (object.is_null()) return;
   of.known = true;
+  of.is_volatile = flag_at(object, "volatile");
   of.thread_index = index_at(object, "thread");
   at = line_at(object);
 }

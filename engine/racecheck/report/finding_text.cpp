@@ -48,8 +48,11 @@ struct text_maker {
   std::string place_of_witness(const witness& of, const source_line& at) const {
     return of.known ? " at " + place_text(at, own) : "";
   }
-  std::string atomic_at(const witness& of, const source_line& at) const {
-    return of.known ? "the atomic at " + line_text(at, own) : "the atomic";
+  // `volatile_access` names it if it is none.
+  std::string atomic_at(const witness& of, const source_line& at,
+                        const char* volatile_access) const {
+    const std::string what = of.is_volatile ? volatile_access : "the atomic";
+    return of.known ? what + " at " + line_text(at, own) : what;
   }
 };
 
@@ -58,12 +61,16 @@ bool text_maker::holds(condition when) const {
   switch (when) {
     case condition::access_is_narrow:
       return is_narrow(found.first) || is_narrow(found.second);
+    case condition::acquirer_is_volatile:
+      return found.acquirer.is_volatile;
     case condition::also_between_blocks:
       return located.also_between_blocks;
     case condition::on_one_line:
       return place_text(located.first) == place_text(located.second);
     case condition::plain_one_is_volatile:
       return (is_atomic(found.first.what) ? found.second : found.first).is_volatile;
+    case condition::releaser_is_volatile:
+      return found.releaser.is_volatile;
     case condition::released_on_its_line:
       return place_text(published()) == place_text(located.releaser);
     case condition::same_block:
@@ -88,7 +95,7 @@ std::string text_maker::value_of(placeholder name) const {
     case placeholder::acquire_place:
       return place_of_witness(found.acquirer, located.acquirer);
     case placeholder::acquiring_atomic:
-      return atomic_at(found.acquirer, located.acquirer);
+      return atomic_at(found.acquirer, located.acquirer, "the volatile load");
     case placeholder::atomic_line:
       return line_text(is_atomic(found.first.what) ? located.first : located.second, own);
     case placeholder::plain_line:
@@ -130,7 +137,7 @@ std::string text_maker::value_of(placeholder name) const {
     case placeholder::released_line:
       return line_text(released ? *released : located.releaser, own);
     case placeholder::releasing_atomic:
-      return atomic_at(found.releaser, located.releaser);
+      return atomic_at(found.releaser, located.releaser, "the volatile store");
     case placeholder::releasing_thread:
       return index_text("thread", found.releaser.thread_index);
   }

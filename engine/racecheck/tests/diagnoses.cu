@@ -126,6 +126,28 @@ __global__ void lock_without_release(int* lock, int* sum) {
   atomicExch(lock, 0);  // mark: unlocked
 }
 
+// The same mistakes with volatile accesses in the place of atomics.
+__global__ void lock_opened_by_volatile(volatile int* lock, int* sum) {
+  while (atomicExch(const_cast<int*>(lock), 1) != 0) {
+  }
+  __threadfence();
+  *sum += 1;
+  *lock = 0;  // mark: unlocked by a volatile store
+}
+
+// Thread 0 of block 0 signals, and that of block 1 waits.
+__global__ void flag_that_is_volatile(volatile int* flag, int* data, int* copy) {
+  if (blockIdx.x == 0) {
+    data[0] = 1;
+    __threadfence();
+    *flag = 1;
+  } else {
+    while (*flag == 0) {  // mark: volatile flag
+    }
+    copy[0] = data[0];
+  }
+}
+
 // The programming guide's last block, with partial sums that are volatile or not.
 template <class Pointer>
 __global__ void last_block(Pointer partial, unsigned* counter, int* result) {
@@ -344,6 +366,9 @@ const struct {
     {"tiles_with_a_sum", [] { tiles_with_a_sum<<<1, 64>>>(zeros(64), zeros(64)); }},
     {"same_constant", [] { same_constant<<<4, 64>>>(zeros(1)); }},
     {"lock_without_release", [] { lock_without_release<<<1, 64>>>(zeros(1), zeros(1)); }},
+    {"lock_opened_by_volatile", [] { lock_opened_by_volatile<<<2, 1>>>(zeros(1), zeros(1)); }},
+    {"flag_that_is_volatile",
+     [] { flag_that_is_volatile<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
     {"last_block_volatile",
      [] { last_block<volatile int*><<<8, 32>>>(zeros(8), zeros<unsigned>(1), zeros(1)); }},
     {"last_block_plain",

@@ -209,6 +209,27 @@ class Signals(unittest.TestCase):
                     at = re.search(r"the atomic at .+:(\d+) publishes", item["text"])
                     self.assertEqual(int(at[1]), line_of("unlocked"))
 
+    def test_a_volatile_access_is_not_called_an_atomic(self):
+        for case, diagnosis, named, mark in (
+            (
+                "lock_opened_by_volatile",
+                "missing release",
+                r"the volatile store at .+:(\d+) publishes",
+                "unlocked by a volatile store",
+            ),
+            (
+                "flag_that_is_volatile",
+                "missing acquire",
+                r"by the volatile load at .+:(\d+), and",
+                "volatile flag",
+            ),
+        ):
+            with self.subTest(case=case):
+                _, findings, text = run(case)
+                (found,) = (item for item in findings if item["diagnosis"] == [diagnosis])
+                at = re.search(named, found["text"])
+                self.assertEqual(int(at[1]), line_of(mark), text)
+
     def test_a_volatile_access_does_not_make_a_missing_acquire_worse(self):
         for case in ("last_block_plain", "last_block_volatile"):
             with self.subTest(case=case):
