@@ -105,7 +105,7 @@ void scans_of_the_lesson(session& run) {
 }
 
 const chapter_benchmark kernels("08", "kernels", scans_of_floats);
-const chapter_benchmark lesson("08", "lesson", scans_of_the_lesson);
+const chapter_benchmark lesson("08", "kernels", scans_of_the_lesson);
 
 }  // namespace
 

@@ -133,7 +133,18 @@ class WholeRun(unittest.TestCase):
                 "two_kernels_graph",
                 "last_block_dependent_launch",
                 "last_block_graph",
+                "last_block_dependent_graph",
+                "first_warp_dependent_graph",
+                "first_warp_early_graph",
                 "cub_device_reduce_sum_graph",
+                "dependent_launches",
+                "launches_in_a_graph",
+                "cub_device_scan",
+                "bulk_look_back",
+                # A cooperative grid has at most a block for each simulated SM.
+                "8 blocks",
+                "16 blocks",
+                "32 blocks",
             },
         )
         self.assertFalse(missing & {row["name"] for row in self.found["rows"]})
