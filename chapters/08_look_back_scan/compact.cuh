@@ -6,6 +6,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <stdexcept>
 
 #include "02_shared_memory_dot_product/block_reduce.cuh"
 #include "08_look_back_scan/block_scan.cuh"
@@ -25,7 +26,8 @@ __global__ void compact_tiles(const T* in, T* out, std::size_t n, Keep keep,
   __shared__ unsigned long long before;
   const tile_ticket mine = earlier_tiles.take_tile(gridDim.x);
   const std::size_t i = std::size_t{mine.tile} * blockDim.x + threadIdx.x;
-  const bool is_kept = i < n && keep(in[i]);
+  const T element = i < n ? in[i] : T{};
+  const bool is_kept = i < n && keep(element);
   const unsigned count = block_scan(is_kept ? 1U : 0U, plus{}, shared);  // Up to this element.
   if (threadIdx.x == blockDim.x - 1) shared[0] = count;
   __syncthreads();  // The tile's count is there.
@@ -38,13 +40,13 @@ __global__ void compact_tiles(const T* in, T* out, std::size_t n, Keep keep,
     }
   }
   __syncthreads();  // `before` is there.
-  if (is_kept) out[before + count - 1] = in[i];
+  if (is_kept) out[before + count - 1] = element;
 }
 
 // Copies the elements of `in` for which keep(element) is true to `out`, in their order, and their
 // number to *kept_count, in device memory. Launches in `stream` and does not wait. in has n
 // elements, and so has out, of which those behind the kept ones stay as they are; they must not
-// overlap: that throws std::invalid_argument. threads is a multiple of 32 up to 1024, else
+// overlap: that throws std::invalid_argument. threads is a multiple of 32, from 32 to 1024, else
 // std::invalid_argument. Throws std::length_error if `memory` is for fewer than tiles_of(n,
 // threads), std::invalid_argument if that are too many for a grid, and lab::cuda_error if a launch
 // is refused.
@@ -53,8 +55,9 @@ void compact(const T* in, T* out, std::size_t n, Keep keep,
              look_back_memory<unsigned long long>& memory, unsigned long long* kept_count,
              unsigned threads, cudaStream_t stream = nullptr) {
   refuse_overlap(in, n * sizeof(T), out, n * sizeof(T), false);
-  if (threads % warp_size != 0) {
-    throw std::invalid_argument("the block of a look-back by a warp has a multiple of 32 threads");
+  if (threads == 0 || threads % warp_size != 0 || threads > largest_block) {
+    throw std::invalid_argument(
+        "the block of a look-back by a warp has a multiple of 32 threads, up to 1024");
   }
   if (n == 0) {
     CUDA_CHECK(cudaMemsetAsync(kept_count, 0, sizeof *kept_count, stream));

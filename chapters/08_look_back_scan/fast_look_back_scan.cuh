@@ -355,7 +355,8 @@ __global__ void __launch_bounds__(scan_threads)
       const T aggregate = tile.scan(operation);
       T* const first = values + std::size_t{k} * tile.elements;
       tile.template store<scan_kind::inclusive>(first, k > 0, before, operation);
-      before = k > 0 ? operation(before, aggregate) : aggregate;  // Thread 0's counts.
+      // Thread 0's counts. In the last tile other warps may have no element.
+      if (threadIdx.x == 0) before = k > 0 ? operation(before, aggregate) : aggregate;
     });
     __syncthreads();  // All have read `shared`.
   }

@@ -184,7 +184,9 @@ class look_back {
     while (!seen.ends_in_prefix) {
       newest -= lanes;
       seen = wait_for_window(mine.epoch, newest, aggregate);
-      prefix = operation(combine(seen, operation), prefix);
+      const T earlier = combine(seen, operation);
+      // Not in the other lanes: what they have is not next to each other.
+      if (is_first_lane) prefix = operation(earlier, prefix);
     }
     if (is_first_lane) publish(mine, tile_state::prefix, operation(prefix, aggregate));
     return value_of_lane(prefix, 0);

@@ -264,6 +264,49 @@ TEMPLATE_TEST_CASE("a look-back reaches the nearest prefix, over any number of t
   }
 }
 
+namespace {
+
+// The tiles from `first` to `last`.
+struct tile_range {
+  unsigned first;
+  unsigned last;
+};
+
+// Counts in *wrong what are no neighbours.
+struct join_neighbours {
+  unsigned* wrong;
+
+  __device__ tile_range operator()(tile_range earlier, tile_range later) const {
+    if (earlier.last + 1 != later.first) atomicAdd(wrong, 1U);
+    return {earlier.first, later.last};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a look-back combines neighbours only") {
+  constexpr unsigned tile = 130;
+  std::vector<tile_range> ranges(tile + 1);
+  for (unsigned k = 0; k <= tile; ++k) ranges[k] = {k, k};
+  const lab::device_buffer<tile_range> input(ranges);
+  lab::device_buffer<unsigned> wrong(std::vector<unsigned>{0});
+  lab::device_buffer<tile_range> before(1);
+  for (const unsigned nearest : {0U, 1U, 65U, 66U, 97U, 98U, 129U}) {
+    for (const bool by_warp : {true, false}) {
+      CAPTURE(nearest, by_warp);
+      lab::device_buffer<course::tile_status<tile_range>> statuses(tile + 1);
+      statuses.fill_bytes(0);
+      look_back_to<<<1, 64>>>(nearest, tile, by_warp, statuses.data(), input.data(), before.data(),
+                              join_neighbours{wrong.data()});
+      CUDA_CHECK(cudaGetLastError());
+      const tile_range seen = before.to_host().front();
+      CHECK(seen.first == nearest);
+      CHECK(seen.last == tile - 1);
+      CHECK(wrong.to_host().front() == 0);
+    }
+  }
+}
+
 TEST_CASE("a look-back misses no tile and takes none twice") {
   // A bit for each tile: the difference names the tile.
   constexpr unsigned tiles = 60;
@@ -586,8 +629,11 @@ TEST_CASE("what no launch can do is refused") {
   CHECK_THROWS_AS(course::scan_with_look_back(a, a, 100, memory, 64), std::length_error);
   CHECK_THROWS_AS(course::inclusive_scan(a, a, 5'000, plus{}, memory), std::length_error);
   CHECK_THROWS_AS(course::scan_with_look_back(a, a, 1, memory, 1025), lab::cuda_error);
-  CHECK_THROWS_AS(course::compact(a, a + 50, 50, keep_all{}, counts, nullptr, 48),
-                  std::invalid_argument);
+  for (const unsigned threads : {0U, 48U, 1056U}) {
+    CAPTURE(threads);
+    CHECK_THROWS_AS(course::compact(a, a + 50, 50, keep_all{}, counts, nullptr, threads),
+                    std::invalid_argument);
+  }
 }
 
 // ---- the fast scans
@@ -728,6 +774,11 @@ TEST_CASE("an operation is called with elements only, also in the last tile") {
     course::inclusive_scan(ones.data(), out.data(), n, operation, memory);
     course::inclusive_scan<tile_order::fixed>(ones.data(), out.data(), n, operation, memory);
     course::exclusive_scan(ones.data(), out.data(), n, 1, operation, memory);
+    CHECK(wrong.to_host().front() == 0);
+    // What scans the tiles' sums in the form with three kernels.
+    lab::device_buffer<std::int32_t> sums(std::vector<std::int32_t>(n, 1));
+    course::scan_by_one_block<<<1, course::scan_threads>>>(sums.data(), n, operation);
+    CUDA_CHECK(cudaGetLastError());
     CHECK(wrong.to_host().front() == 0);
   }
 }

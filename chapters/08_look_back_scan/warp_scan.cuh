@@ -11,7 +11,7 @@ namespace course {
 
 // Returns what the values of lanes 0 to the calling one combine to, and `value` itself in lanes
 // from `live` on, whose values nobody uses.
-// - All lanes of a warp of a one-dimensional block call it, with the same `live`, 1 to 32.
+// - All lanes of a warp of a one-dimensional block call it, with the same `live`, up to 32.
 // - `operation` is associative; the earlier value is on its left.
 // Five steps: after the step of distance d a value covers up to 2 * d lanes.
 template <class T, class Operation>
