@@ -33,6 +33,7 @@ MOST_LINES = 4
 FEWEST_SIZES = 3  # of a plot of all times
 TIMES = ("median_ms", "lower_quartile_ms", "upper_quartile_ms")
 INPUTS = {"memory": "device memory", "cache": "the cache"}  # where a call finds them
+SIZES = {"block": "blocks"}  # what a size counts, by the rows' type; else elements
 CPU_BLOCK = 256  # Of the CPU backend's rows those of this block size are drawn.
 
 COLOURS = ("blue", "orange", "green", "red", "grey")  # of further lines, dashed, again
@@ -109,10 +110,12 @@ def gpu_plot(run, chapter, what):
     if len(tasks) > 1:
         words = {place: list(tasks.values())[place] for place in places}
         return plot(what.get("title", "tasks"), unit, lines, words, "", notes, True)
-    notes[0] += f" Each call finds its input in {INPUTS[what.get('data', 'memory')]}."
-    words = {place: power_of_two(place) for place in places}
+    data = what.get("data", "memory")
+    if data in INPUTS:
+        notes[0] += f" Each call finds its input in {INPUTS[data]}."
     title = f"{next(iter(tasks.values()))} of {what['type']}"
-    return plot(title, unit, lines, words, "elements", notes, True)
+    axis = SIZES.get(what["type"], "elements")
+    return plot(title, unit, lines, words_of_sizes(places), axis, notes, True)
 
 
 def times_plots(run, chapter):
@@ -129,10 +132,9 @@ def times_plots(run, chapter):
         lines = {name: sorted(points) for name, points in cases.items()}
         places = sorted({each.place for points in lines.values() for each in points})
         if len(places) >= FEWEST_SIZES:
-            words = {place: power_of_two(place) for place in places}
             title = f"{task} of {kind}" + (f", from {INPUTS[data]}" if data in INPUTS else "")
-            unit = "microseconds per call"
-            found.append(plot(title, unit, lines, words, "elements", [], False))
+            unit, axis = "microseconds per call", SIZES.get(kind, "elements")
+            found.append(plot(title, unit, lines, words_of_sizes(places), axis, [], False))
     return found
 
 
@@ -145,15 +147,25 @@ def cpu_plot(run):
             lines.setdefault(row["name"], {})[each.place] = each
     lines = {name: [points[place] for place in sorted(points)] for name, points in lines.items()}
     places = sorted({each.place for points in lines.values() for each in points})
-    words = {place: power_of_two(place) for place in places}
+    words = words_of_sizes(places)
     notes = ["kernel, serial_loop: an element of a vector add; the others: a thread at a barrier."]
     return plot("CPU backend", "nanoseconds", lines, words, "threads", notes, False)
 
 
-def power_of_two(value):
-    """2^10 with a raised exponent, for every fifth power of two; "" for other numbers."""
+def words_of_sizes(sizes):
+    """{size: its words below the axis, or ""}: every fifth power of two; every second one if those are
+    less than two; all sizes if there are no powers of two."""
+    for every in (5, 2):
+        words = {size: power_of_two(size, every) for size in sizes}
+        if sum(map(bool, words.values())) > 1:
+            return words
+    return words if any(words.values()) else {size: f"{size:,}" for size in sizes}
+
+
+def power_of_two(value, every):
+    """2^10 with a raised exponent, if that is a multiple of `every`; "" for other numbers."""
     exponent = value.bit_length() - 1
-    if value != 2**exponent or exponent % 5:
+    if value != 2**exponent or exponent % every:
         return ""
     return "2" + str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
@@ -298,6 +310,11 @@ def figure_of(chapter, what, run):
     return figure
 
 
+def picture_name(run_name, chapter):
+    """The name of a chapter's picture, without a suffix. A run of one chapter may have its number."""
+    return run_name if run_name.endswith(f"-{chapter}") else f"{run_name}-{chapter}"
+
+
 def series_id(chapter, name):
     """The id of a line in the SVG."""
     return f"line-{chapter}-{name}"
@@ -329,7 +346,7 @@ def main():
     try:
         targets = [
             outputs.add("the picture", arguments.output / name, drawing.BEGINNING)
-            for name in (f"{arguments.run.stem}-{chapter}.svg" for chapter in figures)
+            for name in (f"{picture_name(arguments.run.stem, each)}.svg" for each in figures)
         ]
         for target, figure in zip(targets, figures.values()):
             target.write(figure.svg())

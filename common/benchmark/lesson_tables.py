@@ -16,11 +16,15 @@ A table stands between two comments, and whatever was between them is replaced:
 `<!-- table to come: FILE ... -->`, without an end, becomes such a table as soon as its file is there.
 
 `<!-- goals: FILE -->` is replaced in the same way, by what the course wants to reach and what the run
-did reach. Files are named as seen from the repository's root. Values with spaces stand in quotes.
+did reach; with chapter=07 after it, by that chapter's goals. `<!-- channels: chapters -->` is replaced by
+a row for each chapter: its channel between blocks, and what that costs. Each `chapter.json` says which
+cells of recorded runs those are. Files are named as seen from the repository's root. Values with spaces
+stand in quotes.
 """
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -35,11 +39,11 @@ from engine.driver.output_files import write_whole  # noqa: E402
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(
-    r"^<!-- (?P<kind>table|goals): (?P<spec>.*?) -->\n(?P<body>.*?)^<!-- end of table -->$",
+    r"^<!-- (?P<kind>table|goals|channels): (?P<spec>.*?) -->\n(?P<body>.*?)^<!-- end of table -->$",
     re.MULTILINE | re.DOTALL,
 )
 TO_COME = re.compile(r"^<!-- table to come: (?P<spec>.*?) -->$", re.MULTILINE)
-MARKER = re.compile(r"^<!-- (?:table|goals): .*-->$|^<!-- end of table -->$", re.MULTILINE)
+MARKER = re.compile(r"^<!-- (?:table|goals|channels): .*-->$|^<!-- end of table -->$", re.MULTILINE)
 
 FILTERS = ("chapter", "task", "type", "data", "block")
 KEYS = {*FILTERS, "elements", "names", "show"}
@@ -127,10 +131,11 @@ def heading(show, size, sizes):
 # Tables -------------------------------------------------------------------------------------------
 
 
-def markdown(rows):
-    """Rows of cells, the first one the heading; all columns but the first are numbers."""
+def markdown(rows, alignment="---:"):
+    """Rows of cells, the first one the heading; all columns but the first are numbers, unless another
+    alignment says so."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "| --- |" + " ---: |" * (len(rows[0]) - 1))
+    lines.insert(1, "| --- |" + f" {alignment} |" * (len(rows[0]) - 1))
     return "\n".join(re.sub(r"  +", " ", line) for line in lines)
 
 
@@ -156,12 +161,11 @@ def specification(text):
     return file, values
 
 
-def table(run, values):
-    """The table of a specification, as Markdown."""
+def rows_of(run, values):
+    """The sizes of a specification, and {(name, size): row} of the rows that have its values."""
     if "elements" not in values:
         raise RunError("a table's specification names its elements.")
     sizes = [number_of(size) for size in values["elements"].split(",")]
-    shows = values.get("show", "time,bandwidth").split(",")
     wanted = {key: values[key] for key in FILTERS if key in values}
     rows = {}
     for row in run["rows"]:
@@ -171,6 +175,13 @@ def table(run, values):
         if (row["name"], size) in rows:
             raise RunError(f"{row['name']} at {size_text(size)} elements is in the run twice.")
         rows[row["name"], size] = row
+    return sizes, rows
+
+
+def table(run, values):
+    """The table of a specification, as Markdown."""
+    sizes, rows = rows_of(run, values)
+    shows = values.get("show", "time,bandwidth").split(",")
     names = values["names"].split(",") if "names" in values else [name for name, _ in rows]
     names = list(dict.fromkeys(names))
     lines = [["", *(heading(show, size, sizes) for size in sizes for show in shows)]]
@@ -205,14 +216,16 @@ def all_goals():
     ]
 
 
-def goals(run):
-    """What was to be reached and what was, as Markdown.
+def goals(run, only=None):
+    """What was to be reached and what was, as Markdown; `only` is the number of a chapter.
 
     A goal counts as reached where it lies within the spread of the run: the lower quartile of the
     rounds' ratios is not above it.
     """
     lines = [["chapter", "task", "elements", "input from", "variant", "time", "goal", ""]]
     for chapter, aim in all_goals():
+        if only not in (None, chapter):
+            continue
         task, kind, elements = aim["task"], aim["type"], number_of(aim["elements"])
         names, other, limit = aim.get("variants"), aim["compared_with"], aim["at_most"]
         found = {}
@@ -234,7 +247,51 @@ def goals(run):
             lines.append(
                 [*start, data, f"`{name}`", f"{ratio['median']:.3f} ({spread})", goal, verdict]
             )
+    if len(lines) == 1:
+        raise RunError(f"chapter {only} has no goals.")
     return f"{markdown(lines)}\n\n{caption(run)}"
+
+
+# Channels -----------------------------------------------------------------------------------------
+
+
+def channels(folder, directory, root):
+    """What each chapter of the folder says of its channel between blocks, and what that costs, as
+    Markdown for a document in `directory`. Each machine has a column of its own."""
+    columns, lines, captions = [], [], []
+    for file in sorted((root / folder).glob("*/chapter.json")):
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        lesson = os.path.relpath(file.with_name("README.md"), directory)
+        words = [facts["channel"], f"[{file.parent.name[:2]}]({lesson})"]
+        words += [facts["right_when"], facts["who_waits"]]
+        costs = {}
+        for cost in facts["costs"]:
+            run, text = measured(cost["measured"], root)
+            machine = run["device"]["name"]
+            costs.setdefault(machine, []).append(f"{cost['of']}: {text}")
+            columns += [] if machine in columns else [machine]
+            captions += [] if caption(run) in captions else [caption(run)]
+        lines.append((words, costs))
+    head = ["channel", "lesson", "right when", "who waits for whom"]
+    head += [f"measured on {machine}" for machine in columns]
+    rows = [
+        [*words, *("; ".join(costs.get(machine, [])) for machine in columns)]
+        for words, costs in lines
+    ]
+    return "\n\n".join(
+        [markdown([head, *rows], "---"), "\n".join(f"- {each}" for each in captions)]
+    )
+
+
+def measured(text, root):
+    """The recorded run that a specification of one cell names, and that cell."""
+    file, values = specification(text)
+    run = recorded_run.load_course_run(root / file)
+    sizes, rows = rows_of(run, values)
+    found = rows.get((values.get("names"), sizes[0]))
+    if found is None or len(sizes) > 1:
+        raise RunError(f"'{text}' is not one row of the run.")
+    return run, cell(run, found, values.get("show", "time"))
 
 
 # Documents ----------------------------------------------------------------------------------------
@@ -245,8 +302,8 @@ def fences_of(text):
     return [match.span() for match in FENCE.finditer(text)]
 
 
-def rewritten(text, root=ROOT):
-    """The document's text with all its tables written anew. Throws RunError."""
+def rewritten(text, root=ROOT, directory=ROOT):
+    """The text of a document in `directory` with all its tables written anew. Throws RunError."""
 
     def begun(match):
         """Two markers with nothing between them, if the run has been recorded."""
@@ -266,13 +323,19 @@ def rewritten(text, root=ROOT):
     def replacement(match):
         if is_fenced(match):
             return match[0]
-        file, values = specification(match["spec"])
-        run = recorded_run.load_course_run(root / file)
-        if match["kind"] == "goals" and values:
-            raise RunError("goals take no further words.")
-        body = goals(run) if match["kind"] == "goals" else table(run, values)
+        body = body_of(match["kind"], *specification(match["spec"]))
         start = match[0].split("\n", 1)[0]
         return f"{start}\n\n{body}\n\n<!-- end of table -->"
+
+    def body_of(kind, file, values):
+        if kind == "channels":
+            return channels(file, directory, root)
+        run = recorded_run.load_course_run(root / file)
+        if kind == "table":
+            return table(run, values)
+        if set(values) - {"chapter"}:
+            raise RunError("goals take no further words but a chapter.")
+        return goals(run, values.get("chapter"))
 
     markers = [match for match in MARKER.finditer(text) if not is_fenced(match)]
     tables = [match for match in TABLE.finditer(text) if not is_fenced(match)]
@@ -313,7 +376,7 @@ def main():
     for file in arguments.files or documents():
         try:
             old = file.read_text(encoding="utf-8")
-            new = rewritten(old)
+            new = rewritten(old, directory=file.resolve().parent)
         except OSError as error:
             sys.exit(f"{file}: {error.strerror}.")
         except RunError as error:

@@ -4,7 +4,7 @@
 
 NAME.py in one of the FOLDERS, with a function figure(), makes NAME.svg next to it; a script without
 that function is shared by others of its folder. docs/benchmarks/NAME.json, a recorded run, makes
-NAME-NN.svg for each chapter that it measured.
+NAME-NN.svg for each chapter NN that it measured; the run of one chapter may be called NAME-NN.json.
 """
 
 import argparse
@@ -20,7 +20,12 @@ import recorded_run  # noqa: E402
 from engine.driver.output_files import write_whole  # noqa: E402
 
 # Of the scripts. A new chapter starts with a figure of its own.
-FOLDERS = ("chapters/*/figures", "docs/internals/figures", "lab_tool/templates/chapter/figures")
+FOLDERS = (
+    "chapters/*/figures",
+    "docs/figures",
+    "docs/internals/figures",
+    "lab_tool/templates/chapter/figures",
+)
 
 
 def figure_of(script):
@@ -45,7 +50,7 @@ def all_figures(root=ROOT):
             found[script.with_suffix(".svg")] = figure
     for run in sorted(root.glob("docs/benchmarks/*.json")):
         for chapter, figure in draw_run.figures_of(recorded_run.load_course_run(run), root).items():
-            found[run.with_name(f"{run.stem}-{chapter}.svg")] = figure
+            found[run.with_name(f"{draw_run.picture_name(run.stem, chapter)}.svg")] = figure
     return found
 
 

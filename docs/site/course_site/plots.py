@@ -15,8 +15,8 @@ from lab_tool.paths import ROOT
 from lesson_tables import caption, duration, size_text
 
 RUNS = ROOT / "docs/benchmarks"
-# The run of which a lesson shows times.
-LESSONS_RUN = "nvidia-h200"
+# In a lesson: the run of which it shows times.
+TABLE = re.compile(r"^<!-- table: docs/benchmarks/([\w-]+)\.json ", re.M)
 PICTURES = "_static/plots"
 
 
@@ -35,7 +35,7 @@ def plots_of_runs():
             for chapter in sorted({row["chapter"] for row in run["rows"]}):
                 plots = draw_run.times_plots(run, chapter)
                 if plots:
-                    found[f"{file.stem}-{chapter}"] = (run, plots)
+                    found[draw_run.picture_name(file.stem, chapter)] = (run, plots)
     return found
 
 
@@ -45,7 +45,8 @@ def plots_on(docname):
     if docname == "docs/benchmarks/README":
         return [(name, f"{name}.svg") for name in known]
     lesson = re.fullmatch(r"chapters/(\d\d)_\w+/README", docname)
-    name = f"{LESSONS_RUN}-{lesson[1]}" if lesson else ""
+    table = lesson and TABLE.search((ROOT / f"{docname}.md").read_text(encoding="utf-8"))
+    name = draw_run.picture_name(table[1], lesson[1]) if table else ""
     return [(name, "what-it-costs")] if name in known else []
 
 
