@@ -269,8 +269,12 @@ def figure_of(chapter, what, run):
         f"{heading}: {what.unit}",
         f"A line for each case. At the right end: {ends} {source}",
     )
-    figure.label(14, 22, heading, bold=True)
-    figure.label(14, 42, what.unit)
+    two_lines = [heading, what.unit]
+    if drawing.text_width(heading, drawing.SMALL, bold=True) > drawing.NOTE_WIDTH:
+        subject, _, rest = heading.partition(", ")
+        two_lines = [subject, f"{rest}: {what.unit}"]
+    figure.label(14, 22, two_lines[0], bold=True)
+    figure.label(14, 42, two_lines[1])
     for value in values_at_axis(low, high, y):
         is_one = what.has_one and value == 1
         figure.line(

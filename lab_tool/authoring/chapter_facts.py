@@ -15,12 +15,23 @@ PLANS = ("short", "medium", "long")
 FILE = "chapter.json"
 MODULE = ("session", "predictions", "show", "together", "homework")  # the keys of "module"
 # The keys whose values stand in tables as they are.
-TEXTS = ("who_finishes", "channel", "outcome", "variants", "compared_with")
+TEXTS = (
+    "who_finishes",
+    "channel",
+    "right_when",
+    "who_waits",
+    "outcome",
+    "variants",
+    "compared_with",
+)
 
 
 class ChapterFacts(NamedTuple):
     who_finishes: str  # the job that several blocks share
     channel: str  # between the blocks
+    right_when: str  # the channel is the right one when ...
+    who_waits: str  # and for whom
+    costs: list[dict]  # {"of": what was timed, "measured": the cell of a recorded run that says it}
     outcome: str  # after the lesson, a student can ...
     variants: str  # that its benchmark measures
     compared_with: str  # what its benchmark measures next to them
@@ -57,6 +68,8 @@ def _problem(key, value):
         return None if value is None or isinstance(value, str) else "must be a text or null"
     if key == "debug_options":
         return None if _are_texts(value) else "must be a list of texts"
+    if key == "costs":
+        return _problem_of_costs(value)
     if key == "sessions":
         if not isinstance(value, dict) or set(value) != set(PLANS):
             return f"must have the keys {listed(PLANS)}"
@@ -68,6 +81,19 @@ def _problem(key, value):
     if key == "module":
         return None if value is None else _problem_of_module(value)
     return problem_of_cell(value)
+
+
+def _problem_of_costs(value):
+    if not isinstance(value, list):
+        return "must be a list"
+    for cost in value:
+        if not isinstance(cost, dict) or set(cost) != {"of", "measured"}:
+            return 'must have costs with the keys "of" and "measured"'
+        for key, text in cost.items():
+            wrong = problem_of_cell(text)
+            if wrong:
+                return f'has a cost with an "{key}" that {wrong}'
+    return None
 
 
 def _problem_of_module(value):

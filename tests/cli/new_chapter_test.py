@@ -128,7 +128,7 @@ class NewChapter(CopyOfTheTree):
         self.assertEqual(
             facts,
             f"chapters/{NAME}/chapter.json: the template's words still stand in who_finishes, "
-            "channel, outcome, variants and compared_with",
+            "channel, right_when, who_waits, outcome, variants and compared_with",
         )
         self.assertRegex(
             words,
@@ -465,6 +465,15 @@ Medians of a run.
             ({**facts, "channel": 7}, '"channel" must be a text.'),
             ({**facts, "channel": " "}, '"channel" is empty.'),
             ({**facts, "channel": "a | b"}, '"channel" has a | or a line break, which '),
+            ({**facts, "costs": {}}, '"costs" must be a list.'),
+            (
+                {**facts, "costs": [{"of": "a sum"}]},
+                '"costs" must have costs with the keys "of" and "measured".',
+            ),
+            (
+                {**facts, "costs": [{"of": "a | b", "measured": "x"}]},
+                '"costs" has a cost with an "of" that has a | or a line break, which ',
+            ),
             ({**facts, "exercise_to_set": 1}, '"exercise_to_set" must be a text or null.'),
             (
                 {**facts, "exercise_to_set": "saxpy"},

@@ -15,6 +15,7 @@ import pytest
 
 import draw_run
 import recorded_run
+from lab_tool.chapters import all_chapters
 from svg_checks import SVG, problems_of, words_of
 from this_build import ROOT
 
@@ -103,6 +104,17 @@ class PlotTest(unittest.TestCase):
         words = words_of(draw_run.figures_of(run, self.root)["04"].svg())
         self.assertIn("16 x 16 64 x 64", words)
 
+    def test_where_the_input_is_stands_below_if_there_is_one(self):
+        rows = [self.row(name, 6, elements=1024) for name in ("a", "x")]
+        for data, is_told in (("memory", True), ("none", False)):
+            self.define(
+                tasks={"sum": "sum"}, type="float", divided_by=["x"], lines=["a"], data=data
+            )
+            of_data = [{**row, "data": data} for row in rows]
+            plot = draw_run.plots_of({**self.run_, "rows": of_data}, self.root)["04"]
+            self.assertEqual("finds its input in" in plot.notes[0], is_told)
+            self.assertEqual(plot.axis, "elements")
+
     def test_without_a_definition_the_first_task_over_its_peers(self):
         plot = draw_run.plots_of(self.run_, self.root)["04"]
         self.assertEqual(list(plot.lines), ["last_block"])
@@ -142,8 +154,13 @@ class PlotTest(unittest.TestCase):
         self.assertEqual(len(set(looks)), len(names))
 
     def test_all_times_of_the_course_can_be_read(self):
-        run = recorded_run.load_course_run(ROOT / "docs/benchmarks/nvidia-h200.json")
-        for chapter, number in (("01", 2), ("02", 4), ("03", 6), ("04", 6), ("05", 0), ("06", 2)):
+        of_h200 = (("01", 2), ("02", 4), ("03", 6), ("04", 6), ("05", 0), ("06", 2))
+        for name, chapter, number in (
+            *(("nvidia-h200", *each) for each in of_h200),
+            ("nvidia-h100-07", "07", 2),
+            ("nvidia-h100-08", "08", 4),
+        ):
+            run = recorded_run.load_course_run(ROOT / f"docs/benchmarks/{name}.json")
             plots = draw_run.times_plots(run, chapter)
             self.assertEqual(len(plots), number, chapter)
             for plot in plots:
@@ -152,9 +169,11 @@ class PlotTest(unittest.TestCase):
 
     def test_every_chapter_of_the_course_has_three_or_four_lines(self):
         """Three with that of the libraries, which is the line at 1."""
-        run = recorded_run.load_course_run(ROOT / "docs/benchmarks/nvidia-h200.json")
-        plots = draw_run.plots_of(run)
-        self.assertEqual(list(plots), [f"0{number}" for number in range(1, 7)])
+        plots = {}
+        for name in ("nvidia-h200", "nvidia-h100-07", "nvidia-h100-08"):
+            run = recorded_run.load_course_run(ROOT / f"docs/benchmarks/{name}.json")
+            plots.update(draw_run.plots_of(run))
+        self.assertEqual(list(plots), [chapter.number for chapter in all_chapters()])
         for chapter, plot in plots.items():
             self.assertIn(len(plot.lines) + 1, (3, 4, 5), chapter)
             for name, points in plot.lines.items():
@@ -184,9 +203,21 @@ class PartsTest(unittest.TestCase):
         self.assertEqual(draw_run.values_at_axis(0.9, 5, height), [1, 1.5, 2, 3, 4, 5])
         self.assertEqual(draw_run.values_at_axis(0.5, 9, lambda v: 10 * v), [1, 3, 5, 7])
 
-    def test_powers_of_two(self):
-        self.assertEqual(draw_run.power_of_two(1024), "2¹⁰")
-        self.assertEqual([draw_run.power_of_two(each) for each in (2048, 1000)], ["", ""])
+    def test_words_of_sizes(self):
+        for sizes, words in (
+            ((1024, 2048, 1000, 32768), ["2¹⁰", "", "", "2¹⁵"]),
+            ((4096, 16384, 1 << 20), ["2¹²", "2¹⁴", "2²⁰"]),
+            ((132, 1056), ["132", "1,056"]),
+        ):
+            self.assertEqual(list(draw_run.words_of_sizes(sizes).values()), words)
+
+    def test_the_name_of_a_picture(self):
+        for run, name in (
+            ("nvidia", "nvidia-07"),
+            ("nvidia-07", "nvidia-07"),
+            ("nvidia-08", "nvidia-08-07"),
+        ):
+            self.assertEqual(draw_run.picture_name(run, "07"), name)
 
 
 def with_1000_bytes():

@@ -99,6 +99,12 @@ class TablesTest(unittest.TestCase):
         )
         self.assertEqual(lines[6], "")
 
+    def test_ratios_alone_have_their_heading_once(self):
+        text = MARKER.replace("time,", "").replace(" show", " names=last_block show")
+        lines = self.rewritten(f"{text}\n<!-- end of table -->").splitlines()
+        self.assertEqual(lines[2], "| time of `cub_device_reduce_sum` | 2^16 | 2^29 |")
+        self.assertEqual(lines[4], "| `last_block` | 0.49 | 1.00 |")
+
     def test_a_fenced_table_is_an_example(self):
         text = f"```text\n{MARKER}\n<!-- end of table -->\n```\n"
         self.assertEqual(self.rewritten(text), text)
@@ -153,6 +159,17 @@ class GoalsTest(unittest.TestCase):
         self.assertTrue(first.startswith("| 01 | vector add of float | 2^29 |"), first)
         self.assertTrue(first.endswith("| not measured |"), first)
 
+    def test_of_one_chapter(self):
+        chapters = {line.split("|")[1].strip() for line in self.lines(run_of()) if "|" in line}
+        self.assertLess({"01", "04"}, chapters)
+        text = "<!-- goals: invented_run.json chapter=04 -->\n<!-- end of table -->"
+        lines = lesson_tables.rewritten(text, root=HERE).splitlines()
+        of_it = [line for line in self.lines(run_of()) if line.startswith("| 04 |")]
+        self.assertEqual([line for line in lines if line.startswith("| 0")], of_it)
+        for words, says in (("chapter=99", "chapter 99 has no goals"), ("task=sum", "no further")):
+            with self.assertRaisesRegex(recorded_run.RunError, says):
+                lesson_tables.rewritten(text.replace("chapter=04", words), root=HERE)
+
     def test_the_best_variant_counts(self):
         run = run_of()
         best = [row for row in run["rows"] if row["name"] == "last_block"]
@@ -163,6 +180,67 @@ class GoalsTest(unittest.TestCase):
                 ratio["median"] *= 2
         run["rows"] = slow + run["rows"]
         self.assertFalse([line for line in self.lines(run) if "slow_guard" in line])
+
+
+class ChannelsTest(unittest.TestCase):
+    """The table of what each chapter's channel costs, of two chapters that are made up here."""
+
+    CELL = "invented_run.json chapter=04 data=memory elements=2^16"
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        (self.root / "invented_run.json").write_bytes(RUN.read_bytes())
+        other = run_of(device={**run_of()["device"], "name": "Other GPU"})
+        (self.root / "other_run.json").write_text(json.dumps(other), encoding="utf-8")
+
+    def table(self, *chapters):
+        for number, costs in enumerate(chapters, 1):
+            folder = self.root / f"chapters/0{number}_name"
+            folder.mkdir(parents=True, exist_ok=True)
+            words = {"channel": f"channel {number}", "right_when": "right", "who_waits": "nobody"}
+            facts = {**words, "costs": [{"of": of, "measured": cell} for of, cell in costs]}
+            (folder / "chapter.json").write_text(json.dumps(facts), encoding="utf-8")
+        text = "<!-- channels: chapters -->\n<!-- end of table -->"
+        return lesson_tables.rewritten(text, self.root, self.root / "docs").splitlines()[2:-2]
+
+    def test_each_machine_has_its_column(self):
+        lines = self.table(
+            [
+                ("a launch", f"{self.CELL} names=empty_kernel"),
+                ("a sum", f"{self.CELL} names=last_block show=ratio:cub_device_reduce_sum"),
+            ],
+            [("a sum", f"{self.CELL.replace('invented', 'other')} names=last_block")],
+        )
+        other = PLACE.replace("Invented", "Other")
+        start = "Medians of 21 rounds on"
+        self.assertEqual(
+            lines,
+            [
+                "| channel | lesson | right when | who waits for whom | measured on Invented GPU "
+                "| measured on Other GPU |",
+                "| --- | --- | --- | --- | --- | --- |",
+                "| channel 1 | [01](../chapters/01_name/README.md) | right | nobody "
+                "| a launch: 3.60 µs; a sum: 0.49 | |",
+                "| channel 2 | [02](../chapters/02_name/README.md) | right | nobody "
+                "| | a sum: 4.00 µs |",
+                "",
+                f"- {start} {PLACE}: `./lab bench --json FILE`.",
+                f"- {start} {other}: `./lab bench --json FILE`.",
+            ],
+        )
+
+    def test_a_cost_is_one_cell(self):
+        for cell, says in (
+            (self.CELL, "is not one row"),
+            (f"{self.CELL} names=bubble_sort", "is not one row"),
+            (f"{self.CELL},2^20 names=last_block", "is not one row"),
+            (f"{self.CELL.replace(' data=memory', '')} names=last_block", "in the run twice"),
+            ("nothing.json elements=1 names=x", "nothing.json cannot be read"),
+        ):
+            with self.assertRaisesRegex(recorded_run.RunError, says):
+                self.table([("a sum", cell)])
 
 
 class RecordedRunTest(unittest.TestCase):

@@ -16,6 +16,7 @@ from lab_tool.paths import ROOT
 FIRST_DOCUMENTS = [
     "getting-started",
     "exercises",
+    "which-channel",
     "racecheck",
     "memory-model",
     "cpu-backend",
