@@ -32,14 +32,15 @@ HEADINGS = [
 # Of a lesson, and of each further page of its chapter, which may be as short as it likes.
 FEWEST_WORDS, MOST_WORDS = 700, 900
 BENCHMARK_TABLE = re.compile(r"^<!-- table: ", re.M)  # common/benchmark/lesson_tables.py fills it
-# What of a page is not prose. Within a sentence a piece of code is one word, and so is a test's name.
+# What of a page is not prose. Within a sentence a piece of code is one word, and so is a link to a test,
+# whose title is the test's name.
 NOT_PROSE = (
     (re.compile(r"^```.*?^```$", re.M | re.S), ""),
     (re.compile(r"<!-- table: .*?<!-- end of table -->", re.S), ""),
     (re.compile(r"<!--.*?-->", re.S), ""),
     (re.compile(r"^[|#].*$", re.M), ""),  # tables and headings
     (re.compile(r"!\[[^\]]*\]\([^)]*\)"), ""),  # a picture with its caption
-    (re.compile(r"\[[^\]]*\]\([\w./]*_test\.\w+\)"), "test"),
+    (re.compile(r'\[[^\]]*\]\([\w./]*_test\.\w+(?:\s"[^"]*")?\)'), "test"),
     (re.compile(r"\]\([^)]*\)"), "]"),  # where a link leads
     (re.compile(r"`[^`]+`"), "code"),
     (re.compile(r"</?[a-z]+[^<>]*>"), ""),

@@ -4,7 +4,7 @@
 import os
 import re
 
-LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^)\s]+)(?:\s"[^"]*")?\)')
 COMMAND = re.compile(r"\./lab ([a-z][a-z-]*)")
 ANSWER = re.compile(
     r"^<details><summary>[^\n]*\bthe answer to exercise [\d.]+</summary>$.*?^</details>\n\n?",

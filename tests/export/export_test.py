@@ -32,7 +32,7 @@ OF_GRADERS = ["01.1"]  # fewer, since a grader takes a run of each solution
 LEAST_LENGTH = 25  # of a line that can be told from others: `__syncthreads();` stands everywhere
 # Folders of what nobody may see before the exercise is solved.
 SECRET_FOLDERS = {"exercises", "mutants", "predictions", "templates"}
-LINK = re.compile(r"\]\(([^)\s]+)\)")
+LINK = re.compile(r'\]\(([^)\s]+)(?:\s"[^"]*")?\)')
 
 
 def export(folder, *words):
