@@ -25,9 +25,9 @@
 
 namespace course {
 
-// A tile is 216 KiB, all that an SM of compute capability 9.0 has for one block. Each thread has
-// neighbouring packets of 16 bytes, an odd number of them: so those that the lanes of a warp read
-// at once lie in different banks.
+// A tile is 216 KiB of the 227 that a block can have on compute capability 9.0. Each thread has
+// neighbouring packets of 16 bytes, an odd number of them: so those that eight lanes read at once
+// lie in different banks.
 inline constexpr unsigned bulk_threads = 512;
 inline constexpr unsigned bulk_packets = 27;
 inline constexpr unsigned bulk_warps = bulk_threads / warp_size;

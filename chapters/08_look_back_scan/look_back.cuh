@@ -202,10 +202,10 @@ class look_back {
     }
     publish(mine, tile_state::aggregate, aggregate);
     unsigned tile = mine.tile - 1;
-    T prefix = aggregate;
+    T prefix = aggregate;  // Any value: wait_for() sets it.
     tile_state state = wait_for(mine.epoch, tile, &prefix);
     while (state != tile_state::prefix) {
-      T earlier = aggregate;
+      T earlier = aggregate;  // As above.
       --tile;
       state = wait_for(mine.epoch, tile, &earlier);
       prefix = operation(earlier, prefix);

@@ -70,7 +70,7 @@ __global__ void scan_in_one_pass(const std::int64_t* in, std::int64_t* out, std:
 
   if (threadIdx.x == blockDim.x - 1) {  // Its sum is the tile's.
     before = earlier_tiles.exclusive_prefix_by_one_thread(mine, sum, plus{});
-    if (mine.tile == 0) before = 0;
+    if (mine.tile == 0) before = 0;  // It has got its own sum back.
   }
   __syncthreads();
   if (i < n) out[i] = before + sum;
