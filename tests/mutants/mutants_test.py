@@ -231,8 +231,9 @@ class Mutants(unittest.TestCase):
         ):
             verdicts = list(pool.map(lambda item: judge(item, pathlib.Path(folder)), every))
         for item, verdict in zip(every, verdicts):
-            with self.subTest(mutant=f"{item.chapter.name}/{item.path.stem}"):
-                self.assertIsNone(verdict)
+            name = f"{item.chapter.name}/{item.path.stem}"
+            with self.subTest(mutant=name):
+                self.assertIsNone(verdict, name)
 
     def test_the_weak_form_shows_nearly_all_races(self):
         silent = [item for item in all_mutants() if item.has_race and item.weak_results != "wrong"]
