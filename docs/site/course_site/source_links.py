@@ -70,6 +70,8 @@ def resolve_links(app, doctree):
         elif path.is_dir() or (path.is_file() and path.suffix != ".md"):
             reference = source_reference(app, docname, path, "")
             reference += nodes.inline("", "", *(child.deepcopy() for child in _words(link)))
+            if "title" in link:  # MyST's name for it; that of a link to a test is the test's
+                reference["reftitle"] = link["title"]
             link.replace_self(reference)
     for code in list(doctree.findall(nodes.literal)):
         _link_file_name(app, docname, code)
