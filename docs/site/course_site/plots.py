@@ -103,7 +103,8 @@ def _table(plot):
             f"{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
         )
     return (
-        f'<table class="docutils" tabindex="0"><thead><tr><th scope="col">{plot.axis}</th>{heads}</tr></thead>'
+        '<table class="docutils" tabindex="0">'
+        f'<thead><tr><th scope="col">{plot.axis}</th>{heads}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
