@@ -6,8 +6,8 @@
 
 // A status word is 0 until its tile publishes. Then the lower 32 bits are a sum, and the upper ones
 // say which.
-constexpr unsigned long long aggregate = 1ULL << 32;  // Of the tile's own values.
-constexpr unsigned long long prefix = 2ULL << 32;     // Of all values up to the end of the tile.
+inline constexpr unsigned long long aggregate = 1ULL << 32;  // Of the tile's own values.
+inline constexpr unsigned long long prefix = 2ULL << 32;     // Of all values up to its end.
 
 using status_word = cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>;
 
