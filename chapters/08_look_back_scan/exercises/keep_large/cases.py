@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+from grader.exercises.cases import Case, given, kept, per_launch, returned, updated
+
+# Elements, threads of a block, per cent of them that are kept.
+SIZES = [
+    (1, 32, 100),
+    (31, 32, 50),
+    (33, 32, 100),
+    (0, 32, 50),
+    (100, 1, 50),
+    (200, 64, 0),
+    (500, 33, 50),
+    (2000, 1024, 90),
+    (4500, 64, 10),
+]
+RACES = [(300, 32, 50), (450, 64, 50)]
+COUNTED = (768, 64, 50)
+LEAST = 1000
+
+
+def case(random, n, threads, per_cent, races=False, counted=False, second=None):
+    """`second`: the threads of the second launch, at most as many as of the first."""
+    is_large = [random.randrange(100) < per_cent for _ in range(n)]
+    if n and per_cent:
+        is_large[-1] = True  # Its tile is the last one, and not the only one.
+    values = [
+        random.randrange(LEAST, 2**32) if large else random.randrange(LEAST) for large in is_large
+    ]
+    large = [value for value in values if value >= LEAST]
+    grids = f"{threads}, then of {second}" if second else threads
+    tiles = -(-n // min(threads, second or threads))
+    return Case(
+        f"{n:,} value{'s' * (n != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}"
+        + (f", about {per_cent} % large" if n else ""),
+        [
+            given("values", "unsigned", values),
+            n,
+            LEAST,
+            updated("kept", "unsigned", [0] * n, large + [0] * (n - len(large))),
+            returned("count", "unsigned", [len(large)]),
+            kept("status", "unsigned long long", [0] * tiles),
+            kept("counter", "unsigned long long", [0]),
+            per_launch(threads, second) if second else threads,
+        ],
+        races=races,
+        counted=counted,
+        elements=n,
+        question="How many large values come before this one, in all tiles before and in its own?",
+    )
+
+
+def cases(random):
+    for n, threads, per_cent in SIZES:
+        yield case(random, n, threads, per_cent)
+    yield case(random, 1000, 64, 50, second=32)
+    for n, threads, per_cent in RACES:
+        yield case(random, n, threads, per_cent, races=True)
+    yield case(random, *COUNTED, counted=True)
+
+
+def case_of_another_size(random):
+    return case(random, 64 * random.randrange(9, 40), 64, 50, counted=True)
