@@ -1,29 +1,36 @@
 # SPDX-License-Identifier: MIT
 """What a run by a list of decisions did, as a graph: which strong access took what which other one wrote.
 
-Two runs with the same graph are one execution. `reversals` gives the lists of decisions that turn one race
-between strong accesses around; followed from every execution, they lead to all (as in dynamic
-partial-order reduction: Flanagan and Godefroid, POPL 2005).
+Two runs with the same graph are one execution. `alternatives` gives the lists of decisions that let one
+access take something else; followed from every execution, they lead to all of them (docs/internals/racecheck.md
+says why).
 """
 
 import re
 from typing import NamedTuple, Optional
 
+from engine.driver.consistency import Graph, bits_of, closed
 from engine.driver.errors import CommandError
 
 LINE = re.compile(
     r"launch (?P<blocks>\d+) (?P<threads>\d+)|event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) "
-    r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) (?P<value>\w+)|barrier (?P<all_of>\d+)|"
-    r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+)|refused (?P<why>\w+)"
+    r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) (?P<source>\d+) (?P<order>[-arx][db]|volatile) "
+    r"(?P<value>\w+)|fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
+    r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|"
+    r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
 )
 
 
 class Event(NamedTuple):
     launch: int
     thread: tuple  # the block's number, and the thread's rank
-    kind: str  # U of an update, S of a store, L of a load
-    cells: tuple  # the bytes that it accesses, each with its memory
-    value: str  # of the word after it; no pointers, which differ from run to run
+    kind: str  # U of an update, S of a store, L of a load, F of a fence
+    word: Optional[tuple] = None  # the launch, the memory, where it begins, its bytes
+    value: str = ""  # of the word after it; no pointers, which differ from run to run
+    acquires: bool = False
+    releases: bool = False
+    is_narrow: bool = False  # of block scope
+    is_sc: bool = False
 
     @property
     def name(self):
@@ -31,123 +38,358 @@ class Event(NamedTuple):
         return self.launch, self.thread
 
     @property
-    def decision(self):
-        return f"{self.thread[0]}.{self.thread[1]}"
+    def is_decided(self):
+        """Whether a decision lets it happen."""
+        return self.kind != "F" or self.is_sc
 
 
 class Trace(NamedTuple):
     shapes: tuple  # of each launch: blocks, threads of each
     events: tuple
     before: tuple  # of each event: the bits of those that its own thread has surely been after
+    ordered: tuple  # of each event: the bits of those that its thread and barriers order before it
+    sources: tuple  # of each access: the number of the one that it reads from, or, if it only stores, that
+    # comes just before it in coherence order; None: the word's first value
+    coherence: dict  # of each word the numbers of its writes
+    has_weak_writes: bool  # to words that strong accesses use after them; or volatile accesses
     refused: Optional[str]
 
 
 def read_trace(text):
     """The Trace that a program has written."""
-    shapes, events, before, refused = [], [], [], None
-    known, of_all, inherited = {}, 0, 0  # of each thread, of all events, since the launch's begin
+    shapes, events, sources, refused = [], [], [], None
+    known, ordered = _Knowledge(), _Knowledge()
+    writes, coherence, weak = {}, {}, set()
+    has_weak_writes = False
     for line in text.splitlines():
         match = LINE.fullmatch(line)
         if not match:
             raise CommandError(f"the program has written a trace with the line {line!r}.")
+        if refused and not match["why"]:
+            continue
         if match["blocks"]:
             shapes.append((int(match["blocks"]), int(match["threads"])))
-            known, inherited = {}, of_all
+            for each in (known, ordered):
+                each.begin_launch()
+            weak = set()
         elif match["kind"]:
             thread = int(match["block"]), int(match["rank"])
-            begin = int(match["address"])
-            cells = tuple(
-                (match["memory"], begin + offset) for offset in range(int(match["bytes"]))
+            place = match["memory"], int(match["address"]), int(match["bytes"])
+            has_weak_writes |= match["order"] == "volatile" or place in weak
+            word = len(shapes), *place
+            order = match["order"][0] if match["order"] != "volatile" else "-"
+            made = Event(
+                len(shapes),
+                thread,
+                match["kind"],
+                word,
+                match["value"],
+                order in "ax",
+                order in "rx",
+                match["order"][1] == "b",
             )
-            events.append(Event(len(shapes), thread, match["kind"], cells, match["value"]))
-            before.append(known.get(thread, inherited))
-            of_all |= 1 << len(events) - 1
-            known[thread] = before[-1] | 1 << len(events) - 1
+            number = int(match["source"])
+            here = writes.setdefault(word, [])
+            source = here[number - 1] if 0 < number <= len(here) else None
+            sources.append(source)
+            order_of_word = coherence.setdefault(word, [])
+            if made.kind != "L":
+                at = 0 if source is None else order_of_word.index(source) + 1
+                order_of_word.insert(at, len(events))
+                here.append(len(events))
+            events.append(made)
+        elif match["fence"]:
+            thread = int(match["fence_block"]), int(match["fence_rank"])
+            kind, scope = match["fence"]
+            events.append(
+                Event(len(shapes), thread, "F", is_narrow=scope == "b", is_sc=kind == "s")
+            )
+            sources.append(None)
+        elif match["weak_memory"]:
+            place = match["weak_memory"], int(match["weak_address"]), int(match["weak_bytes"])
+            weak.add(place)
+            writes.pop((len(shapes), *place), None)
+            continue
         elif match["why"]:
             refused = match["why"]
+            continue
         else:
             block = int(match["all_of"] or match["warp_of"])
-            ranks = range(shapes[-1][1])
-            if match["lanes"]:
-                ranks = [int(match["first"]) + i for i in range(32) if int(match["lanes"]) >> i & 1]
-            joined = 0
-            for rank in ranks:
-                joined |= known.get((block, rank), inherited)
-            known.update({(block, rank): joined for rank in ranks})
-    return Trace(tuple(shapes), tuple(events), tuple(before), refused)
-
-
-def graphs(events):
-    """For each prefix of the events, the empty one first, its graph: hashable, equal if it is the same."""
-    threads, last, graph = {}, {}, frozenset()
-    yield graph
-    for event in events:
-        name = event.name
-        number = threads[name] = threads.get(name, -1) + 1
-        sources = tuple(last.get(cell) for cell in event.cells)
-        node = (name, number, event.kind, sources, event.value)
-        graph = graph | {node}
-        if event.kind != "L":
-            last.update(dict.fromkeys(event.cells, (name, number)))
-        yield graph
-
-
-def reversals(trace):
-    """The lists of events whose last one comes before another one that it came after: only the last one may
-    turn out as another kind."""
-    happened = []  # of each event: the bits of those before it
-    writer, readers = {}, {}
-    for i, event in enumerate(trace.events):
-        conflicting = set()
-        for cell in event.cells:
-            conflicting.update(writer.get(cell, ()))
-            if event.kind != "L":
-                conflicting.update(readers.get(cell, ()))
-        base = _closed(trace.before[i], happened)
-        for j in sorted(conflicting):
-            others = base
-            for k in conflicting - {j}:
-                others |= happened[k] | 1 << k
-            if others >> j & 1:
-                continue  # there is another one between the two
-            kept = [
-                trace.events[k] for k in range(i) if k != j and (k < j or not happened[k] >> j & 1)
-            ]
-            yield [*kept, event]
-        for k in conflicting:
-            base |= happened[k] | 1 << k
-        happened.append(base)
-        for cell in event.cells:
-            if event.kind == "L":
-                readers.setdefault(cell, []).append(i)
+            if match["all_of"]:
+                ranks = [int(each) for each in match["ranks"].split(",")]
             else:
-                writer[cell], readers[cell] = (i,), []
+                ranks = [int(match["first"]) + i for i in range(32) if int(match["lanes"]) >> i & 1]
+            threads = [(block, rank) for rank in ranks]
+            known.meet(threads)
+            if match["orders_memory"] != "0":
+                ordered.meet(threads)
+            continue
+        if match["kind"] or match["fence"]:
+            for each in (known, ordered):
+                each.add(thread, len(events) - 1)
+    return Trace(
+        tuple(shapes),
+        tuple(events),
+        tuple(known.before),
+        tuple(ordered.before),
+        tuple(sources),
+        coherence,
+        has_weak_writes,
+        refused,
+    )
 
 
-def _closed(bits, happened):
-    """The bits, with those before them."""
-    all_of, rest = bits, bits
-    while rest:
-        k = rest.bit_length() - 1
-        rest &= ~(1 << k)
-        all_of |= happened[k]
-    return all_of
+class _Knowledge:
+    """Of each event the bits of those that came before it in its thread, or in one that it has met."""
+
+    def __init__(self):
+        self.before = []
+        self._known, self._of_all, self._inherited = {}, 0, 0
+
+    def begin_launch(self):
+        self._known, self._inherited = {}, self._of_all
+
+    def add(self, thread, number):
+        self.before.append(self._known.get(thread, self._inherited))
+        self._of_all |= 1 << number
+        self._known[thread] = self.before[-1] | 1 << number
+
+    def meet(self, threads):
+        joined = 0
+        for each in threads:
+            joined |= self._known.get(each, self._inherited)
+        self._known.update(dict.fromkeys(threads, joined))
 
 
-def misses_older_values(trace):
-    """Whether the newest value is not the only one that the memory model allows to an access.
+class Prefix(NamedTuple):
+    """Some events of an execution, with all that they come after, and one that takes something else."""
 
-    It is for an update. It is for a store that follows a write of its own thread, as the launch's last access
-    to its word: whoever sets a counter back.
-    """
-    last_writer, stored = {}, set()
-    for event in trace.events:
-        cells = [(event.launch, cell) for cell in event.cells]
-        if event.kind == "L" or stored.intersection(cells):
-            return True
-        if event.kind == "S":
-            if any(last_writer.get(cell) != event.thread for cell in cells):
-                return True
-            stored.update(cells)
-        last_writer.update(dict.fromkeys(cells, event.thread))
-    return False
+    decisions: list
+    graph: frozenset
+    happened: dict  # of each of them but the last: its kind and value, by name
+    name: tuple  # of the last one
+    kind: str  # as which it was taken into account; a compare-and-swap may turn out as another one
+    others: object  # others(kind): the prefixes if it is of that kind
+
+
+class Execution:
+    """A trace, and what it means."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.events = trace.events
+        self.happened = []  # of each event: the bits of those that it surely came after
+        self.names, counts, self._first = [], {}, {}
+        for i, event in enumerate(self.events):
+            number = counts[event.name] = counts.get(event.name, -1) + 1
+            self.names.append((*event.name, number))
+            bits = trace.before[i]
+            if event.kind in "LU" and trace.sources[i] is not None:
+                bits |= 1 << trace.sources[i]
+            self.happened.append(closed(bits, self.happened))
+            if event.word is not None and event.word not in self._first:
+                self._first[event.word] = self._left_by_earlier(event.word)
+
+    def _left_by_earlier(self, word):
+        """The write of an earlier launch that the word's first value is of."""
+        launch, *place = word
+        for earlier in range(launch - 1, 0, -1):
+            if order := self.trace.coherence.get((earlier, *place)):
+                return self.names[order[-1]]
+        return None
+
+    def _node(self, i, source):
+        event = self.events[i]
+        if event.kind in "FS":
+            return (self.names[i],)
+        return self.names[i], self._first[event.word] if source is None else self.names[source]
+
+    def graph(self, numbers=None, coherence=None):
+        """What these events are: equal if it is the same. All of them if none are named."""
+        numbers = range(len(self.events)) if numbers is None else numbers
+        chosen = set(numbers)
+        return frozenset(
+            [
+                *(self._node(i, self.trace.sources[i]) for i in chosen),
+                *self._places(chosen, coherence or self.trace.coherence),
+            ]
+        )
+
+    def _places(self, chosen, coherence):
+        """The order of two writes, where it is not that of a chain of updates."""
+        for order in coherence.values():
+            here = [i for i in order if i in chosen]
+            for at, one in enumerate(here):
+                for other in here[at + 1 :]:
+                    if "S" in (self.events[one].kind, self.events[other].kind):
+                        yield "place", self.names[one], self.names[other]
+
+    def values(self):
+        """Of each event its kind and value, by name."""
+        return {
+            name: (event.kind, event.value) for name, event in zip(self.names, self.events)
+        }
+
+    def follows(self, prefix):
+        """Whether it goes on from the prefix, whose last event may be of another kind."""
+        values = self.values()
+        if prefix.name not in values:
+            return False
+        if any(values.get(name) != what for name, what in prefix.happened.items()):
+            return False
+        known = {*prefix.happened, prefix.name}
+        numbers = [i for i, name in enumerate(self.names) if name in known]
+        return values[prefix.name][0] != prefix.kind or self.graph(numbers) == prefix.graph
+
+    def decisions(self, numbers, coherence=None, sources=None):
+        """The list that leads to these events in this order."""
+        coherence, sources = coherence or self.trace.coherence, sources or self.trace.sources
+        executed, words = {}, []
+        for i in numbers:
+            event = self.events[i]
+            text = f"{event.thread[0]}.{event.thread[1]}"
+            if event.word is not None and not self.trace.has_weak_writes:
+                here = executed.setdefault(event.word, [])
+                source = sources[i]
+                order = coherence[event.word]
+                if event.kind == "S":
+                    earlier = order[: order.index(i)]
+                    source = next((k for k in reversed(earlier) if k in here), None)
+                text += f"/{0 if source is None else here.index(source) + 1}"
+                if i in order:
+                    here.append(i)
+            if event.is_decided:
+                words.append(text)
+        return words
+
+    def _changed(self, i, source, kind):
+        """Events, sources and coherence order if event i takes `source` as an access of this kind."""
+        events, sources = list(self.events), list(self.trace.sources)
+        events[i] = events[i]._replace(kind=kind)
+        sources[i] = source
+        word = events[i].word
+        order = [k for k in self.trace.coherence[word] if k != i]
+        if kind != "L":
+            order.insert(0 if source is None else order.index(source) + 1, i)
+        return events, sources, {**self.trace.coherence, word: order}
+
+    def _fence_orders(self, numbers, events=None, sources=None, coherence=None):
+        """Those of the last one's launch."""
+        launch = self.events[numbers[-1]].launch
+        chosen = [i for i in numbers if self.events[i].launch == launch]
+        kept = set(chosen)
+        coherence = {
+            word: [i for i in order if i in kept]
+            for word, order in (coherence or self.trace.coherence).items()
+            if word[0] == launch
+        }
+        return Graph(
+            events or self.events, chosen, self.trace.ordered, sources or self.trace.sources, coherence
+        ).fence_orders()
+
+    def is_consistent(self):
+        numbers = list(range(len(self.events)))
+        return not numbers or next(self._fence_orders(numbers), None) is not None
+
+    def lists_by_fence_order(self):
+        """The lists that lead to this execution, one for each order of the fences that the axioms allow."""
+        numbers = list(range(len(self.events)))
+        linear = [self._linear(numbers, order) for order in self._fence_orders(numbers)]
+        return [self.decisions(each) for each in linear if each is not None]
+
+    def _linear(self, numbers, fence_order, changed=None, source=None):
+        """The numbers, each after what it comes after, and the fences in this order; None: there is no way."""
+        before = {i: self.happened[i] for i in numbers}
+        if changed is not None:
+            before[changed] = self.trace.before[changed] | (0 if source is None else 1 << source)
+        for earlier, later in zip(fence_order, fence_order[1:]):
+            before[later] |= 1 << earlier
+        left, linear, done = list(numbers), [], ~sum(1 << i for i in numbers)
+        while left:
+            ready = next((i for i in left if not before[i] & ~done), None)
+            if ready is None:
+                return None
+            left.remove(ready)
+            linear.append(ready)
+            done |= 1 << ready
+        return linear
+
+    def alternatives(self, is_known):
+        """Prefixes, in each of which the last access takes something else; none whose graph is_known(graph)."""
+        for i, event in enumerate(self.events):
+            if event.kind == "F":
+                continue
+            for source in [None, *self.trace.coherence[event.word]]:
+                if source == i or (source is not None and self._comes_after(source, i)):
+                    continue
+                if event.kind != "S" and source == self.trace.sources[i]:
+                    continue
+                yield from self.others(i, source, event.kind, is_known)
+
+    def _comes_after(self, k, i):
+        return self.happened[k] >> i & 1
+
+    def others(self, i, source, kind, is_known):
+        """The largest prefixes after which event i may take `source`, as an access of this kind.
+
+        All events that do not come after it are in, unless they contradict it.
+        """
+        kept = sum(1 << k for k in range(len(self.events)) if k != i and not self._comes_after(k, i))
+        base = closed(self.trace.before[i], self.happened)
+        if source is not None:
+            base |= self.happened[source] | 1 << source
+        events, sources, coherence = self._changed(i, source, kind)
+        orders = {}
+
+        def in_order(bits):
+            """The numbers as they may happen; None if the axioms don't allow it."""
+            if bits not in orders:
+                numbers, orders[bits] = [*bits_of(bits), i], None
+                for fences in self._fence_orders(numbers, events, sources, coherence):
+                    orders[bits] = self._linear(numbers, fences, i, source)
+                    if orders[bits]:
+                        break
+                    orders[bits] = numbers  # A run has another order of its fences.
+            return orders[bits]
+
+        def has_none_after(k, bits):
+            return not any(self._comes_after(m, k) for m in bits_of(bits))
+
+        if in_order(base) is None:
+            return
+        seen, waiting = set(), [kept]
+        while waiting:
+            bits = waiting.pop()
+            if bits in seen:
+                continue
+            seen.add(bits)
+            named = (self.names[i], self._first[events[i].word] if source is None else self.names[source])
+            graph = frozenset(
+                [
+                    *(self._node(k, self.trace.sources[k]) for k in bits_of(bits)),
+                    named if kind != "S" else (self.names[i],),
+                    *self._places({*bits_of(bits), i}, coherence),
+                ]
+            )
+            if is_known(graph):
+                continue
+            if linear := in_order(bits):
+                linear = [*(k for k in linear if k != i), i]
+                yield Prefix(
+                    self.decisions(linear, coherence, sources),
+                    graph,
+                    {self.names[k]: (self.events[k].kind, self.events[k].value) for k in bits_of(bits)},
+                    self.names[i],
+                    kind,
+                    lambda other: self.others(i, source, other, is_known),
+                )
+                continue
+            # A smallest part that contradicts: something at its end must go.
+            part = bits
+            for k in reversed(list(bits_of(bits & ~base))):
+                if has_none_after(k, part) and in_order(part & ~(1 << k)) is None:
+                    part &= ~(1 << k)
+            for k in bits_of(part & ~base):
+                if has_none_after(k, part):
+                    gone = sum(1 << m for m in bits_of(bits) if m == k or self._comes_after(m, k))
+                    waiting.append(bits & ~gone)

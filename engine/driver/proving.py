@@ -2,11 +2,12 @@
 """Explores all executions of a racecheck program, each a run by a list of decisions."""
 
 import pathlib
+import re
 import tempfile
 import time
 
 from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
-from engine.driver.executions import graphs, misses_older_values, read_trace, reversals
+from engine.driver.executions import Execution, read_trace
 from engine.driver.output import counted, say
 from engine.driver.racecheck_runs import answer, check_once, problem_of
 
@@ -15,42 +16,62 @@ REFUSALS = {
     "many_blocks": "a launch has more blocks than are resident at once: try fewer, or set LAB_SMS",
     "grid_barrier": "a barrier of the grid is not explored yet",
     "stealing": "blocks that cancel others are not explored yet",
+    "mixed_sizes": "strong accesses of two sizes to the same bytes are not explored yet",
+    "waits": "a thread has waited where other threads of its block wrote: try fewer threads",
 }
 DIFFERENT = (
     "two runs of the same decisions differ: the program depends on time, on random numbers of the host, or "
     "on something else that no decision settles"
 )
 SEED = 0
+DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
 
-def run_decided(program, options, decisions, timeout, folder):
-    """One run by the decisions: what the race checker says of it, and its trace."""
+def run_decided(program, options, decisions, timeout, folder, orders_fences=False):
+    """One run by the decisions: what the race checker says of it, and its trace.
+
+    With `orders_fences` what it says is of the order in which the fences are executed, and not of any.
+    """
     listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
     listed.write_text("".join(f"{each}\n" for each in decisions))
     traced.unlink(missing_ok=True)
-    settings = {"LAB_PROVE_DECISIONS": str(listed), "LAB_PROVE_TRACE": str(traced)}
+    settings = {
+        "LAB_PROVE_DECISIONS": str(listed),
+        "LAB_PROVE_TRACE": str(traced),
+        "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
+    }
     run = check_once(program, options, SEED, timeout, False, settings=settings)
     text = traced.read_text() if traced.exists() else ""
     return run, read_trace(text[: text.rfind("\n") + 1])
 
 
 class Exploration:
-    """What is known after some runs, and what is still to be run."""
+    """What is known after some runs, and what is still to be run.
+
+    All executions are found. Take the run that has most in common with one that was not. Let the first access
+    that differs take what it takes there: what they have in common stays, so this is part of the largest prefixes
+    of which one was run (`alternatives`), and that run has more in common.
+    """
 
     def __init__(self):
         self.executions = set()  # the graphs of complete ones
         self.shapes = ()
         self.results = []  # what the program printed, each text once
         self.prints_the_same = True  # in two runs of the same decisions
-        self.misses_older_values = False
+        self.has_weak_writes = False
         self.failed = None  # the run that failed, and its decisions
         self.unfinished = ""  # why it has not come to the end, if so
-        self._waiting = [[], []]  # the first twice: two runs must not differ
-        self._started = set()  # graphs, each with the thread that went on from there
+        self._waiting = [None, None]  # the first twice: two runs must not differ
+        self._begun = set()  # graphs of prefixes
+        self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
+        self._run_count = 0
         self._first = None
 
     def run_all(self, run, limit, deadline):
-        """Runs until all executions are known, one fails, or there are `limit` of them, or time is over."""
+        """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
+
+        run(decisions, orders_fences) makes a run.
+        """
         while self._waiting and not self.failed:
             if len(self.executions) >= limit:
                 self.unfinished = f"stopped at {limit:,} executions (--limit)"
@@ -59,45 +80,94 @@ class Exploration:
                 self.unfinished = "its time was over (--seconds)"
                 return
             prefix = self._waiting.pop()
-            known = list(graphs(prefix[:-1]))[-1]
-            if prefix and (known, prefix[-1].name) in self._started:
+            if prefix is not None and self._is_known(prefix.graph):
                 continue
-            if prefix:
-                self._started.add((known, prefix[-1].name))
-            self._take(*run([each.decision for each in prefix]), prefix, known, deadline)
+            done, trace = run(prefix.decisions if prefix else [], False)
+            self._take(done, trace, prefix, run, deadline)
 
-    def _take(self, run, trace, prefix, known, deadline):
-        if trace.refused == "waits":
-            return  # the last thread looks again only once somebody has written
+    def _is_known(self, graph):
+        """Whether a run has all of it."""
+        bits = -1
+        for part in graph:
+            bits &= self._runs_with.get(part, 0)
+            if not bits:
+                return False
+        return True
+
+    def _take(self, done, trace, prefix, run, deadline):
         if trace.refused in REFUSALS:
             raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
-        happened = list(graphs(trace.events))
-        is_same = len(happened) >= len(prefix) and happened[max(len(prefix) - 1, 0)] == known
-        if trace.refused or not is_same:
+        is_stopped = done.code is None or (done.report or {}).get("ended_by_time")
+        if is_stopped and time.monotonic() >= deadline:
+            return
+        execution = Execution(trace)
+        self.has_weak_writes |= trace.has_weak_writes
+        follows = prefix is None or execution.follows(prefix)
+        if self.has_weak_writes and not follows:
+            return
+        if trace.refused not in (None, "early") or not follows:
             raise CommandError(f"not proved: {DIFFERENT}.")
         if not trace.shapes:
             raise CommandError("not proved: the program has launched no kernel.")
-        is_stopped = run.code is None or (run.report or {}).get("ended_by_time")
-        if is_stopped and time.monotonic() >= deadline:
-            return
-        if run.report and run.report["forgotten_reads"]:
+        if done.report and done.report["forgotten_reads"]:
             raise CommandError("not proved: there was no room to remember all reads.")
-        self.executions.add(happened[-1])
+        if prefix is not None:
+            kind = execution.values()[prefix.name][0]
+            if kind != prefix.kind:
+                self._wait_for(prefix.others(kind))
+                if not execution.is_consistent():
+                    return
         self.shapes = trace.shapes
-        if problem_of(run, 0) or run.report["findings"]:
-            self.failed = run, [each.decision for each in trace.events]
-            return
-        if not prefix and self._first is None:
-            self._first = happened[-1], run.output
-        elif not prefix:
-            if self._first[0] != happened[-1]:
+        is_complete = trace.refused is None
+        findings = done.report["findings"] if done.report else []
+        if (is_complete and problem_of(done, 0)) or findings:
+            done, decisions = _confirmed(done, execution, findings, run)
+            if done.report is None or done.report["findings"] or problem_of(done, 0):
+                if is_complete or done.report is None or done.report["findings"]:
+                    self.executions.add(execution.graph())
+                    self.failed = done, decisions
+                    return
+        if prefix is None:
+            values = execution.graph(), execution.values()
+            if self._first is None:
+                self._first = values, done.output
+            elif self._first[0] != values:
                 raise CommandError(f"not proved: {DIFFERENT}.")
-            self.prints_the_same = self._first[1] == run.output
-        if run.output not in self.results:
-            self.results.append(run.output)
-        self.misses_older_values = self.misses_older_values or misses_older_values(trace)
-        self._started.update((graph, each.name) for graph, each in zip(happened, trace.events))
-        self._waiting += reversals(trace)
+            else:
+                self.prints_the_same = self._first[1] == done.output
+        if is_complete:
+            self.executions.add(execution.graph())
+            if done.output not in self.results:
+                self.results.append(done.output)
+        for part in execution.graph():
+            self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
+        self._run_count += 1
+        self._wait_for(execution.alternatives(self._is_known))
+
+    def _wait_for(self, prefixes):
+        for each in prefixes:
+            if each.graph not in self._begun:
+                self._begun.add(each.graph)
+                self._waiting.append(each)
+
+
+def _confirmed(done, execution, findings, run):
+    """The run in which a race is one, and its decisions; a run without one if there is none.
+
+    The race checker knows which fence came first only where a read shows it. Where a read of an older value does,
+    the axioms have to say which orders there may be, and in each of these it judges anew.
+    """
+    decisions = execution.decisions(range(len(execution.events)))
+    if not findings or any(each["kind"] != "race" for each in findings):
+        return done, decisions
+    if not execution.has_sc_fences():
+        return done, decisions
+    again = None
+    for decisions_so in execution.lists_by_fence_order():
+        again, _ = run(decisions_so, True)
+        if again.report is None or again.report["findings"]:
+            return again, decisions_so
+    return again or done, decisions
 
 
 def explore(program, options, limit, seconds):
@@ -109,9 +179,9 @@ def explore(program, options, limit, seconds):
     try:
         with tempfile.TemporaryDirectory(prefix="lab-prove-") as folder:
 
-            def run(decisions):
+            def run(decisions, orders_fences):
                 left = max(1, round(deadline - time.monotonic()))
-                return run_decided(program, options, decisions, left, folder)
+                return run_decided(program, options, decisions, left, folder, orders_fences)
 
             exploration.run_all(run, limit, deadline)
     except KeyboardInterrupt:
@@ -146,15 +216,17 @@ def say_explored(explored):
         result = f"{len(explored.results)} different outputs"
     what = f"{executions} of {shape_in_words(explored.shapes)}; no race, no fault; {result}"
     bounds = "this grid, these inputs; all blocks are resident from the start"
-    waits = "a loop that waits looks again only once another thread has written"
+    waits = "of a loop that waits its last round"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
-    if explored.misses_older_values:
+    if explored.has_weak_writes:
         say(f"explored: {what}")
-        say("not proved: all interleavings were explored, older values were not")
+        say(
+            "not proved: of words that are accessed both atomically and otherwise, older values were not explored"
+        )
     else:
         say(f"proved: {what}")
     say(f"bounds: {bounds}; {waits}; {cycles}")
-    return 1 if explored.misses_older_values else 0
+    return 1 if explored.has_weak_writes else 0
 
 
 def say_findings_of(program, run, merging, timeout):
@@ -172,10 +244,9 @@ def read_decisions(path):
         ) from error
     words = [line for line in text.splitlines() if not line.startswith("#")]
     for word in words:
-        block, _, rank = word.partition(".")
-        if not (block.isascii() and block.isdigit() and rank.isascii() and rank.isdigit()):
+        if not DECISION.fullmatch(word):
             raise CommandError(
-                f"{path} is no list of decisions: {word!r} is not a block and a thread, as in 2.0.",
+                f"{path} is no list of decisions: {word!r} is not a block and a thread, as in 2.0 or 2.0/1.",
                 WRONG_USE,
             )
     return words
@@ -187,10 +258,13 @@ def replay(program, options, path, decisions, timeout):
         run, trace = run_decided(program, options, decisions, timeout, folder)
     if trace.refused in REFUSALS:
         raise CommandError(f"{REFUSALS[trace.refused]}.")
-    made = [each.decision for each in trace.events]
-    if trace.refused or made[: len(decisions)] != decisions:
+    made = Execution(trace).decisions(range(len(trace.events)))
+    is_same = all(
+        one.partition("/")[0] == other.partition("/")[0] for one, other in zip(decisions, made)
+    )
+    if trace.refused not in (None, "early") or len(made) < len(decisions) or not is_same:
         raise CommandError(
             f"{path} does not fit this program and these options: decision {len(made) + 1} names a "
-            "thread that has no strong access there."
+            "thread or a value that is not there."
         )
     return run

@@ -24,6 +24,7 @@ LARGEST_CANDIDATE_COUNT = 200_000
 class Execution:
     causality: Relation  # section 8.9.5
     sources: dict  # of each read: the write that it saw, or INITIAL
+    coherence: Relation  # section 8.9.6
 
 
 def verdict_of(program, given=None):
@@ -66,7 +67,7 @@ class Enumeration(ProgramEvents):
                     continue
                 for coherence in self._coherence_orders(causality):
                     if self._communication_axioms(reads_from, coherence, causality):
-                        yield Execution(causality, self._named_sources(choice))
+                        yield Execution(causality, self._named_sources(choice), coherence)
 
     def _check_count(self, count, of_what):
         if count > LARGEST_CANDIDATE_COUNT:

@@ -3,6 +3,7 @@
 
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
+#include "cpu_backend/scheduled.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend {
@@ -30,6 +31,7 @@ void begin_atomic(const memory_semantics& how, const place& at) {
   this_multiprocessor->atomic_begins(at);
   if (how.order != std::memory_order_seq_cst) return;
   if (how.scope == memory_scope::thread) return;
+  scheduled::sc_fence_begins();
   observer::fenced({observed_scope(how.scope), true, at});
 }
 
@@ -45,7 +47,11 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                          observed_scope(how.scope),
                          kind != observer::access::store && acquires(how.order),
                          kind != observer::access::load && releases(how.order), at});
-  on->accessed_strongly(address, bytes, kind, changed_memory);
+  on->accessed_strongly(
+      address, bytes, kind, changed_memory,
+      scheduled::order_in_words(kind != observer::access::store && acquires(how.order),
+                                kind != observer::access::load && releases(how.order),
+                                observed_scope(how.scope)));
   if (changed_memory) {
     on->progressed();
   } else {
@@ -103,6 +109,7 @@ void fence(std::memory_order order, memory_scope scope, const place& at) {
   if (!on || order == std::memory_order_relaxed || scope == memory_scope::thread) return;
   __builtin_unwind_init();
   on->note_state(__builtin_frame_address(0));
+  if (order == std::memory_order_seq_cst) scheduled::sc_fence_begins();
   observer::fenced({observed_scope(scope), order == std::memory_order_seq_cst, at});
   on->fruitless(at);
   if (order == std::memory_order_seq_cst && scheduler::current().holds_back_after_fences()) {

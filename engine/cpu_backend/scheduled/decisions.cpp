@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/runtime/allocation_table.hpp"
@@ -50,16 +51,24 @@ decisions::decisions(const char* list, const char* trace) {
   if (!list) return;
   std::FILE* const file = std::fopen(list, "r");
   if (!file) end("the decisions can't be read.", list);
-  unsigned long long block = 0;
-  unsigned rank = 0;
-  while (std::fscanf(file, "%llu.%u", &block, &rank) == 2) list_.emplace_back(block, rank);
-  const bool ended = std::feof(file);
+  char each[64];
+  bool is_right = true;
+  while (is_right && std::fscanf(file, "%63s", each) == 1) {
+    unsigned long long block = 0;
+    unsigned rank = 0, which = 0;
+    char rest = 0;
+    const int read = std::sscanf(each, "%llu.%u/%u%c", &block, &rank, &which, &rest);
+    is_right = read == 3 || (read == 2 && !std::strchr(each, '/'));
+    list_.push_back({{block, rank}, read == 3 ? std::optional(which) : std::nullopt});
+  }
   std::fclose(file);
-  if (!ended) end("a decision is block.thread, as in 2.0.", list);
+  if (!is_right) end("a decision is block.thread or block.thread/write, as in 2.0/1.", list);
 }
 
 void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads) {
   looks_.clear();
+  words_.clear();
+  arrived_.clear();
   std::fprintf(trace_, "launch %llu %llu\n", static_cast<unsigned long long>(blocks),
                static_cast<unsigned long long>(threads));
 }
@@ -67,10 +76,11 @@ void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads) {
 decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
   if (made_ >= most_events) refuse("many_events");
   if (made_ == list_.size()) {
-    list_.push_back(*std::find_if(parked.begin(), parked.end(),
-                                  [&](const thread_name& each) { return !waits(each); }));
+    list_.push_back({*std::find_if(parked.begin(), parked.end(),
+                                   [&](const thread_name& each) { return !waits(each); }),
+                     std::nullopt});
   }
-  const thread_name chosen = list_[made_++];
+  const thread_name chosen = list_[made_++].thread;
   if (std::find(parked.begin(), parked.end(), chosen) == parked.end()) refuse("no_such_decision");
   if (waits(chosen)) refuse("waits");
   return chosen;
@@ -79,6 +89,84 @@ decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
 bool decisions::waits(thread_name thread) const {
   const auto found = looks_.find(thread);
   return found != looks_.end() && found->second.waits;
+}
+
+void decisions::comes_to(thread_name by, const void* address, std::uint64_t state) {
+  const auto found = looks_.find(by);
+  if (state == 0 || found == looks_.end()) return;
+  looks& mine = found->second;
+  const auto before = std::find_if(
+      mine.since_change.begin(), mine.since_change.end(),
+      [&](const look& each) { return each.address == address && each.state == state; });
+  mine.waits = before != mine.since_change.end();
+  mine.round_begins = static_cast<std::size_t>(before - mine.since_change.begin());
+}
+
+bool decisions::waits_in_vain(thread_name thread) const {
+  const looks& mine = looks_.at(thread);
+  return std::all_of(mine.since_change.begin() + static_cast<std::ptrdiff_t>(mine.round_begins),
+                     mine.since_change.end(), [&](const look& each) {
+                       const auto at = words_.find(each.at);
+                       if (at == words_.end()) return false;
+                       const word& now = at->second;
+                       return now.writes[now.order.back()].same_as == each.seen;
+                     });
+}
+
+// ---- Values
+
+decisions::word_name decisions::name_of(const void* address, std::uint64_t block) {
+  // Shared memory of all blocks may be at one address.
+  const bool is_global = allocations().find(address).has_value();
+  return {is_global ? -1 : static_cast<std::int64_t>(block),
+          static_cast<const std::byte*>(address)};
+}
+
+decisions::word& decisions::word_at(const word_name& name, std::size_t bytes) {
+  const auto after = words_.lower_bound(name);
+  const std::byte* const begin = name.second;
+  if (after != words_.end() && after->first == name) {
+    if (after->second.bytes != bytes) refuse("mixed_sizes");
+    return after->second;
+  }
+  if (after != words_.end() && after->first.first == name.first &&
+      after->first.second < begin + bytes) {
+    refuse("mixed_sizes");
+  }
+  if (after != words_.begin()) {
+    const auto& [before, of] = *std::prev(after);
+    if (before.first == name.first && begin < before.second + of.bytes) refuse("mixed_sizes");
+  }
+  word& made = words_[name];
+  made.bytes = bytes;
+  made.writes.push_back({value(begin, begin + bytes), 0});
+  made.order.push_back(0);
+  return made;
+}
+
+void decisions::access_begins(const void* address, std::size_t bytes, std::uint64_t block) {
+  const word& at = word_at(name_of(address, block), bytes);
+  const std::optional<unsigned> wanted = list_[made_ - 1].write;
+  if (wanted && *wanted >= at.writes.size()) refuse("no_such_decision");
+  chosen_ = wanted.value_or(at.order.back());
+  if (chosen_ == at.order.back()) return;
+  std::memcpy(const_cast<void*>(address), at.writes[chosen_].is.data(), bytes);
+}
+
+void decisions::written_weakly(const void* address, std::size_t bytes, std::uint64_t block) {
+  const word_name name = name_of(address, block);
+  const std::byte* const end = name.second + bytes;
+  for (auto each = words_.begin(); each != words_.end();) {
+    const auto& [at, of] = *each;
+    const bool overlap =
+        at.first == name.first && at.second < end && name.second < at.second + of.bytes;
+    if (overlap) {
+      std::fprintf(trace_, "weak %lld %llu %zu\n", static_cast<long long>(at.first),
+                   static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(at.second)),
+                   of.bytes);
+    }
+    each = overlap ? words_.erase(each) : std::next(each);
+  }
 }
 
 // By it two runs are known to differ. A pointer is another number in each.
@@ -96,40 +184,53 @@ void decisions::print_value(const std::byte* begin, std::size_t bytes) {
 }
 
 void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
-                         observer::access kind, bool changed_memory, std::uint64_t state) {
+                         observer::access kind, bool changed_memory, std::uint64_t state,
+                         const char* order) {
   const auto* const begin = static_cast<const std::byte*>(address);
-  // Shared memory of all blocks may be at one address.
-  const bool is_global = allocations().find(address).has_value();
-  std::fprintf(trace_, "event %llu %u %c %lld %llu %zu ", static_cast<unsigned long long>(by.first),
-               by.second, letter_of(kind), is_global ? -1LL : static_cast<long long>(by.first),
-               static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes);
+  const word_name name = name_of(address, by.first);
+  word& at = word_at(name, bytes);
+  const unsigned seen = at.writes[chosen_].same_as;
+  std::fprintf(trace_, "event %llu %u %c %lld %llu %zu %u %s ",
+               static_cast<unsigned long long>(by.first), by.second, letter_of(kind),
+               static_cast<long long>(name.first),
+               static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes,
+               chosen_, order);
   print_value(begin, bytes);
+  if (kind != observer::access::load) {
+    const auto made = static_cast<unsigned>(at.writes.size());
+    at.writes.push_back({value(begin, begin + bytes), changed_memory ? made : seen});
+    at.order.insert(std::next(std::find(at.order.begin(), at.order.end(), chosen_)), made);
+  }
+  // Whoever reads plainly gets the last one in coherence order, as does the launch's end.
+  std::memcpy(const_cast<void*>(address), at.writes[at.order.back()].is.data(), bytes);
   if (changed_memory) {
     looks_.erase(by);
-    for (auto& [thread, seen] : looks_) {
-      if (!is_global && thread.first != by.first) continue;
-      const bool overlap =
-          std::any_of(seen.since_change.begin(), seen.since_change.end(), [&](const look& each) {
-            return each.address < begin + bytes && begin < each.address + each.bytes;
-          });
-      if (overlap) seen = {};
-    }
   } else if (state != 0) {
-    looks& mine = looks_[by];
-    mine.waits =
-        std::any_of(mine.since_change.begin(), mine.since_change.end(),
-                    [&](const look& each) { return each.address == begin && each.state == state; });
-    if (!mine.waits) mine.since_change.push_back({begin, bytes, state});
+    looks_[by].since_change.push_back({begin, state, name, seen});
   }
 }
 
-void decisions::barrier_opened(std::uint64_t block) {
-  std::fprintf(trace_, "barrier %llu\n", static_cast<unsigned long long>(block));
+void decisions::fenced(thread_name by, bool sequentially_consistent, bool at_block_scope) {
+  std::fprintf(trace_, "fence %llu %u %c%c\n", static_cast<unsigned long long>(by.first), by.second,
+               sequentially_consistent ? 's' : 'f', at_block_scope ? 'b' : 'd');
 }
 
-void decisions::lanes_met(std::uint64_t block, unsigned first, unsigned lanes) {
-  std::fprintf(trace_, "lanes %llu %u %u\n", static_cast<unsigned long long>(block), first, lanes);
+void decisions::barrier_opened(std::uint64_t block) {
+  std::fprintf(trace_, "barrier %llu ", static_cast<unsigned long long>(block));
+  const char* between = "";
+  for (const unsigned rank : std::exchange(arrived_[block], {})) {
+    std::fprintf(trace_, "%s%u", between, rank);
+    between = ",";
+  }
+  std::fputc('\n', trace_);
 }
+
+void decisions::lanes_met(std::uint64_t block, unsigned first, unsigned lanes, bool orders_memory) {
+  std::fprintf(trace_, "lanes %llu %u %u %d\n", static_cast<unsigned long long>(block), first,
+               lanes, orders_memory);
+}
+
+void decisions::stopped_early() { std::fprintf(trace_, "refused early\n"); }
 
 void decisions::refuse(const char* why) {
   std::fprintf(trace_, "refused %s\n", why);

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A run by a list of decisions in place of a seed: before each strong access (an atomic, a volatile
-// one) all threads of all blocks have come to their next one or wait, and the list says whose is
-// next. What happened is written down, for whoever makes the next list.
-//   LAB_PROVE_DECISIONS=FILE  the list: "block.thread", one per strong access; after its end the
-//                             first thread that can goes on
+// one) and each sequentially consistent fence all threads of all blocks have come to their next one
+// or wait, and the list says whose is next. What happened is written down, for whoever makes the
+// next list.
+//   LAB_PROVE_DECISIONS=FILE  the list: "block.thread", one per strong access and such fence, or
+//                             "block.thread/n": the access gets the value of the n-th write of its
+//                             word in this launch (0: what was there before), or, if it only
+//                             stores, has its place in the word's coherence order just after that
+//                             one. Without n it is the last one of that order. After the list's
+//                             end the first thread that can goes on.
 //   LAB_PROVE_TRACE=FILE      what happened goes there
 #pragma once
 
@@ -11,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,35 +34,80 @@ class decisions {
   void launch_begins(std::uint64_t blocks, std::uint64_t threads);
   // Whose strong access is next. Ends the process if the list names a thread that is not there.
   thread_name next(const std::vector<thread_name>& parked);
-  // Whether the thread has looked at memory twice from one state: it waits for what it has seen to
-  // change.
+  // The thread has come to a strong access; `state` is what it holds, or 0. If it has looked at
+  // this word from the same state before, and has written nothing since, then a round of a loop
+  // has found nothing, and the thread does not go on: in another execution the look that it had
+  // there gets another value.
+  void comes_to(thread_name by, const void* address, std::uint64_t state);
   bool waits(thread_name thread) const;
-  // A strong access has happened. `state`: what the thread held, if it may be waiting; else 0.
+  // All that the thread has seen in its last round is the last write of its word: so would the next
+  // round's looks be.
+  bool waits_in_vain(thread_name thread) const;
+  // A thread of the block has written plainly.
+  void changed(std::uint64_t block) {
+    std::erase_if(looks_, [&](const auto& each) { return each.first.first == block; });
+  }
+  // The thread accesses memory now: it finds there what was decided.
+  void access_begins(const void* address, std::size_t bytes, std::uint64_t block);
+  // Which write of the word that is, while the access lasts.
+  unsigned decided_write() const { return chosen_; }
+  // It has happened. `state`: as comes_to() had it. `order`: as it is written down.
   void accessed(thread_name by, const void* address, std::size_t bytes, observer::access kind,
-                bool changed_memory, std::uint64_t state);
+                bool changed_memory, std::uint64_t state, const char* order);
+  void fenced(thread_name by, bool sequentially_consistent, bool at_block_scope);
+  // A write that is no atomic one, to memory that strong accesses have used: nobody gets what was
+  // there before.
+  void written_weakly(const void* address, std::size_t bytes, std::uint64_t block);
+  // At the block's barrier, and then all have come that have not returned.
+  void arrives(thread_name by) { arrived_[by.first].push_back(by.second); }
   void barrier_opened(std::uint64_t block);
-  void lanes_met(std::uint64_t block, unsigned first, unsigned lanes);
+  void lanes_met(std::uint64_t block, unsigned first, unsigned lanes, bool orders_memory);
+  // Nobody goes on, and some have looked at what was overwritten: no execution ends so.
+  void stopped_early();
   // Ends the process, because of what is not explored.
   [[noreturn]] void refuse(const char* why);
 
  private:
+  // Memory, and where: -1 is global memory, else the number of the block whose shared memory it is.
+  using word_name = std::pair<std::int64_t, const std::byte*>;
+  using value = std::vector<std::byte>;
+  struct write {
+    value is;
+    unsigned same_as;  // this one; of an update that changed nothing the write whose value it kept
+  };
+  struct word {
+    std::size_t bytes = 0;
+    std::vector<write> writes;    // in the order in which they were executed; 0: the first value
+    std::vector<unsigned> order;  // coherence order
+  };
   struct look {
     const std::byte* address;
-    std::size_t bytes;
     std::uint64_t state;
+    word_name at;
+    unsigned seen;  // which write, as same_as has it
   };
   struct looks {
     std::vector<look> since_change;
     bool waits = false;
+    std::size_t round_begins = 0;
+  };
+  struct decision {
+    thread_name thread;
+    std::optional<unsigned> write;
   };
 
   decisions(const char* list, const char* trace);
   void print_value(const std::byte* begin, std::size_t bytes);
+  static word_name name_of(const void* address, std::uint64_t block);
+  word& word_at(const word_name& name, std::size_t bytes);
 
-  std::vector<thread_name> list_;
+  std::vector<decision> list_;
   std::size_t made_ = 0;
   std::FILE* trace_ = nullptr;
   std::map<thread_name, looks> looks_;
+  std::map<word_name, word> words_;
+  std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier
+  unsigned chosen_ = 0;
 };
 
 }  // namespace cpu_backend

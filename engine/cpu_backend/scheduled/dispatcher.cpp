@@ -101,7 +101,14 @@ void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& 
       }
     }
     if (!any_block) return;
-    if (!any_goes_on) return fail_as_deadlock(of, resident);
+    if (!any_goes_on) {
+      const bool in_vain = std::all_of(parked.begin(), parked.end(),
+                                       [&](const auto& each) { return list.waits_in_vain(each); });
+      if (in_vain) return fail_as_deadlock(of, resident);
+      list.stopped_early();
+      of.fail_first(cudaErrorLaunchTimeout);
+      return;
+    }
     const auto [block, rank] = list.next(parked);
     for (multiprocessor* each : resident) {
       if (!each->has_block() || each->block() != block) continue;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
@@ -136,8 +137,10 @@ void block_execution::go_on_with_another() {
 
 void block_execution::block_barrier(place at, bool orders_memory) {
   if (!at.surely_same(barrier_.called_from())) come_to_another_barrier(at);
-  if (!orders_memory) {
-    if (decisions* list = decisions::active()) list->refuse("stealing");
+  if (decisions* list = decisions::active()) {
+    if (!orders_memory) list->refuse("stealing");
+    multiprocessor& on = static_cast<multiprocessor&>(*this);
+    list->arrives({on.block(), thread_rank()});
   }
   observer::barrier_arrives(orders_memory);
   observer::thread_pauses();      // go_on_with_another ends the pause
@@ -181,9 +184,10 @@ void multiprocessor::hold_back_now() {
 
 // ---- A run by decisions
 
-void multiprocessor::wait_for_decision() {
-  if (!decisions::active()) return;
+void multiprocessor::wait_for_decision(const void* address) {
   const unsigned rank = thread_rank();
+  decisions::active()->comes_to({block_, rank}, address, address ? noted_state_ : 0);
+  const std::uint64_t state = std::exchange(noted_state_, 0);
   parked_.insert(std::lower_bound(parked_.begin(), parked_.end(), rank), rank);
   const auto all_are_parked = [&] {
     return all_have_started() && parked_.size() == running_ - barrier_.arrived() - warps_.waiting();
@@ -199,14 +203,16 @@ void multiprocessor::wait_for_decision() {
   }
   decided_ = nobody;
   parked_.erase(std::find(parked_.begin(), parked_.end(), rank));
+  state_before_access_ = address ? state : 0;
 }
 
 void multiprocessor::accessed_strongly(const void* address, std::size_t bytes,
-                                       observer::access kind, bool changed_memory) {
+                                       observer::access kind, bool changed_memory,
+                                       const char* order) {
   decisions* const list = decisions::active();
   if (!list) return;
-  list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory, noted_state_);
-  noted_state_ = 0;
+  list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory,
+                 state_before_access_, order);
 }
 
 // ---- Waiting by looking at memory again and again

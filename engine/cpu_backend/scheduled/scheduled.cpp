@@ -38,27 +38,66 @@ void progressed() {
 }
 
 void memory_changed() {
-  if (multiprocessor* on = this_multiprocessor) on->changed_memory();
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  on->changed_memory();
+  if (decisions* list = decisions::active()) list->changed(on->block());
 }
 
-void strong_access_begins() {
-  if (multiprocessor* on = this_multiprocessor) on->wait_for_decision();
+bool runs_by_decisions() { return decisions::active() != nullptr; }
+
+void strong_access_begins(const void* address, std::size_t bytes, const void* frame) {
+  multiprocessor* on = this_multiprocessor;
+  decisions* const list = decisions::active();
+  if (!on || !list) return;
+  on->note_state(frame);
+  on->wait_for_decision(address);
+  list->access_begins(address, bytes, on->block());
 }
 
 void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
-                        bool changed_memory) {
+                        bool changed_memory, const char* order) {
   if (multiprocessor* on = this_multiprocessor) {
-    on->accessed_strongly(address, bytes, kind, changed_memory);
+    on->accessed_strongly(address, bytes, kind, changed_memory, order);
   }
+}
+
+const char* order_in_words(bool acquires, bool releases, observer::scope within) {
+  constexpr const char* words[2][2][2] = {{{"-d", "-b"}, {"rd", "rb"}},
+                                          {{"ad", "ab"}, {"xd", "xb"}}};
+  return words[acquires][releases][within == observer::scope::block];
+}
+
+void sc_fence_begins() {
+  multiprocessor* on = this_multiprocessor;
+  if (on && decisions::active()) on->wait_for_decision(nullptr);
+}
+
+void fence_done(bool sequentially_consistent, observer::scope within) {
+  multiprocessor* on = this_multiprocessor;
+  decisions* const list = decisions::active();
+  if (!on || !list) return;
+  list->fenced({on->block(), on->thread_rank()}, sequentially_consistent,
+               within == observer::scope::block);
+}
+
+std::optional<unsigned> decided_write() {
+  const decisions* const list = decisions::active();
+  return list ? std::optional(list->decided_write()) : std::nullopt;
+}
+
+void written_weakly(const void* address, std::size_t bytes) {
+  decisions* const list = decisions::active();
+  if (list) list->written_weakly(address, bytes, this_multiprocessor->block());
 }
 
 void barrier_opened() {
   if (decisions* list = decisions::active()) list->barrier_opened(this_multiprocessor->block());
 }
 
-void lanes_met(unsigned first_rank, unsigned lanes) {
+void lanes_met(unsigned first_rank, unsigned lanes, bool orders_memory) {
   decisions* const list = decisions::active();
-  if (list) list->lanes_met(this_multiprocessor->block(), first_rank, lanes);
+  if (list) list->lanes_met(this_multiprocessor->block(), first_rank, lanes, orders_memory);
 }
 
 void give_turn_back() {

@@ -30,6 +30,7 @@ void done(const volatile void* address, unsigned bytes, atomic_access_kind kind,
     const racecheck::checker_synchronizes now;
     racecheck::event_consumer& consumer = racecheck::consumer();
     if (with == seq_cst) {
+      cpu_backend::scheduled::fence_done(true, scope::device);
       consumer.fenced(now.thread(), scope::device, true, racecheck::place_of(from));
     }
     cpu_backend::observer::atomic_operation operation;
@@ -42,8 +43,13 @@ void done(const volatile void* address, unsigned bytes, atomic_access_kind kind,
         kind != atomic_access_kind::load && (with == release || with == acq_rel || with == seq_cst);
     consumer.atomic_done(now.thread(), operation, racecheck::place_of(from));
   }
-  cpu_backend::scheduled::strong_access_done(const_cast<const void*>(address), bytes, kind,
-                                             changed);
+  cpu_backend::scheduled::strong_access_done(
+      const_cast<const void*>(address), bytes, kind, changed,
+      cpu_backend::scheduled::order_in_words(
+          kind != atomic_access_kind::store && with != relaxed && with != release,
+          kind != atomic_access_kind::load &&
+              (with == release || with == acq_rel || with == seq_cst),
+          scope::device));
   cpu_backend::scheduled::accessed(changed, from);
 }
 
@@ -56,7 +62,9 @@ extern "C" {
 void __tsan_atomic_thread_fence(int with) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (!racecheck::running_thread || with == relaxed) return;
+  if (with == seq_cst) cpu_backend::scheduled::sc_fence_begins();
   const racecheck::checker_synchronizes now;
+  cpu_backend::scheduled::fence_done(with == seq_cst, scope::device);
   racecheck::consumer().fenced(now.thread(), scope::device, with == seq_cst,
                                racecheck::place_of(HERE));
 }

@@ -90,7 +90,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), false);
   cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::load,
-                                             changed_memory);
+                                             changed_memory, "volatile");
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;
@@ -100,7 +100,9 @@ inline void on_volatile_write(const void* address, std::size_t bytes, const void
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), true);
   cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::store,
-                                             true);
+                                             true, "volatile");
+  // The program writes only after this call: nobody knows what.
+  cpu_backend::scheduled::written_weakly(address, bytes);
   cpu_backend::scheduled::progressed();
 }
 

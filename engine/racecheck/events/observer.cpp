@@ -88,7 +88,7 @@ void barrier_opens(const place& at) {
   consumer().barrier_opens(racecheck::place_of(at));
 }
 void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at) {
-  scheduled::lanes_met(first_rank, lanes);
+  scheduled::lanes_met(first_rank, lanes, orders_memory);
   if (!orders_memory) return;
   const checker_synchronizes now;
   consumer().lanes_meet(first_rank, lanes, racecheck::place_of(at));
@@ -103,12 +103,17 @@ void grid_barrier_passes() {
 }
 void fenced(const fence& done) {
   const checker_synchronizes now;
+  scheduled::fence_done(done.sequentially_consistent, done.within);
   consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
                     racecheck::place_of(done.called_from));
 }
 void atomic_begins(const void* address, std::size_t bytes) {
   if (!running_thread) return;
-  scheduled::strong_access_begins();
+  if (scheduled::runs_by_decisions()) {
+    __builtin_unwind_init();
+    plain_accesses.flush();  // they come before it, also for who asks what was written plainly
+    scheduled::strong_access_begins(address, bytes, __builtin_frame_address(0));
+  }
   if (!racecheck::weak_memory::active) return;
   const checker_works now;
   racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),

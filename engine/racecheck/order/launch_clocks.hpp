@@ -18,7 +18,9 @@ class launch_clocks {
   // Returns whether epochs start over again, so that those of earlier launches must be forgotten.
   bool begin_launch();
   // See synchronization.
-  void order_sc_fences() { actual_.order_sc_fences(); }
+  void order_sc_fences(bool exactly = false) { actual_.order_sc_fences(exactly); }
+  // In this launch from here on: an atomic has read from a write that is not the last one.
+  void stop_noting() { has_too_many_ = true; }
   // From here on nothing is noted, and no assumption is known.
   void stop_diagnosing() { diagnoses_ = false; }
   epoch launch_start() const { return actual_.launch_start(); }

@@ -157,7 +157,7 @@ void synchronization::see_pending_fences(block_state& block, thread_state& by, u
 void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by, scope within) {
   knowledge& mine = change(block, by, 0);
   if (within == scope::device) mine.happened_before.join(at_sc_fences_);
-  if (within == scope::block && at_sc_fences_of_block_.empty()) {
+  if (within == scope::block && at_sc_fences_of_block_.empty() && !notes_fences_of_block_) {
     // Most programs never come here, and no block's own fences were noted. So all of them count as
     // this block's: that lets reads see too much, which is allowed, and not too little.
     mine.happened_before.join(at_sc_fences_);
@@ -169,7 +169,9 @@ void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by
 
 void synchronization::note_sc_fence(const block_state& block, scope within, const known& now) {
   if (within == scope::device) at_sc_fences_ = now;  // which is after all of them
-  if (!at_sc_fences_of_block_.empty()) at_sc_fences_of_block_[block.number].join(now);
+  if (notes_fences_of_block_ || !at_sc_fences_of_block_.empty()) {
+    at_sc_fences_of_block_[block.number].join(now);
+  }
 }
 
 // A thread has a state of its own, and a message something to hand over, only once there is

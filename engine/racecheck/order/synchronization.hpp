@@ -27,7 +27,11 @@ class synchronization {
   // first assumption an earlier one is before a later one, if their scopes let them. (Else only
   // where something shows in which order they are: a race must not be missed because of the
   // schedule.)
-  void order_sc_fences() { orders_sc_fences_ = true; }
+  // `exactly`: also those at block scope are noted from the launch's begin on.
+  void order_sc_fences(bool exactly = false) {
+    orders_sc_fences_ = true;
+    notes_fences_of_block_ = exactly;
+  }
 
   // Its first epoch is `start`: all that is older is before the kernel's start.
   void begin_launch(epoch start);
@@ -118,6 +122,7 @@ class synchronization {
   // block may be at the next barrier before another has passed this one; none can be further on.
   std::array<std::vector<knowledge>, 2> at_grid_barrier_;
   bool orders_sc_fences_ = false;
+  bool notes_fences_of_block_ = false;
   known at_sc_fences_;  // what those of device scope have known
   std::unordered_map<std::uint32_t, known> at_sc_fences_of_block_;  // and those of any scope
   // The floors of all barriers of each block: also of those that are done.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/races/atomic_access_check.hpp"
 
+#include <optional>
+
+#include "cpu_backend/scheduled.hpp"
+
 namespace racecheck {
 
 void atomic_access_check::carry_volatile(thread_state& by, region& in, const std::byte* address,
@@ -17,6 +21,7 @@ void atomic_access_check::carry_volatile(thread_state& by, region& in, const std
     }
   });
   if (writes && locations[at].shape == shape) locations[at].last = made;
+  if (writes) earlier_.forget(locations.last_seen(in, address, locations[at]).location);
 }
 
 void atomic_access_check::check_plain(thread_state& by, const cell_access& now, bool writes) {
@@ -43,6 +48,8 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
   locations.use_messages(
       number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
   at.last = cell_record(cell_record::stamp_of(by), now.record.site(), 0);
+  earlier_.forget(locations.last_seen(now.in, now.address, at).location);
+  cpu_backend::scheduled::written_weakly(now.address, bytes_of_cell);
 }
 
 void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,
@@ -83,9 +90,12 @@ void atomic_access_check::check(thread_state& by, region& in,
                          cell_record::marks_of_atomic(shape, done.within));
   // What the operation carries is the first cell's.
   const object_number first = history_.make_location(in, in.cell_at(done.address), shape);
+  const std::optional<unsigned> decided = cpu_backend::scheduled::decided_write();
   const auto read_now = [&] {
     locations.use_message(first, shape, [&](const message& carries) {
-      clocks_.strong_read(block, by, carries, done.within, done.acquires, stores);
+      if (decided && !earlier_.is_last(carries, *decided)) clocks_.stop_noting();
+      const message& read = decided ? earlier_.read(carries, *decided) : carries;
+      clocks_.strong_read(block, by, read, done.within, done.acquires, stores);
     });
   };
   // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
@@ -107,7 +117,14 @@ void atomic_access_check::check(thread_state& by, region& in,
       if (reads && !is_after_what_it_reads) read_now();
       if (stores) {
         locations.use_message(first, shape, [&](message& carries) {
-          clocks_.strong_write(block, by, carries, done.within, done.releases, reads);
+          const auto write_now = [&](message& of) {
+            clocks_.strong_write(block, by, of, done.within, done.releases, reads);
+          };
+          if (decided) {
+            earlier_.add(carries, *decided, write_now);
+          } else {
+            write_now(carries);
+          }
           written = carries.last_write();
         });
       }

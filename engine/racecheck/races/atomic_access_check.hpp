@@ -8,6 +8,7 @@
 #include "cpu_backend/observer.hpp"
 #include "racecheck/events/sites.hpp"
 #include "racecheck/memory/access_history.hpp"
+#include "racecheck/memory/earlier_messages.hpp"
 #include "racecheck/order/launch_clocks.hpp"
 #include "racecheck/races/cell_access.hpp"
 #include "racecheck/races/conflict_check.hpp"
@@ -30,6 +31,7 @@ class atomic_access_check {
                       conflict_check& conflicts, synchronization_log& log)
       : clocks_(clocks), blocks_(blocks), history_(history), conflicts_(conflicts), log_(log) {}
 
+  void begin_launch() { earlier_.begin_launch(); }
   // An atomic operation on memory in `in`.
   void check(thread_state& by, region& in, const cpu_backend::observer::atomic_operation& done,
              site_number site);
@@ -50,6 +52,7 @@ class atomic_access_check {
   access_history& history_;
   conflict_check& conflicts_;
   synchronization_log& log_;
+  earlier_messages earlier_;
 };
 
 }  // namespace racecheck

@@ -32,6 +32,7 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   const bool epochs_start_over = clocks_.begin_launch();
   log_.begin_launch();
   unwritten_reads_.clear();
+  atomics_.begin_launch();
   const bool numbers_start_over = history_.begin_launch(memory_.bytes());
   if (epochs_start_over || numbers_start_over) memory_.forget_accesses();
   memory_.shared_memory_changed();

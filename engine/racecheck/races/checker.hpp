@@ -63,6 +63,9 @@ class checker final : public event_consumer {
   void runtime_called(const char*) override {}
   shadow_memory& memory() override { return memory_; }
 
+  // ---- A run by decisions whose fences have the order in which they are executed.
+  void order_sc_fences() { clocks_.order_sc_fences(true); }
+
   // ---- The weak form, in which no races are looked for, but if somebody asks.
   weak_memory& weak() { return weak_; }
   // To be called before the first launch. `looks_for_races`: as without it, and more slowly.

@@ -9,6 +9,8 @@
 //   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers
 //   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
 //   LAB_RACECHECK_SECONDS_OPTION=NAME  the option by which a user has set that, for the message
+//   LAB_PROVE_ORDERED_FENCES=1 sequentially consistent fences have the order in which they are
+//   executed
 // The weak form, in which plain reads get old values, and the exit status is the program's own:
 //   LAB_WEAK=1                 each the oldest one that it may get
 //   LAB_WEAK_SEED=N            each one that is drawn from those that it may get; N is also the
@@ -229,6 +231,7 @@ void begin_weak_form() {
     std::exit(2);
   }
   if (draws_weak_values() || is_set("LAB_WEAK")) begin_weak_form();
+  if (is_set("LAB_PROVE_ORDERED_FENCES")) checker::instance().order_sc_fences();
   on_exit(at_end, nullptr);
   pthread_atfork(
       nullptr, [] { has_child = true; }, note_child);

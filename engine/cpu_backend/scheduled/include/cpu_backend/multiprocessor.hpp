@@ -76,10 +76,11 @@ class multiprocessor : public block_execution {
       hold_back_now();
   }
   // Before a strong access, in a run by decisions: returns when it is this thread's turn.
-  void wait_for_decision();
+  // `address` is nullptr before a fence. The state of the thread has been noted.
+  void wait_for_decision(const void* address);
   // Such an access has happened.
   void accessed_strongly(const void* address, std::size_t bytes, observer::access kind,
-                         bool changed_memory);
+                         bool changed_memory, const char* order);
   // Here the scheduler may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.
@@ -109,6 +110,7 @@ class multiprocessor : public block_execution {
   bool has_fenced_ = false;  // since the block was held back last
   std::uint64_t held_back_ = 0;
   std::uint64_t noted_state_ = 0;
+  std::uint64_t state_before_access_ = 0;
   static constexpr unsigned nobody = ~0u;
   std::vector<unsigned> parked_;
   unsigned decided_ = nobody;

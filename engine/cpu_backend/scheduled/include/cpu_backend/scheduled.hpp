@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "cpu_backend/execution/kernel_fault.hpp"
 #include "cpu_backend/observer.hpp"
@@ -38,13 +39,25 @@ void accessed(bool changed_memory, const void* from);
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
-// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp).
-void strong_access_begins();
+bool runs_by_decisions();
+// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp). `frame` as
+// for note_state().
+void strong_access_begins(const void* address, std::size_t bytes, const void* frame);
 void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
-                        bool changed_memory);
+                        bool changed_memory, const char* order);
+// How a run by decisions writes down the order and the scope of an atomic.
+const char* order_in_words(bool acquires, bool releases, observer::scope within);
+// Before a sequentially consistent fence.
+void sc_fence_begins();
+void fence_done(bool sequentially_consistent, observer::scope within);
+// Between the two calls of a strong access, and in a run by decisions only: which write of its word
+// it reads, or is next to in coherence order.
+std::optional<unsigned> decided_write();
+// The running block has written so to memory that strong accesses have used.
+void written_weakly(const void* address, std::size_t bytes);
 // In such a run: who has waited for whom.
 void barrier_opened();
-void lanes_met(unsigned first_rank, unsigned lanes);
+void lanes_met(unsigned first_rank, unsigned lanes, bool orders_memory);
 // Another block may go on, whatever the thread is doing.
 void give_turn_back();
 
