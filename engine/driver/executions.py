@@ -291,6 +291,10 @@ class Execution:
         numbers = list(range(len(self.events)))
         return not numbers or next(self._fence_orders(numbers), None) is not None
 
+    def has_ordered_fences(self):
+        """Whether the order of fences may matter: two threads of one launch have sequentially consistent ones."""
+        return len({each.name for each in self.events if each.is_sc}) > 1
+
     def lists_by_fence_order(self):
         """The lists that lead to this execution, one for each order of the fences that the axioms allow."""
         numbers = list(range(len(self.events)))

@@ -160,7 +160,7 @@ def _confirmed(done, execution, findings, run):
     decisions = execution.decisions(range(len(execution.events)))
     if not findings or any(each["kind"] != "race" for each in findings):
         return done, decisions
-    if not execution.has_sc_fences():
+    if not execution.has_ordered_fences():
         return done, decisions
     again = None
     for decisions_so in execution.lists_by_fence_order():

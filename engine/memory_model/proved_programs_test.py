@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+"""What ./lab prove explores against the axioms: each execution of small programs once, and no other one.
+
+Executions in which program order and reads-from form a cycle are left out, as they are not explored.
+"""
+
+import os
+import random
+import tempfile
+import time
+import types
+import unittest
+
+from decided_runs import decided_run, names_of
+from engine.driver.executions import read_trace
+from engine.driver.proving import Exploration, run_decided
+from engine.memory_model import INITIAL, MemoryOrder, Program
+from engine.memory_model.axioms import Enumeration
+from engine.memory_model.random_programs import random_program_of_two_words
+from engine.memory_model.relation import Relation
+from weak_outcomes_test import words_of
+
+SEED = 40
+SIMULATED_COUNT = 100
+PERFORMED_COUNT = 20
+SECONDS_OF_RUN = 60
+
+RELAXED, ACQUIRE, RELEASE = MemoryOrder.relaxed, MemoryOrder.acquire, MemoryOrder.release
+
+
+def store_buffering(fence=None):
+    made = Program()
+    for number in (0, 1):
+        thread = made.thread(f"P{number}", number)
+        thread.write("xy"[number], RELAXED)
+        if fence:
+            thread.fence(fence)
+        thread.read("yx"[number], RELAXED)
+    return made
+
+
+def two_writes_each():
+    """2+2W."""
+    made = Program()
+    for number in (0, 1):
+        thread = made.thread(f"P{number}", number)
+        thread.write("xy"[number], RELAXED)
+        thread.write("yx"[number], RELAXED)
+    return made
+
+
+def two_writers_two_readers(order=ACQUIRE, fence=None):
+    """IRIW."""
+    made = Program()
+    for number in (0, 1):
+        made.thread(f"writer {number}", number).write("xy"[number], RELAXED)
+    for number in (0, 1):
+        thread = made.thread(f"reader {number}", number)
+        thread.read("xy"[number], order)
+        if fence:
+            thread.fence(fence)
+        thread.read("yx"[number], order)
+    return made
+
+
+def stale_read_orders_the_fences():
+    """What a read did not see says which fence came first: no race, and no read of one shows it."""
+    made = Program()
+    one, other = made.thread("one", 0), made.thread("other", 1)
+    one.write("data")
+    one.fence()
+    one.read("p", RELAXED)
+    other.write("p", RELAXED)
+    other.fence()
+    other.read("p", RELAXED)
+    return made
+
+
+# The number of executions follows from the memory model: (x, y) may be read as ...
+LITMUS = {
+    "store buffering": (store_buffering(), 4),
+    "store buffering, acq_rel fences": (store_buffering(MemoryOrder.acq_rel), 4),
+    "store buffering, sc fences": (store_buffering(MemoryOrder.seq_cst), 3),
+    "2+2W": (two_writes_each(), 4),
+    "IRIW": (two_writers_two_readers(), 16),
+    "IRIW, sc fences": (two_writers_two_readers(RELAXED, MemoryOrder.seq_cst), 15),
+}
+
+
+class Expected:
+    """The executions of a program that the axioms allow, without the cycles."""
+
+    def __init__(self, made):
+        self.model = Enumeration(made)
+        self.names = names_of(made)
+        before = self._before()
+        self.graphs, self.races = set(), False
+        for execution in self.model.executions({}):
+            reads_from = Relation(
+                len(self.model.events),
+                (
+                    (self.model.last[write].number, self.model.first[read].number)
+                    for read, write in execution.sources.items()
+                    if write != INITIAL
+                ),
+            )
+            if (before | reads_from).is_acyclic():
+                self.graphs.add(self._graph(execution))
+                self.races |= bool(self.model.races(execution))
+
+    def _before(self):
+        """Program order, and what comes before a barrier before what comes after it."""
+        order = self.model.program_order
+        return order | order.then(self.model.barriers).then(order)
+
+    def _graph(self, execution):
+        """As engine.driver.executions has it."""
+        parts = []
+        for one, name in self.names.items():
+            if one.reads:
+                parts.append((name, self.names.get(execution.sources[one])))
+            else:
+                parts.append((name,))
+        for left, right in execution.coherence.pairs():
+            one, other = (self.model.events[each].operation for each in (left, right))
+            if one in self.names and other in self.names and not (one.reads and other.reads):
+                parts.append(("place", self.names[one], self.names[other]))
+        return frozenset(parts)
+
+
+def explored(run):
+    exploration = Exploration()
+    exploration.run_all(run, 100_000, time.monotonic() + 500)
+    return exploration
+
+
+def simulated(made):
+    """An Exploration of the program whose runs `decided_run` makes, with the races that the axioms know."""
+    racing = {}
+
+    def run(decisions, _orders_fences):
+        trace, sources = decided_run(made, decisions)
+        key = frozenset(sources.items())
+        if key not in racing:
+            model = Enumeration(made)
+            racing[key] = any(map(model.races, model.executions(sources)))
+        findings = [{"kind": "race"}] if racing[key] else []
+        report = {"findings": findings, "forgotten_reads": 0, "failed_launches": 0}
+        report |= {"ended_in_kernel": False, "ended_by_time": False}
+        return types.SimpleNamespace(code=0, report=report, output=""), read_trace(trace)
+
+    return explored(run)
+
+
+def performed(made, folder):
+    """An Exploration of the program that the CPU backend performs."""
+    options = [str(word) for word in words_of(made)]
+
+    def run(decisions, orders_fences):
+        program = os.environ["ONE_PROGRAM"]
+        return run_decided(program, options, decisions, SECONDS_OF_RUN, folder, orders_fences)
+
+    return explored(run)
+
+
+class ProvedPrograms(unittest.TestCase):
+    def agrees(self, made, exploration):
+        """Returns whether it has a race."""
+        listing = "\n".join(map(repr, made.operations))
+        expected = Expected(made)
+        self.assertEqual(bool(exploration.failed), expected.races, listing)
+        if not expected.races:
+            self.assertEqual(exploration.executions, expected.graphs, listing)
+        return expected.races
+
+    def test_litmus_tests(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, (made, count) in LITMUS.items():
+                with self.subTest(program=name):
+                    self.assertEqual(len(Expected(made).graphs), count)
+                    self.agrees(made, simulated(made))
+                    self.agrees(made, performed(made, folder))
+
+    def test_a_race_that_an_order_of_the_fences_excludes_is_none(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = stale_read_orders_the_fences()
+            one, other = made.threads
+            other.read("data")  # behind a fence that may be first: a race
+            self.assertTrue(self.agrees(made, performed(made, folder)))
+
+    def test_random_programs(self):
+        generator = random.Random(SEED)
+        racing = 0
+        for _ in range(SIMULATED_COUNT):
+            made = random_program_of_two_words(generator)
+            racing += self.agrees(made, simulated(made))
+        self.assertGreater(racing, SIMULATED_COUNT // 10)
+        self.assertLess(racing, SIMULATED_COUNT // 2)
+
+    def test_random_programs_on_the_cpu_backend(self):
+        generator = random.Random(SEED + 1)
+        racing = 0
+        with tempfile.TemporaryDirectory() as folder:
+            for _ in range(PERFORMED_COUNT):
+                made = random_program_of_two_words(generator)
+                racing += self.agrees(made, performed(made, folder))
+        self.assertLess(racing, PERFORMED_COUNT)
+
+
+if __name__ == "__main__":
+    unittest.main()

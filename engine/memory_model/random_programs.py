@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small programs from a seed: two to four threads in two blocks, data, a flag, fences, barriers."""
+"""Small programs from a seed: two to four threads in two blocks, data, one strong word or two, fences, barriers."""
 
 from engine.memory_model.program import Kind, MemoryOrder, Program, ThreadScope
 
@@ -69,3 +69,62 @@ def _random_operation(generator, thread):
         thread.write("data")
     else:
         thread.read("data")
+
+
+# Above these, to enumerate all orders of the writes takes seconds.
+LARGEST_OF_TWO_WORDS = {"operations": 9, "reads": 4, "writes": 5, "fences": 3}
+
+
+def random_program_of_two_words(generator):
+    """One with two words that strong accesses use, and no others, and at times data: store buffering, IRIW, 2+2W."""
+    while True:
+        made = _random_program_of_two_words(generator)
+        operations = made.operations
+        counts = {
+            "operations": len(operations),
+            "reads": sum(one.reads for one in operations),
+            "writes": sum(one.writes for one in operations),
+            "fences": sum(one.order is MemoryOrder.seq_cst for one in operations),
+        }
+        if all(counts[what] <= most for what, most in LARGEST_OF_TWO_WORDS.items()):
+            return made
+
+
+def _random_program_of_two_words(generator):
+    made = Program("random program of two words")
+    blocks = [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
+    with_barriers, with_data = generator.random() < 0.3, generator.random() < 0.4
+    scopes = (ThreadScope.device,) * 9 + (ThreadScope.block,)
+    relaxed, acquire = MemoryOrder.relaxed, MemoryOrder.acquire
+    release, acq_rel = MemoryOrder.release, MemoryOrder.acq_rel
+    for number, block in enumerate(blocks):
+        thread = made.thread(f"P{number}", block)
+        length = generator.randint(1, 4)
+        barrier_at = None
+        if with_barriers and blocks.count(block) > 1:
+            barrier_at = generator.randrange(length + 1)
+        for position in range(length + 1):
+            if position == barrier_at:
+                thread.barrier()
+            if position == length:
+                break
+            scope, word = generator.choice(scopes), generator.choice("xy")
+            what = generator.choices(
+                ("fence", "update", "read", "write", "read data", "write data"),
+                weights=(20, 15, 35, 30, *((8, 8) if with_data else (0, 0))),
+            )[0]
+            if what == "fence":
+                orders = (acq_rel, MemoryOrder.seq_cst, MemoryOrder.seq_cst)
+                thread.fence(generator.choice(orders), scope)
+            elif what == "update":
+                order = generator.choice((relaxed, acquire, release, acq_rel))
+                thread.read_modify_write(word, order, scope)
+            elif what == "read":
+                thread.read(word, generator.choice((relaxed, acquire)), scope)
+            elif what == "write":
+                thread.write(word, generator.choice((relaxed, release)), scope)
+            elif what == "read data":
+                thread.read("data")
+            else:
+                thread.write("data")
+    return made

@@ -29,6 +29,20 @@ char letter_of(observer::access kind) {
   return '?';
 }
 
+// The linker hands the standard library's memory functions to the observer: what is copied here
+// would be the running thread's doing. So byte by byte, which no compiler makes one of them.
+std::vector<std::byte> value_at(const std::byte* address, std::size_t bytes) {
+  std::vector<std::byte> value(bytes);
+  const auto* const from = static_cast<const volatile std::byte*>(address);
+  for (std::size_t i = 0; i < bytes; ++i) value[i] = from[i];
+  return value;
+}
+
+void set_value(const void* address, const std::vector<std::byte>& value) {
+  auto* const to = static_cast<volatile std::byte*>(const_cast<void*>(address));
+  for (std::size_t i = 0; i < value.size(); ++i) to[i] = value[i];
+}
+
 [[noreturn]] void end(const char* sentence, const char* file) {
   std::fprintf(stderr, "%s: %s\n", file, sentence);
   std::exit(2);
@@ -139,7 +153,7 @@ decisions::word& decisions::word_at(const word_name& name, std::size_t bytes) {
   }
   word& made = words_[name];
   made.bytes = bytes;
-  made.writes.push_back({value(begin, begin + bytes), 0});
+  made.writes.push_back({value_at(begin, bytes), 0});
   made.order.push_back(0);
   return made;
 }
@@ -150,7 +164,7 @@ void decisions::access_begins(const void* address, std::size_t bytes, std::uint6
   if (wanted && *wanted >= at.writes.size()) refuse("no_such_decision");
   chosen_ = wanted.value_or(at.order.back());
   if (chosen_ == at.order.back()) return;
-  std::memcpy(const_cast<void*>(address), at.writes[chosen_].is.data(), bytes);
+  set_value(address, at.writes[chosen_].is);
 }
 
 void decisions::written_weakly(const void* address, std::size_t bytes, std::uint64_t block) {
@@ -198,11 +212,11 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   print_value(begin, bytes);
   if (kind != observer::access::load) {
     const auto made = static_cast<unsigned>(at.writes.size());
-    at.writes.push_back({value(begin, begin + bytes), changed_memory ? made : seen});
+    at.writes.push_back({value_at(begin, bytes), changed_memory ? made : seen});
     at.order.insert(std::next(std::find(at.order.begin(), at.order.end(), chosen_)), made);
   }
   // Whoever reads plainly gets the last one in coherence order, as does the launch's end.
-  std::memcpy(const_cast<void*>(address), at.writes[at.order.back()].is.data(), bytes);
+  set_value(address, at.writes[at.order.back()].is);
   if (changed_memory) {
     looks_.erase(by);
   } else if (state != 0) {
