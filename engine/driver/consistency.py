@@ -55,7 +55,7 @@ class Graph:
         self.coherence = coherence
 
     def fence_orders(self):
-        """The orders of the sequentially consistent fences that the axioms allow, as lists. None: inconsistent."""
+        """The orders of sequentially consistent fences that the axioms allow; none: it is inconsistent."""
         if not (self._is_atomic() and self._is_coherent_by_location()):
             return
         self._relate()
@@ -163,9 +163,7 @@ class Graph:
                 continue
             source = self.sources[each]
             observes = (
-                event.kind != "S"
-                and source is not None
-                and morally_strong(events[source], event)
+                event.kind != "S" and source is not None and morally_strong(events[source], event)
             )
             if observes:
                 chain = self.observed.get(source, 0) if events[source].kind == "U" else 0
@@ -222,7 +220,7 @@ class Graph:
         """The axioms Coherence and Causality."""
         if before is None:
             return False
-        for word, order in self.coherence.items():
+        for order in self.coherence.values():
             place = {each: i for i, each in enumerate(order)}
             for each in order:
                 bits = self._all_before(before, each)

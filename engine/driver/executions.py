@@ -2,8 +2,8 @@
 """What a run by a list of decisions did, as a graph: which strong access took what which other one wrote.
 
 Two runs with the same graph are one execution. `alternatives` gives the lists of decisions that let one
-access take something else; followed from every execution, they lead to all of them (docs/internals/racecheck.md
-says why).
+access take something else; followed from every execution, they lead to all of them, as
+docs/internals/racecheck.md says.
 """
 
 import re
@@ -16,7 +16,8 @@ LINE = re.compile(
     r"launch (?P<blocks>\d+) (?P<threads>\d+)|event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) "
     r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) (?P<source>\d+) (?P<order>[-arx][db]|volatile) "
     r"(?P<value>\w+)|fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
-    r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|"
+    r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
+    r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|"
     r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
 )
 
@@ -226,9 +227,7 @@ class Execution:
 
     def values(self):
         """Of each event its kind and value, by name."""
-        return {
-            name: (event.kind, event.value) for name, event in zip(self.names, self.events)
-        }
+        return {name: (event.kind, event.value) for name, event in zip(self.names, self.events)}
 
     def follows(self, prefix):
         """Whether it goes on from the prefix, whose last event may be of another kind."""
@@ -284,16 +283,21 @@ class Execution:
             if word[0] == launch
         }
         return Graph(
-            events or self.events, chosen, self.trace.ordered, sources or self.trace.sources, coherence
+            events or self.events,
+            chosen,
+            self.trace.ordered,
+            sources or self.trace.sources,
+            coherence,
         ).fence_orders()
 
     def is_consistent(self):
         numbers = list(range(len(self.events)))
         return not numbers or next(self._fence_orders(numbers), None) is not None
 
-    def has_ordered_fences(self):
-        """Whether the order of fences may matter: two threads of one launch have sequentially consistent ones."""
-        return len({each.name for each in self.events if each.is_sc}) > 1
+    def has_fences_to_order(self):
+        """Whether two threads have sequentially consistent fences, all of them in the last launch."""
+        names = {each.name for each in self.events if each.is_sc}
+        return len(names) > 1 and all(launch == len(self.trace.shapes) for launch, _ in names)
 
     def lists_by_fence_order(self):
         """The lists that lead to this execution, one for each order of the fences that the axioms allow."""
@@ -302,7 +306,7 @@ class Execution:
         return [self.decisions(each) for each in linear if each is not None]
 
     def _linear(self, numbers, fence_order, changed=None, source=None):
-        """The numbers, each after what it comes after, and the fences in this order; None: there is no way."""
+        """The numbers, each after what it comes after, and the fences in this order; None: no way."""
         before = {i: self.happened[i] for i in numbers}
         if changed is not None:
             before[changed] = self.trace.before[changed] | (0 if source is None else 1 << source)
@@ -319,7 +323,7 @@ class Execution:
         return linear
 
     def alternatives(self, is_known):
-        """Prefixes, in each of which the last access takes something else; none whose graph is_known(graph)."""
+        """Prefixes, in each of which the last access takes something else; none that is_known(graph)."""
         for i, event in enumerate(self.events):
             if event.kind == "F":
                 continue
@@ -338,7 +342,9 @@ class Execution:
 
         All events that do not come after it are in, unless they contradict it.
         """
-        kept = sum(1 << k for k in range(len(self.events)) if k != i and not self._comes_after(k, i))
+        kept = sum(
+            1 << k for k in range(len(self.events)) if k != i and not self._comes_after(k, i)
+        )
         base = closed(self.trace.before[i], self.happened)
         if source is not None:
             base |= self.happened[source] | 1 << source
@@ -367,7 +373,10 @@ class Execution:
             if bits in seen:
                 continue
             seen.add(bits)
-            named = (self.names[i], self._first[events[i].word] if source is None else self.names[source])
+            named = (
+                self.names[i],
+                self._first[events[i].word] if source is None else self.names[source],
+            )
             graph = frozenset(
                 [
                     *(self._node(k, self.trace.sources[k]) for k in bits_of(bits)),
@@ -382,7 +391,10 @@ class Execution:
                 yield Prefix(
                     self.decisions(linear, coherence, sources),
                     graph,
-                    {self.names[k]: (self.events[k].kind, self.events[k].value) for k in bits_of(bits)},
+                    {
+                        self.names[k]: (self.events[k].kind, self.events[k].value)
+                        for k in bits_of(bits)
+                    },
                     self.names[i],
                     kind,
                     lambda other: self.others(i, source, other, is_known),

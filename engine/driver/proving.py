@@ -48,9 +48,9 @@ def run_decided(program, options, decisions, timeout, folder, orders_fences=Fals
 class Exploration:
     """What is known after some runs, and what is still to be run.
 
-    All executions are found. Take the run that has most in common with one that was not. Let the first access
-    that differs take what it takes there: what they have in common stays, so this is part of the largest prefixes
-    of which one was run (`alternatives`), and that run has more in common.
+    All executions are found. Take the run that has most in common with one that was not. Let the first
+    access that differs take what it takes there: what they have in common stays, so this is in one of the
+    largest prefixes that are run (`alternatives`), and that run has more in common.
     """
 
     def __init__(self):
@@ -122,11 +122,11 @@ class Exploration:
         findings = done.report["findings"] if done.report else []
         if (is_complete and problem_of(done, 0)) or findings:
             done, decisions = _confirmed(done, execution, findings, run)
-            if done.report is None or done.report["findings"] or problem_of(done, 0):
-                if is_complete or done.report is None or done.report["findings"]:
-                    self.executions.add(execution.graph())
-                    self.failed = done, decisions
-                    return
+            races = done.report is None or done.report["findings"]
+            if races or (is_complete and problem_of(done, 0)):
+                self.executions.add(execution.graph())
+                self.failed = done, decisions
+                return
         if prefix is None:
             values = execution.graph(), execution.values()
             if self._first is None:
@@ -154,13 +154,13 @@ class Exploration:
 def _confirmed(done, execution, findings, run):
     """The run in which a race is one, and its decisions; a run without one if there is none.
 
-    The race checker knows which fence came first only where a read shows it. Where a read of an older value does,
-    the axioms have to say which orders there may be, and in each of these it judges anew.
+    The race checker knows which fence came first only where a read shows it. Where a read of an older value
+    does, the axioms have to say which orders there may be, and in each of these it judges anew.
     """
     decisions = execution.decisions(range(len(execution.events)))
     if not findings or any(each["kind"] != "race" for each in findings):
         return done, decisions
-    if not execution.has_ordered_fences():
+    if not execution.has_fences_to_order():
         return done, decisions
     again = None
     for decisions_so in execution.lists_by_fence_order():
@@ -221,7 +221,8 @@ def say_explored(explored):
     if explored.has_weak_writes:
         say(f"explored: {what}")
         say(
-            "not proved: of words that are accessed both atomically and otherwise, older values were not explored"
+            "not proved: of words that are accessed both atomically and otherwise, "
+            "older values were not explored"
         )
     else:
         say(f"proved: {what}")

@@ -54,7 +54,10 @@ class _Run:
         self._numbers = {INITIAL: 0, **{one: i + 1 for i, one in enumerate(made.operations)}}
         self._positions = dict.fromkeys(made.threads, 0)
         self._meeting_of = {one: all_of for all_of in made.meetings() for one in all_of}
-        self._writes, self._order = {}, {}  # of each word: in the order of the run, in coherence order
+        self._writes, self._order = (
+            {},
+            {},
+        )  # of each word: in the order of the run, in coherence order
         self._go_on()
 
     def _next(self, thread):

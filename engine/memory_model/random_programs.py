@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small programs from a seed: two to four threads in two blocks, data, one strong word or two, fences, barriers."""
+"""Small programs from a seed: two to four threads in two blocks, data, strong words, fences, barriers."""
 
 from engine.memory_model.program import Kind, MemoryOrder, Program, ThreadScope
 
@@ -76,7 +76,7 @@ LARGEST_OF_TWO_WORDS = {"operations": 9, "reads": 4, "writes": 5, "fences": 3}
 
 
 def random_program_of_two_words(generator):
-    """One with two words that strong accesses use, and no others, and at times data: store buffering, IRIW, 2+2W."""
+    """One with two words that only strong accesses use, and data at times: store buffering, IRIW, 2+2W."""
     while True:
         made = _random_program_of_two_words(generator)
         operations = made.operations
