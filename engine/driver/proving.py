@@ -216,7 +216,7 @@ def say_explored(explored):
         result = f"{len(explored.results)} different outputs"
     what = f"{executions} of {shape_in_words(explored.shapes)}; no race, no fault; {result}"
     bounds = "this grid, these inputs; all blocks are resident from the start"
-    waits = "of a loop that waits its last round"
+    waits = "no round of a waiting loop that leaves its thread as it was"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
     if explored.has_weak_writes:
         say(f"explored: {what}")
