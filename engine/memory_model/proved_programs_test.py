@@ -11,15 +11,14 @@ import time
 import types
 import unittest
 
-from decided_runs import decided_run, names_of
-from weak_outcomes_test import words_of
-
 from engine.driver.executions import read_trace
 from engine.driver.proving import Exploration, run_decided
 from engine.memory_model import INITIAL, MemoryOrder, Program
 from engine.memory_model.axioms import Enumeration
+from engine.memory_model.decided_runs import decided_run, names_of
 from engine.memory_model.random_programs import random_program_of_two_words
 from engine.memory_model.relation import Relation
+from engine.memory_model.weak_outcomes_test import words_of
 
 SEED = 40
 SIMULATED_COUNT = 100
