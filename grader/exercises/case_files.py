@@ -36,6 +36,7 @@ class CaseResult:
         self.error = None  # a CudaError
         self.is_done = False
         self.microseconds: Optional[float] = None
+        self.nanoseconds: Optional[tuple] = None  # of the student's call and of the solution's
         self.returned: Optional[int] = None  # a program's exit code
 
 
@@ -115,6 +116,8 @@ def _take(result, words):
         result.error = CudaError(words[1], " ".join(words[2:]))
     elif words[0] == "microseconds":
         result.microseconds = float(words[1])
+    elif words[0] == "nanoseconds":
+        result.nanoseconds = tuple(map(int, words[1:]))
     elif words[0] == "returned":
         result.returned = int(words[1])
         result.is_done = result.returned == 0

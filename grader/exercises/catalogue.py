@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The exercises that there are: a folder with an exercise.json is one."""
 
+import math
 import os
 import pathlib
 import re
@@ -14,6 +15,9 @@ from grader.paths import ROOT
 PROGRAM = "program"  # the student writes main() as well
 KINDS = ("write", "repair", PROGRAM)
 PARTS = ("results", "races", "limits")
+SPEED = "speed"  # points that are given on a GPU only, and so no part of a check
+OF_SPEED = ("points", "all_up_to", "none_from")
+MOST_POINTS = 1000
 
 
 class Exercise(NamedTuple):
@@ -78,6 +82,11 @@ class Exercise(NamedTuple):
         return self.facts.get("limits", [])
 
     @property
+    def speed(self):
+        """The rule for points for speed, or None if there are none."""
+        return self.facts.get(SPEED)
+
+    @property
     def has_streams(self):
         """Whether it is judged in several orders of the streams that it creates."""
         return self.facts.get("streams", False)
@@ -86,6 +95,26 @@ class Exercise(NamedTuple):
     def parts(self):
         """What it is judged by. Limits without points are a gate: a solution keeps them."""
         return [part for part in PARTS if part in self.points or (part == "limits" and self.limits)]
+
+
+def with_speed(exercise):
+    """The exercise with its points for speed among its points, if there are any. Raises CommandError."""
+    rule = exercise.speed
+    if rule is None:
+        return exercise
+    numbers = [rule.get(key) for key in OF_SPEED] if isinstance(rule, dict) else []
+    is_whole = len(numbers) == len(rule) and all(type(each) in (int, float) for each in numbers)
+    if not is_whole or type(numbers[0]) is not int or not 0 < numbers[0] <= MOST_POINTS:
+        numbers = []
+    if not numbers or not 1 <= numbers[1] < numbers[2] < math.inf:
+        raise CommandError(
+            f"{exercise.title}: the speed in its exercise.json needs points from 1 to {MOST_POINTS}, and "
+            "all_up_to, which is at least 1 and less than none_from."
+        )
+    if exercise.is_program:
+        raise CommandError(f"{exercise.title}: a whole program can get no points for speed.")
+    points = {**exercise.points, SPEED: rule["points"]}
+    return exercise._replace(facts={**exercise.facts, "points": points})
 
 
 def driver_target(name):

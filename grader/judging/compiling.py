@@ -44,16 +44,24 @@ TOO_MUCH = {
 }
 
 
+# Under this name runner.cu knows the driver of the course's solution, if one is linked to be timed.
+SOLUTION_MAIN = "solution_driver_main"
+
+
 class Program(NamedTuple):
     path: pathlib.Path
     readable: tuple  # what it must be able to read when it runs
     is_for_gpu: bool = False
 
 
-def compiled_alone(sandbox, build, exercise, source, folder, form):
-    """The submission's Program, made in the empty folder `folder`. Raises NotCompiled."""
-    recipe = _Recipe(build, exercise, source, folder, form)
-    readable = (source, *readable_for_compilers(build, exercise))
+def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None):
+    """The submission's Program, made in the empty folder `folder`. Raises NotCompiled.
+
+    `solution` is what solution_object() has made, if it is to be timed with the submission.
+    """
+    beside = [solution] if solution else []
+    recipe = _Recipe(build, exercise, source, folder, form, beside)
+    readable = (source, *beside, *readable_for_compilers(build, exercise))
     access = Access(folder, readable, may_change_modes=True)
     preprocess, *steps, link = recipe.steps()
     _run_step(sandbox, preprocess, access, recipe)
@@ -74,13 +82,41 @@ def compiled_alone(sandbox, build, exercise, source, folder, form):
     lines = objections_to_symbols(symbols, libraries, is_by_nvcc)
     if lines:
         raise NotCompiled(lines)
-    if not is_by_nvcc:
-        names = ["# objcopy takes no empty file", *names_to_keep(symbols, libraries)]
-        recipe.kept_names.write_text("\n".join(names), encoding="utf-8")
-        for step in recipe.sealing_steps():
-            _run_step(sandbox, step, access, recipe)
+    if not is_by_nvcc or solution:
+        keep = names_to_keep(symbols, libraries)
+        if is_by_nvcc:  # whose link takes the first of two definitions of a template's function
+            keep = [name for name in keep if name in libraries.asked_for]
+        _seal(sandbox, access, recipe, keep)
     _run_step(sandbox, link, access, recipe)
     return Program(recipe.program, (recipe.program, source))
+
+
+def solution_object(sandbox, build, exercise, source, folder, form):
+    """The path of an object file of the course's solution and of its driver, made in the empty folder
+    `folder`. It gives others the driver's main() alone, as SOLUTION_MAIN, and so can be linked with a
+    submission, whose functions and kernels have the same names. Raises NotCompiled."""
+    recipe = _Recipe(build, exercise, source, folder, form)
+    access = Access(
+        folder, (source, *readable_for_compilers(build, exercise)), may_change_modes=True
+    )
+    *steps, _ = recipe.steps()
+    for step in [*steps, *recipe.steps_to_join_driver(SOLUTION_MAIN)]:
+        _run_step(sandbox, step, access, recipe)
+    compiled = recipe.work / "0.o"
+    names = sandbox.run(["nm", "-P", str(compiled)], access, limits=LIMITS)
+    libraries = libraries_of(recipe)
+    shared = names_to_keep(symbols_of(names.output), libraries)
+    keep = [SOLUTION_MAIN, *(name for name in shared if name not in libraries.asked_for)]
+    _seal(sandbox, access, recipe, keep)
+    return compiled
+
+
+def _seal(sandbox, access, recipe, names):
+    """Has the object file give others nothing but these names."""
+    lines = ["# objcopy takes no empty file", *names]
+    recipe.kept_names.write_text("\n".join(lines), encoding="utf-8")
+    for step in recipe.sealing_steps():
+        _run_step(sandbox, step, access, recipe)
 
 
 def _run_step(sandbox, step, access, recipe):
@@ -109,8 +145,8 @@ def _without_folders(text, work, source):
 class _Recipe(Recipe):
     """The course's own recipe, for a folder of its own and an interpreter that the sandbox can see."""
 
-    def __init__(self, build, exercise, source, folder, form):
-        objects = linked_first(build, exercise)
+    def __init__(self, build, exercise, source, folder, form, beside=()):
+        objects = [*linked_first(build, exercise), *map(str, beside)]
         super().__init__(build.place, build.compile_settings, [str(source)], form, objects=objects)
         self.work = folder.resolve()
         self.program = self.work / "program"
@@ -151,6 +187,16 @@ class _Recipe(Recipe):
         return [
             ["ld", "-r", "--force-group-allocation", compiled, "-o", merged],
             ["objcopy", names, merged, compiled],
+        ]
+
+    def steps_to_join_driver(self, main):
+        """The commands after which the object file has the exercise's driver in it, whose main() is
+        called `main`."""
+        compiled, joined = str(self.work / "0.o"), str(self.work / "joined.o")
+        driver = ["--whole-archive", str(self.libraries[0]), "--no-whole-archive"]
+        return [
+            ["ld", "-r", compiled, *driver, "-o", joined],
+            ["objcopy", "--redefine-sym", f"main={main}", joined, compiled],
         ]
 
     def _with_ours_first(self, link):

@@ -68,7 +68,7 @@ OF_A_CASE = Limits(seconds=10)
 OF_A_SCHEDULE = Limits(seconds=SECONDS)
 FEW_SCHEDULES = 4  # if a race is not what is judged
 INTERRUPTED = (2, 3, 4, 5)  # seeds of schedules in which other blocks go on between two atomics
-MOST_RESULTS = 64 << 20  # bytes of a file of results
+MOST_RESULTS = 64 << 20  # bytes of a file of results, unless a program may write more
 # What the backend is told if the time of processors decides: by the clock a launch that does not end would
 # come to another end on a machine that is busy.
 NEVER = 1_000_000  # seconds
@@ -104,6 +104,7 @@ class ExerciseCases(NamedTuple):
     # {a case's name: plausibility.work_of the solution}, both times together; None: not judged.
     least_work: Optional[dict] = None
     secret: Optional[SecretCase] = None  # what a grade counts besides the counted case
+    timed: Optional[object] = None  # what a grade times, a speed_runs.Timed
 
     @property
     def runs_of_each(self):
@@ -262,7 +263,8 @@ class Judge:
             {"LAB_TIMEOUT": str(stuck), VARIABLE: str(records), **settings},
             limits,
         )
-        results = read_results(content_of(folder / "results", MOST_RESULTS))
+        most = max(MOST_RESULTS, limits.files)
+        results = read_results(content_of(folder / "results", most))
         return CasesRun(
             run.code, run.output, run.limit, records_of(records), results, report_in(run.report)
         )

@@ -5,9 +5,11 @@ Each process has one case, in the form that the race checker sees: there the sam
 give the same results.
 """
 
+import contextlib
 import shutil
 
 from grader.judging.compiling import compiled_alone
+from grader.judging.gpu_turns import GPU_TURNS
 from grader.judging.programs import OBSERVED, ORDINARY
 from grader.judging.runner import TIME, OutOfTime, Runner
 from grader.sandbox.sandboxed_run import Access, SandboxFailed
@@ -32,6 +34,7 @@ class SandboxRunner(Runner):
         self.sandbox, self.builds, self.folder = sandbox, builds, folder
         self.folders, self.seconds = 0, 0.0
         self.programs = {}  # {a form's prefix: its Program}
+        self.has_gpu_alone = False
         super().__init__(builds.cpu, exercise, self._copy_of(source))
 
     def _copy_of(self, source):
@@ -68,9 +71,29 @@ class SandboxRunner(Runner):
         """Raises NotCompiled."""
         return self._compiled(self.builds.gpu, ORDINARY)._replace(is_for_gpu=True)
 
-    def _compiled(self, build, form):
+    def compiled_to_time(self, solution):
+        """The same with the course's solution next to it, out of compiling.solution_object()."""
+        return self._compiled(self.builds.gpu, ORDINARY, solution)._replace(is_for_gpu=True)
+
+    def _compiled(self, build, form, solution=None):
         folder = self._made(self._next_folder())
-        return compiled_alone(self.sandbox, build, self.exercise, self.source, folder, form)
+        return compiled_alone(
+            self.sandbox, build, self.exercise, self.source, folder, form, solution
+        )
+
+    @contextlib.contextmanager
+    def gpu_alone(self):
+        """As long as it lasts, no other submission's program runs on the GPU."""
+        with GPU_TURNS.alone():
+            self.has_gpu_alone = True
+            try:
+                yield
+            finally:
+                self.has_gpu_alone = False
+
+    def _turn(self, program):
+        is_to_wait = program.is_for_gpu and not self.has_gpu_alone
+        return GPU_TURNS.shared() if is_to_wait else contextlib.nullcontext()
 
     def run(self, program, folder, arguments, settings, limits):
         """Raises Stopped, SandboxFailed, and OutOfTime."""
@@ -82,7 +105,8 @@ class SandboxRunner(Runner):
         access = Access(folder, program.readable, program.is_for_gpu)
         command = [program.path, *arguments]
         within = limits._replace(seconds=min(limits.seconds, left))
-        run = self.sandbox.run(command, access, FROM_INPUT, within, given=_as_input(settings))
+        with self._turn(program):
+            run = self.sandbox.run(command, access, FROM_INPUT, within, given=_as_input(settings))
         self.seconds += run.seconds
         if not run.has_begun:
             raise SandboxFailed(f"no program could be run in the sandbox: {run.output.strip()}")

@@ -7,12 +7,15 @@ What comes out of the sandbox is compared here, with a list of cases that is com
 from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from grader.exercises.work_folder import starter
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
-from grader.judging.judgements import judgement_of
+from grader.judging.judgements import bounded_row, judgement_of
+from grader.judging.compiling import compiled_alone, solution_object
 from grader.judging.plausibility import objections_to_schedules, objections_to_work, work_of
+from grader.judging.programs import ORDINARY
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.runner import NotCompiled, OutOfTime
 from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
 from grader.judging.secret_size import objections_at_secret_size
+from grader.judging.speed_runs import Timed, cases_to_time, speed_row
 from grader.sandbox.sandboxed_run import SandboxFailed
 
 
@@ -33,8 +36,13 @@ def judge(sandbox, builds, cases, source):
     """
     with sandbox.folder() as folder:
         runner = SandboxRunner(sandbox, builds, cases.exercise, source, folder)
-        verdict = SubmissionJudge(cases, runner, every_case=True).verdict()
-    return judgement_of(verdict, cases.exercise)
+        judging = SubmissionJudge(cases, runner, every_case=True)
+        verdict = judging.verdict()
+        judgement = judgement_of(verdict, cases.exercise)
+        if not cases.timed:
+            return judgement
+        row = speed_row(judging, verdict, cases.timed, cases.exercise.speed)
+        return judgement._replace(parts=[*judgement.parts, bounded_row(row)])
 
 
 class SubmissionJudge(Judge):
@@ -106,6 +114,27 @@ def solution_work(sandbox, builds, cases, text):
     CommandError."""
     builds = builds._replace(gpu=None)
     return _of_own_file(sandbox, builds, cases, text, "solution", SubmissionJudge.work)
+
+
+def timed(sandbox, builds, cases, text, seed, folder):
+    """The Timed of these ExerciseCases, with programs in `folder`, one of the sandbox's. `text` is that of
+    the solution. Raises CommandError."""
+    exercise = cases.exercise
+    own, twice = folder / "solution", folder / "twice"
+    for each in (own, twice):  # the compiler may be another user
+        each.mkdir()
+        each.chmod(0o755)
+    source = folder / exercise.file_name
+    source.write_text(text, encoding="utf-8")
+    given = (sandbox, builds.gpu, exercise, source)
+    try:
+        made = solution_object(*given, own, ORDINARY)
+        alone = compiled_alone(*given, twice, ORDINARY, made)
+    except NotCompiled as problem:
+        raise CommandError(f"{exercise.title}: its own solution: {problem.lines[0]}") from problem
+    except SandboxFailed as problem:
+        raise CommandError(f"{problem}.") from problem
+    return Timed(cases_to_time(exercise, seed), made, alone._replace(is_for_gpu=True))
 
 
 def _of_own_file(sandbox, builds, cases, text, name, ask):

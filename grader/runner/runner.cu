@@ -2,6 +2,8 @@
 #include "runner/runner.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -12,6 +14,10 @@
 #include "runner/case_file.hpp"
 #include "runner/memory_names.hpp"
 #include "runner/watched_loads.hpp"
+
+// The main() of a second driver, which calls the course's solution: a grade that gives points for
+// speed links it under this name (grader/judging/compiling.py); elsewhere its address is null.
+extern "C" [[gnu::weak]] int solution_driver_main(int argc, char** argv);
 
 namespace exercises {
 namespace {
@@ -109,6 +115,91 @@ void run_case(const exercise_case& given, const function& called, bool is_timed,
   results.line("done");
 }
 
+// Waits for the work of all streams of all devices, and goes on with the first device.
+void wait_for_devices() {
+  int devices = 0;
+  CUDA_CHECK(cudaGetDeviceCount(&devices));
+  while (devices-- > 0) {
+    CUDA_CHECK(cudaSetDevice(devices));
+    CUDA_CHECK(cudaDeviceSynchronize());
+  }
+}
+
+// How long one call takes, from when all devices have nothing to do until they have nothing to do
+// again. So what it has left to another stream, to a copy or to another device is a part of it. The
+// clock is the host's, because a call could do its work before or after an event of ours.
+std::int64_t nanoseconds_of(const function& called, device_arguments& device) {
+  device.prepare();
+  const std::vector<argument>& arguments = device.arguments(0);
+  wait_for_devices();
+  const auto start = std::chrono::steady_clock::now();
+  called(arguments);
+  wait_for_devices();
+  const auto end = std::chrono::steady_clock::now();
+  CUDA_CHECK(cudaGetLastError());
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count();
+}
+
+// Calls the submission with the inputs of each case, and the solution with those of the case before
+// it: so nobody has computed an answer that the submission is asked for, or could leave it in
+// memory that is freed. One after the other comes first. The first case is for warming up.
+void time_case(const exercise_case& given, const exercise_case& before, bool is_solution_first,
+               const function& submitted, const function& solution, result_writer& results) {
+  std::int64_t of_solution = 0;
+  const auto time_solution = [&] {
+    device_arguments device(before);
+    of_solution = nanoseconds_of(solution, device);
+  };
+  if (is_solution_first) time_solution();
+  std::int64_t of_submission = 0;
+  {
+    device_arguments device(given);
+    of_submission = nanoseconds_of(submitted, device);
+    results.line("launch 0");
+    device.write(results);
+  }
+  if (!is_solution_first) time_solution();
+  results.line("nanoseconds " + std::to_string(of_submission) + " " + std::to_string(of_solution));
+  results.line("done");
+}
+
+// What a file of results has of a CUDA error.
+void write_error(const checked::cuda_error& error, result_writer& results) {
+  // Without the place in this file that check() puts before the runtime's own words.
+  results.line(std::string("error ") + cudaGetErrorName(error.code()) + " " +
+               cudaGetErrorString(error.code()));
+}
+
+int time_files(const std::string& cases_path, const std::string& results_path,
+               std::initializer_list<function> submitted,
+               std::initializer_list<function> of_solution) {
+  const std::vector<exercise_case> cases = read_cases(cases_path);
+  result_writer results(results_path);
+  for (std::size_t number = 0; number < cases.size(); ++number) {
+    const exercise_case& given = cases[number];
+    const exercise_case& before = cases[number == 0 ? 0 : number - 1];
+    results.line("case " + std::to_string(number));
+    try {
+      time_case(given, before, number % 2 == 1, function_of(given, submitted),
+                function_of(before, of_solution), results);
+    } catch (const checked::cuda_error& error) {
+      write_error(error, results);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+// The submission's driver begins this. Each driver alone knows how its function is called, so the
+// solution's is asked for it: its main() comes back here by run().
+int run_timed(int argc, char** argv, std::initializer_list<function> functions) {
+  static const std::initializer_list<function>* submitted = nullptr;
+  if (submitted != nullptr) return time_files(argv[1], argv[2], *submitted, functions);
+  if (solution_driver_main == nullptr) throw case_error("no solution is linked to be timed");
+  submitted = &functions;
+  return solution_driver_main(argc, argv);
+}
+
 int run_files(const std::string& cases_path, const std::string& results_path, bool is_timed,
               std::initializer_list<function> functions) {
   const std::vector<exercise_case> cases = read_cases(cases_path);
@@ -118,9 +209,7 @@ int run_files(const std::string& cases_path, const std::string& results_path, bo
     try {
       run_case(cases[number], function_of(cases[number], functions), is_timed, results);
     } catch (const checked::cuda_error& error) {
-      // Without the place in this file that check() puts before the runtime's own words.
-      results.line(std::string("error ") + cudaGetErrorName(error.code()) + " " +
-                   cudaGetErrorString(error.code()));
+      write_error(error, results);
       return 1;
     }
   }
@@ -130,14 +219,17 @@ int run_files(const std::string& cases_path, const std::string& results_path, bo
 }  // namespace
 
 int run(int argc, char** argv, std::initializer_list<function> functions) {
-  const bool is_timed = argc == 4 && std::string_view(argv[3]) == "--time";
-  if (argc != 3 && !is_timed) {
-    std::fprintf(stderr, "usage: %s CASES RESULTS [--time]\n", argv[0]);
+  const std::string_view option = argc == 4 ? argv[3] : "";
+  const bool is_timed = option == "--time";
+  const bool is_in_turn = option == "--in-turn";
+  if (argc != 3 && !is_timed && !is_in_turn) {
+    std::fprintf(stderr, "usage: %s CASES RESULTS [--time|--in-turn]\n", argv[0]);
     return 2;
   }
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) return nothing_could_run;
   try {
+    if (is_in_turn) return run_timed(argc, argv, functions);
     return run_files(argv[1], argv[2], is_timed, functions);
   } catch (const case_error& error) {
     std::fprintf(stderr, "%s\n", error.what());

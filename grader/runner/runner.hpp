@@ -98,10 +98,12 @@ class function {
   void (*call_)(void (*)(), const std::vector<argument>&);
 };
 
-// PROGRAM CASES RESULTS: runs the cases of the file CASES in their order and writes RESULTS, whose
-// forms case_file.hpp describes; after a CUDA error the device may be lost, so the cases end there.
-// Returns 0 if all cases were run, 1 after a CUDA error, 2 if the files are not as they should be,
-// 77 if there is no device.
+// PROGRAM CASES RESULTS [--time|--in-turn]: runs the cases of the file CASES in their order and
+// writes RESULTS, whose forms case_file.hpp describes; after a CUDA error the device may be lost,
+// so the cases end there. With --time each case is timed in the end; with --in-turn each is one
+// call of the student's function and one of the course's solution, which must be linked, and both
+// are timed. Returns 0 if all cases were run, 1 after a CUDA error, 2 if the files are not as they
+// should be, 77 if there is no device.
 int run(int argc, char** argv, std::initializer_list<function> functions);
 
 }  // namespace exercises

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Judges what a class has handed in: each text once, several at a time, and none of them twice."""
 
+import atexit
 import concurrent.futures
+import contextlib
 import errno
 import os
 import pathlib
@@ -11,9 +13,16 @@ from typing import NamedTuple
 from engine.driver.errors import CommandError
 from engine.driver.output import Progress, remark, seconds_text
 from engine.driver.paths import shown
+from grader.exercises.catalogue import SPEED
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import has_solution
-from grader.judging.submission_judge import exercise_cases, judge, require_device, solution_work
+from grader.judging.submission_judge import (
+    exercise_cases,
+    judge,
+    require_device,
+    solution_work,
+    timed,
+)
 from grader.sandbox.sandboxed_run import Stopped
 from grader.submissions.recorded_work import recorded_work
 from grader.submissions.run_folder import Stopwatch, broken
@@ -44,8 +53,25 @@ def measured_cases(tools, run, exercises):
                 raise CommandError(f"{exercise.title}: its own solution was not seen to run.")
         else:
             work = recorded_work(exercise)
-        found[exercise.number] = cases._replace(least_work=work)
+        cases = cases._replace(least_work=work)
+        if tools.builds.gpu and SPEED in exercise.points:
+            cases = cases._replace(timed=_timed(tools, cases, run.seed))
+        found[exercise.number] = cases
     return found
+
+
+def _timed(tools, cases, seed):
+    """The exercise's Timed; its programs are there as long as this process is. Raises CommandError."""
+    exercise = cases.exercise
+    if not has_solution(exercise):
+        raise CommandError(
+            f"{exercise.title}: points for speed take the course's solution, and this copy has none."
+        )
+    text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
+    folders = contextlib.ExitStack()
+    atexit.register(folders.close)
+    folder = folders.enter_context(tools.sandbox.folder())
+    return timed(tools.sandbox, tools.builds, cases, text, seed, folder)
 
 
 def judge_unit(tools, run, cases, unit):

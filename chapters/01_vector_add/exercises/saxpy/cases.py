@@ -36,5 +36,9 @@ def cases(random):
         yield case(random, n, counted=n == 10_000)
 
 
+def case_to_time(random):
+    return case(random, 1 << 20, counted=False)
+
+
 def case_of_another_size(random):
     return case(random, random.randrange(8_000, 10_000, 16), counted=True)

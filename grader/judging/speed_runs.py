@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""Times a submission next to the course's solution: in the same process and run, on a GPU.
+
+docs/grading-security.md says what that is worth, and grader/runner/runner.cu how a call is timed.
+"""
+
+import random
+import runpy
+from typing import NamedTuple
+
+from engine.driver.errors import CommandError
+from grader.exercises.cases import Array
+from grader.exercises.catalogue import SPEED
+from grader.judging.judge import OF_NO_RECORD, OUT_OF_TIME
+from grader.judging.races import objections_to_unseen_stores
+from grader.judging.results import first_failure
+from grader.judging.runner import Limits, OutOfTime
+from grader.judging.speed_points import ROUNDS, is_slowed, lines_about, points_for, speed_of, times_in
+
+OF_ALL_ROUNDS = Limits(seconds=30, memory=8 << 30, files=1 << 30)
+IN_TURN = "--in-turn"
+TRIES = 3  # a machine that does something else meanwhile slows the solution down as well
+SEED_OF_RACES = 2  # of a schedule in which blocks are interrupted
+NOT_TIMED = "Not timed: only a solution whose other parts are all right is."
+THERE = "At the size that is timed"
+SLOWED = (
+    f"No points: the course's solution was slower next to your code than alone, in each of {TRIES} tries. "
+    "What does your code leave behind on the GPU?"
+)
+NO_TIMES = "No points: the times are none that the grader writes."
+
+
+class Timed(NamedTuple):
+    """What timing takes, the same for every submission of an exercise."""
+
+    cases: list  # one for each round; the first is for warming up
+    solution: object  # the path of the object that is linked
+    alone: object  # the Program in which the solution takes the submission's place as well
+
+
+def cases_to_time(exercise, seed):
+    """A Case for each round, with other numbers each. Raises CommandError."""
+    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    if "case_to_time" not in found:
+        raise CommandError(
+            f"{exercise.title}: its exercise.json gives points for speed, and its cases.py has no "
+            "case_to_time()."
+        )
+    cases = [
+        found["case_to_time"](random.Random(f"{exercise.name} {seed} to time {number}"))
+        for number in range(ROUNDS + 1)
+    ]
+    if any(_sizes(case) != _sizes(cases[0]) for case in cases):
+        raise CommandError(f"{exercise.title}: its case_to_time() has another size each time.")
+    return [case._replace(launches=1) for case in cases]
+
+
+def _sizes(case):
+    arrays = [item for item in case.arguments if isinstance(item, Array)]
+    return [array.count for array in arrays]
+
+
+def speed_row(judge, verdict, timed, rule):
+    """What is to be said and given for speed: a part's row as judgements.part_row makes them, less its
+    bounds. `judge` is the SubmissionJudge that has come to this Verdict."""
+    if not verdict.is_solved:
+        return _row(rule, [NOT_TIMED])
+    try:
+        objections = objections_at_timed_size(judge, timed)
+        return _row(rule, objections) if objections else _timed_row(judge, timed, rule)
+    except OutOfTime:
+        return _row(rule, [OUT_OF_TIME])
+
+
+def _row(rule, lines, speed=None):
+    points = points_for(speed, rule) if speed else 0
+    row = {"part": SPEED, "points": points, "of": rule["points"], "lines": lines, "cases": []}
+    return {**row, "speed": speed._asdict()} if speed else row
+
+
+def objections_at_timed_size(judge, timed):
+    """Lines about what the race checker sees there: a kernel for this size alone may race. Raises
+    OutOfTime."""
+    case = timed.cases[0]
+    run = judge.counted_once(case, SEED_OF_RACES)
+    if first_failure([case], run, run.results):
+        return [f"{THERE} the result is wrong or missing."]
+    try:
+        if run.report["findings"]:
+            return [f"{THERE} two threads race."]
+        return objections_to_unseen_stores([run.report])
+    except OF_NO_RECORD:
+        return ["The race checker's report is none that the checker writes."]
+
+
+def _timed_row(judge, timed, rule):
+    program = judge.runner.compiled_to_time(timed.solution)
+    for _ in range(TRIES):
+        with judge.runner.gpu_alone():
+            run = _run(judge, program, timed.cases)
+            alone = times_in(_run(judge, timed.alone, timed.cases).results)
+        failure = first_failure(timed.cases, run, run.results, OF_ALL_ROUNDS.seconds)
+        if failure:
+            when = "while it warms up" if failure.number == 0 else f"in round {failure.number}"
+            return _row(rule, [f"{THERE} it is wrong {when}:", *failure.lines])
+        times = times_in(run.results)
+        if times is None:
+            return _row(rule, [NO_TIMES])
+        if alone is None:
+            raise CommandError("the course's own solution could not be timed.")
+        if not is_slowed(times, alone):
+            speed = speed_of(times)
+            return _row(rule, lines_about(speed, rule), speed)
+    return _row(rule, [SLOWED])
+
+
+def _run(judge, program, cases):
+    return judge.run_cases(program, cases, {}, OF_ALL_ROUNDS, [IN_TURN])
