@@ -108,6 +108,9 @@ def solution_object(sandbox, build, exercise, source, folder, form):
     shared = names_to_keep(symbols_of(names.output), libraries)
     keep = [SOLUTION_MAIN, *(name for name in shared if name not in libraries.asked_for)]
     _seal(sandbox, access, recipe, keep)
+    # What other objects have as well: else the linker would say that it is there twice.
+    weakened = ["objcopy", f"--weaken-symbols={recipe.kept_names}", str(compiled)]
+    _run_step(sandbox, weakened, access, recipe)
     return compiled
 
 

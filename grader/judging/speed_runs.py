@@ -15,7 +15,14 @@ from grader.judging.judge import OF_NO_RECORD, OUT_OF_TIME
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import first_failure
 from grader.judging.runner import Limits, OutOfTime
-from grader.judging.speed_points import ROUNDS, is_slowed, lines_about, points_for, speed_of, times_in
+from grader.judging.speed_points import (
+    ROUNDS,
+    is_slowed,
+    lines_about,
+    points_for,
+    speed_of,
+    times_in,
+)
 
 OF_ALL_ROUNDS = Limits(seconds=30, memory=8 << 30, files=1 << 30)
 IN_TURN = "--in-turn"
@@ -67,7 +74,7 @@ def speed_row(judge, verdict, timed, rule):
         return _row(rule, [NOT_TIMED])
     try:
         objections = objections_at_timed_size(judge, timed)
-        return _row(rule, objections) if objections else _timed_row(judge, timed, rule)
+        return _row(rule, objections) if objections else timed_row(judge, timed, rule)
     except OutOfTime:
         return _row(rule, [OUT_OF_TIME])
 
@@ -93,7 +100,8 @@ def objections_at_timed_size(judge, timed):
         return ["The race checker's report is none that the checker writes."]
 
 
-def _timed_row(judge, timed, rule):
+def timed_row(judge, timed, rule):
+    """speed_row() of a submission whose other parts are right. Raises OutOfTime and CommandError."""
     program = judge.runner.compiled_to_time(timed.solution)
     for _ in range(TRIES):
         with judge.runner.gpu_alone():

@@ -6,9 +6,9 @@ What comes out of the sandbox is compared here, with a list of cases that is com
 
 from engine.driver.errors import NOTHING_COULD_RUN, CommandError
 from grader.exercises.work_folder import starter
+from grader.judging.compiling import compiled_alone, solution_object
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.judgements import bounded_row, judgement_of
-from grader.judging.compiling import compiled_alone, solution_object
 from grader.judging.plausibility import objections_to_schedules, objections_to_work, work_of
 from grader.judging.programs import ORDINARY
 from grader.judging.results import NO_DEVICE, cases_of, secret_case

@@ -18,6 +18,7 @@ SEPARATORS = (
 
 
 HANDED_IN = "submitted at"  # the title of a column
+ALIAS = "alias"  # the same: under this name a student stands on the leaderboard
 
 
 class Roster(NamedTuple):
@@ -26,6 +27,7 @@ class Roster(NamedTuple):
     students: list
     known: dict  # {any cell of a student's row, as `same_word` writes it: {the students whose row has it}}
     times: dict  # {a student: when the platform received what they have handed in, since 1970}
+    aliases: dict  # {a student: their name on the leaderboard}
 
     def students_with(self, word):
         """The students whose row has this word."""
@@ -53,7 +55,8 @@ def read_roster(path, zone=None):
     titles = [cell.strip().lower() for cell in rows[0]]
     column = titles.index("student") if "student" in titles else 0
     when = titles.index(HANDED_IN) if HANDED_IN in titles else None
-    students, known, times = {}, collections.defaultdict(set), {}
+    alias = titles.index(ALIAS) if ALIAS in titles else None
+    students, known, times, aliases = {}, collections.defaultdict(set), {}, {}
     for row in rows[1:]:
         name = unicodedata.normalize("NFC", row[column].strip()) if column < len(row) else ""
         if not name or same_word(name) in students:
@@ -62,6 +65,9 @@ def read_roster(path, zone=None):
         students[same_word(name)] = name
         for place, cell in enumerate(row):
             if not cell.strip():
+                continue
+            if place == alias:
+                aliases[name] = cell.strip()
                 continue
             if place != when:
                 known[same_word(cell)].add(name)
@@ -73,7 +79,7 @@ def read_roster(path, zone=None):
                     f"`{HANDED_IN}`, and a time such as 2026-12-01 23:59 is expected.",
                     WRONG_USE,
                 )
-    return Roster(list(students.values()), dict(known), times)
+    return Roster(list(students.values()), dict(known), times, aliases)
 
 
 def csv_rows(path, name):

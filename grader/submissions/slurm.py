@@ -110,7 +110,9 @@ class _Job:
         script = folder / "task.sh"
         write_whole(script, _script(folder, self.batch_module))
         minutes = MINUTES_TO_START + size * MINUTES_PER_UNIT
-        array = self.slurm.submit(script, len(batches), self.at_once, minutes, folder)
+        # Times are taken alone: a task has a GPU of its own, and each node as many tasks as GPUs.
+        options = ["--gres=gpu:1"] if self.settings["backend"] == "cuda" else []
+        array = self.slurm.submit(script, len(batches), self.at_once, minutes, folder, options)
         write_whole(self.array, array)
         try:
             self._wait(array, units)

@@ -34,8 +34,9 @@ class Slurm:
                 WRONG_USE,
             )
 
-    def submit(self, script, tasks, at_once, minutes, folder):
-        """Starts an array of so many tasks, and returns its number. What they print goes to `folder`."""
+    def submit(self, script, tasks, at_once, minutes, folder, options=()):
+        """Starts an array of so many tasks, and returns its number. What they print goes to `folder`;
+        `options` are more of sbatch's."""
         run = _run(
             "sbatch",
             "--parsable",
@@ -45,6 +46,7 @@ class Slurm:
             f"--time={minutes}",
             "--ntasks=1",
             f"--output={folder}/task_%a.txt",
+            *options,
             str(script),
         )
         array = run.stdout.strip().partition(";")[0] if run else ""

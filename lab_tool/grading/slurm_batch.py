@@ -9,7 +9,7 @@ import sys
 from engine.driver.errors import CommandError
 from engine.driver.output import say, say_problem
 from engine.driver.output_files import write_whole
-from grader.exercises.catalogue import all_exercises
+from grader.exercises.catalogue import all_exercises, with_speed
 from grader.sandbox.sandbox import strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_unit, measured_cases
 from grader.submissions.run_folder import RunFolder, Unit, seed_in
@@ -27,6 +27,8 @@ def judge_batch(file):
     folder = pathlib.Path(batch["output"])
     run = RunFolder(folder, seed_in(folder), tuple(batch["conditions"]))
     known = {exercise.number: exercise for exercise in all_exercises()}
+    if batch["backend"] == "cuda":
+        known = {number: with_speed(exercise) for number, exercise in known.items()}
     units = [Unit(row["name"], known[row["exercise"]]) for row in batch["units"]]
     units = [unit for unit in units if run.judgement_of(unit) is None]
     exercises = list({unit.exercise.number: unit.exercise for unit in units}.values())

@@ -7,15 +7,17 @@ import pathlib
 from typing import NamedTuple
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
+from engine.driver.build_folder import settings_of
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint
+from engine.driver.names import hint, listed
 from engine.driver.output import counted, remark, say, say_next
 from engine.driver.output_files import write_whole
 from engine.driver.paths import shown
-from grader.exercises.catalogue import all_exercises, chosen_exercises
+from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
 from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL
 from grader.reports.feedback import PAGES, write_feedback
+from grader.reports.leaderboard import write_leaderboard
 from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
 from grader.reports.similar import write_similar
 from grader.reports.summary import write_summary
@@ -102,7 +104,7 @@ def add_options(parser):
 
 
 def act(arguments):
-    exercises = chosen_exercises(arguments.exercises)
+    exercises = with_points_for_speed(arguments, chosen_exercises(arguments.exercises))
     if arguments.executor not in EXECUTORS:
         raise CommandError(
             f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE
@@ -178,7 +180,13 @@ def act(arguments):
     marks = marks_of(
         submissions, units, judgements, exercises, sandbox.kind, before, late_rule, manual
     )
+    for row in marks["students"]:
+        if roster and row["student"] in roster.aliases:
+            row["alias"] = roster.aliases[row["student"]]
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
+    if any(SPEED in exercise.points for exercise in exercises):
+        write_leaderboard(marks, run.folder / "leaderboard.html")
+        remark("leaderboard.html lists the fastest; it is a page that you can publish.")
     if arguments.similar:
         pairs, more = similar_pairs(submissions.students, exercises)
         write_similar(pairs, more, run.folder / "similar.html")
@@ -186,6 +194,22 @@ def act(arguments):
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)
+
+
+def with_points_for_speed(arguments, exercises):
+    """The exercises with their points for speed, if a GPU is there to time on; else a remark says that
+    none are given."""
+    settings = settings_of(pathlib.Path(arguments.build)) if arguments.build else None
+    backend = settings["backend"] if settings else arguments.backend
+    if backend == "cuda":
+        return [with_speed(exercise) for exercise in exercises]
+    timed = [exercise.number for exercise in exercises if exercise.speed]
+    if timed:
+        remark(
+            f"No points for speed are given without --backend cuda ({listed(timed)}); all others are judged "
+            "as ever."
+        )
+    return exercises
 
 
 class EarlierRun(NamedTuple):

@@ -32,7 +32,7 @@ class PlayedSlurm:
         self.run, self.does = run, does
         self.rounds, self.canceled = [], []
 
-    def submit(self, script, tasks, at_once, minutes, folder):
+    def submit(self, script, tasks, at_once, minutes, folder, options=()):
         batches = []
         for number in range(tasks):
             rows = json.loads((folder / f"batch_{number}.json").read_text("utf-8"))["units"]
