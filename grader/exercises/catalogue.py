@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The exercises that there are: a folder with an exercise.json is one."""
 
-import math
 import os
 import pathlib
 import re
@@ -17,7 +16,7 @@ KINDS = ("write", "repair", PROGRAM)
 PARTS = ("results", "races", "limits")
 SPEED = "speed"  # points that are given on a GPU only, and so no part of a check
 OF_SPEED = ("points", "all_up_to", "none_from")
-MOST_POINTS = 1000
+MOST = 1000  # of each of its numbers
 
 
 class Exercise(NamedTuple):
@@ -102,19 +101,24 @@ def with_speed(exercise):
     rule = exercise.speed
     if rule is None:
         return exercise
-    numbers = [rule.get(key) for key in OF_SPEED] if isinstance(rule, dict) else []
-    is_whole = len(numbers) == len(rule) and all(type(each) in (int, float) for each in numbers)
-    if not is_whole or type(numbers[0]) is not int or not 0 < numbers[0] <= MOST_POINTS:
-        numbers = []
-    if not numbers or not 1 <= numbers[1] < numbers[2] < math.inf:
+    if not _is_rule(rule):
         raise CommandError(
-            f"{exercise.title}: the speed in its exercise.json needs points from 1 to {MOST_POINTS}, and "
-            "all_up_to, which is at least 1 and less than none_from."
+            f"{exercise.title}: the speed in its exercise.json needs points, a whole number up to {MOST}; "
+            f"all_up_to, which is at least 1; and none_from, which is more, up to {MOST}."
         )
     if exercise.is_program:
         raise CommandError(f"{exercise.title}: a whole program can get no points for speed.")
     points = {**exercise.points, SPEED: rule["points"]}
     return exercise._replace(facts={**exercise.facts, "points": points})
+
+
+def _is_rule(rule):
+    if not isinstance(rule, dict) or sorted(rule) != sorted(OF_SPEED):
+        return False
+    points, all_up_to, none_from = (rule[key] for key in OF_SPEED)
+    are_numbers = all(type(each) in (int, float) for each in (all_up_to, none_from))
+    is_whole = type(points) is int and 0 < points <= MOST
+    return is_whole and are_numbers and 1 <= all_up_to < none_from <= MOST
 
 
 def driver_target(name):

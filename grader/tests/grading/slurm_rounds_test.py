@@ -30,7 +30,7 @@ class PlayedSlurm:
 
     def __init__(self, run, does):
         self.run, self.does = run, does
-        self.rounds, self.canceled = [], []
+        self.rounds, self.options, self.canceled = [], [], []
 
     def submit(self, script, tasks, at_once, minutes, folder, options=()):
         batches = []
@@ -47,6 +47,7 @@ class PlayedSlurm:
             if failed:
                 (folder / f"failed_{number}.json").write_text(json.dumps(failed), "utf-8")
         self.rounds.append(batches)
+        self.options.append(options)
         assert script.read_text("utf-8").startswith("#!/bin/sh\n")
         return str(len(self.rounds))
 
@@ -86,6 +87,13 @@ class Rounds(unittest.TestCase):
         self.assertEqual(sum(map(len, self.played.rounds[0])), 100)
         self.assertEqual(self.judged(lambda number, name: "judged"), {})
         self.assertEqual(self.played.rounds, [], "what is kept was judged once more")
+
+    def test_each_task_has_a_gpu_of_its_own_if_there_is_to_be_one(self):
+        self.judged(lambda number, name: "judged")
+        self.run_folder.conditions = ("none", "cuda")
+        before = self.played.options
+        self.judged(lambda number, name: "judged")
+        self.assertEqual((before, self.played.options), ([[]], [["--gres=gpu:1"]]))
 
     def test_what_is_lost_is_tried_again_in_smaller_batches(self):
         lost = {unit.name for unit in self.units[:40]}
@@ -189,12 +197,18 @@ class Commands(unittest.TestCase):
         file.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         file.chmod(0o755)
 
-    def submit(self):
-        return slurm_commands.Slurm().submit(self.folder / "s", 3, 2, 9, self.folder)
+    def submit(self, *options):
+        return slurm_commands.Slurm().submit(self.folder / "s", 3, 2, 9, self.folder, options)
 
     def test_an_array_gets_its_number(self):
         self.plays("sbatch", "echo '12;cluster'")
         self.assertEqual(self.submit(), "12")
+
+    def test_options_come_before_the_script(self):
+        self.plays(
+            "sbatch", 'for word; do before=$last; last=$word; done; test "$before" = -x && echo 7'
+        )
+        self.assertEqual(self.submit("-x"), "7")
 
     def test_an_array_that_is_refused(self):
         self.plays("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
