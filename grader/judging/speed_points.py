@@ -11,7 +11,8 @@ from typing import NamedTuple
 ROUNDS = 10  # that are timed, after one for warming up
 LONGEST = 10**12  # nanoseconds: far more than a process may take
 # The solution may take so many times as long next to the submission as it takes next to itself. Beyond that
-# the submission, or the machine, has slowed it down, and the times say nothing.
+# the submission, or the machine, has slowed it down: a round counts as if it had taken no longer, and if it
+# does so in most rounds, the times say nothing.
 MOST_SLOWED = 1.2
 
 
@@ -35,8 +36,11 @@ def times_in(results):
     return found[1:]
 
 
-def speed_of(times):
-    """The Speed that such times come to."""
+def speed_of(times, alone):
+    """The Speed that such times come to; `alone` are times of a process in which the solution takes the
+    submission's place as well."""
+    most = MOST_SLOWED * _median(alone, 1)
+    times = [(submission, min(solution, most)) for submission, solution in times]
     ratios = [submission / solution for submission, solution in times]
     low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
     ratio = _median(times, 0) / _median(times, 1)
@@ -45,8 +49,7 @@ def speed_of(times):
 
 
 def is_slowed(times, alone):
-    """Whether the solution was slower next to the submission than it is `alone`: in times of a process
-    in which the solution takes the submission's place as well."""
+    """Whether the solution was slower next to the submission than it is `alone`, as in speed_of()."""
     return _median(times, 1) > MOST_SLOWED * _median(alone, 1)
 
 

@@ -117,7 +117,7 @@ def timed_row(judge, timed, rule):
         if alone is None:
             raise CommandError("the course's own solution could not be timed.")
         if not is_slowed(times, alone):
-            speed = speed_of(times)
+            speed = speed_of(times, alone)
             return _row(rule, lines_about(speed, rule), speed)
     return _row(rule, [SLOWED])
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """From lists of times to points, and from marks to the leaderboard: no program is run here."""
 
+import argparse
+import contextlib
+import io
 import math
 import pathlib
 import tempfile
@@ -20,10 +23,17 @@ from grader.judging.speed_points import (
     times_in,
 )
 from grader.reports.leaderboard import ranked, write_leaderboard
+from lab_tool.verbs.grade import with_points_for_speed
 
 RULE = {"points": 4, "all_up_to": 1.1, "none_from": 2}
-# Nanoseconds of the solution of 01.1 next to itself, in turn, on two cores that did much else.
-NOISY = []
+# Nanoseconds of the solution of 01.1 next to itself, in turn: 5,000 elements on the CPU backend, on two cores
+# that had 19 other things to do.
+NOISY = [
+    (31848330, 39813875), (10582663, 5191501), (111107, 7805875), (628415, 19924218),
+    (12398805, 97126), (88636405, 165263785), (19884734, 31887689), (8626500, 25693209),
+    (116149221, 9155295), (43532085, 16125893),
+]  # fmt: skip
+ALONE = [(100, 100)] * ROUNDS
 
 
 def written(rounds):
@@ -54,25 +64,27 @@ class Times(unittest.TestCase):
 
 class Points(unittest.TestCase):
     def test_a_time_is_a_part_of_the_solutions(self):
-        self.assertEqual(speed_of([(300, 200)] * ROUNDS), Speed(1.5, 1.5, 1.5))
+        alone = [(200, 200)] * ROUNDS
+        self.assertEqual(speed_of([(300, 200)] * ROUNDS, alone), Speed(1.5, 1.5, 1.5))
 
     def test_a_drift_of_the_machine_makes_no_difference(self):
         """Both become slower, as on a GPU that gets hot."""
-        drifting = [(150 * (1 + number), 100 * (1 + number)) for number in range(ROUNDS)]
-        self.assertEqual(speed_of(drifting), Speed(1.5, 1.5, 1.5))
+        factors = [1 + number / 100 for number in range(ROUNDS)]
+        drifting = [(150 * factor, 100 * factor) for factor in factors]
+        self.assertEqual(speed_of(drifting, ALONE), Speed(1.5, 1.5, 1.5))
 
     def test_few_rounds_that_are_disturbed_make_no_difference(self):
         disturbed = [(9000, 100), (9000, 100), *[(100, 100)] * (ROUNDS - 2)]
-        self.assertEqual(speed_of(disturbed), Speed(1.0, 1.0, 1.0))
+        self.assertEqual(speed_of(disturbed, ALONE), Speed(1.0, 1.0, 1.0))
 
     def test_noise_costs_nothing(self):
-        speed = speed_of(NOISY)
+        speed = speed_of(NOISY, NOISY)
         self.assertGreater(speed.high, 1.1)  # noise it is
         self.assertEqual(points_for(speed, RULE), RULE["points"])
 
     def test_the_ratio_is_between_its_quartiles(self):
         uneven = [(100, 10), (10, 100)] * (ROUNDS // 2)
-        speed = speed_of(uneven)
+        speed = speed_of(uneven, uneven)
         self.assertTrue(speed.low <= speed.ratio <= speed.high)
 
     def test_points_fall_evenly_between_the_two_bounds(self):
@@ -84,9 +96,14 @@ class Points(unittest.TestCase):
         self.assertEqual([points(low) for low in (1.775, 1.999, 2.0, 50.0)], [1, 1, 0, 0])
 
     def test_a_solution_that_is_slowed_down_shows(self):
-        alone = [(100, 100)] * ROUNDS
-        self.assertFalse(is_slowed([(100, 119)] * ROUNDS, alone))
-        self.assertTrue(is_slowed([(100, 121)] * ROUNDS, alone))
+        self.assertFalse(is_slowed([(100, 119)] * ROUNDS, ALONE))
+        self.assertTrue(is_slowed([(100, 121)] * ROUNDS, ALONE))
+
+    def test_to_slow_it_down_in_few_rounds_gains_a_fifth_at_most(self):
+        """Of fewer than half of the rounds the medians say nothing, and the lower quartile does."""
+        slowed = [(240, 100)] * 6 + [(240, 9000)] * 4
+        self.assertFalse(is_slowed(slowed, ALONE))
+        self.assertEqual(speed_of(slowed, ALONE).low, 2.0)
 
     def test_the_student_reads_what_counts(self):
         first, second = lines_about(Speed(1.284, 1.254, 1.3), RULE)
@@ -119,6 +136,26 @@ class Rules(unittest.TestCase):
                 with_speed(self.exercise(rule))
         with self.assertRaisesRegex(CommandError, "whole program"):
             with_speed(self.exercise(RULE, "01.5"))
+
+
+class Backends(unittest.TestCase):
+    def points(self, backend):
+        """(the exercise's points, what is said) of a grade with this backend."""
+        exercise = chosen_exercise("01.1")
+        exercise = exercise._replace(facts={**exercise.facts, SPEED: RULE})
+        arguments = argparse.Namespace(build=None, backend=backend)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            (found,) = with_points_for_speed(arguments, [exercise])
+        return found.points, said.getvalue()
+
+    def test_without_a_gpu_none_are_given_and_that_is_said(self):
+        points, said = self.points("cpu")
+        self.assertNotIn(SPEED, points)
+        self.assertIn("No points for speed are given without --backend cuda (01.1)", said)
+
+    def test_with_one_nothing_is_said(self):
+        points, said = self.points("cuda")
+        self.assertEqual((points[SPEED], said), (4, ""))
 
 
 def student(name, low=None, races=2, **more):
