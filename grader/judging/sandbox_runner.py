@@ -52,6 +52,10 @@ class SandboxRunner(Runner):
             folder.rename(self._next_folder())
         return self._made(folder)
 
+    def remove_last_run(self):
+        """Removes the folder that new_folder() has made last."""
+        shutil.rmtree(self.folder / "run", ignore_errors=True)
+
     def _next_folder(self):
         self.folders += 1
         return self.folder / str(self.folders)

@@ -37,6 +37,10 @@ SLOWED = (
 NO_TIMES = "No points: the times are none that the grader writes."
 
 
+class NotTimed(Exception):
+    """The solution could not be timed next to itself: the grader's failure, not the submission's."""
+
+
 class Timed(NamedTuple):
     """What timing takes, the same for every submission of an exercise."""
 
@@ -101,12 +105,14 @@ def objections_at_timed_size(judge, timed):
 
 
 def timed_row(judge, timed, rule):
-    """speed_row() of a submission whose other parts are right. Raises OutOfTime and CommandError."""
+    """speed_row() of a submission whose other parts are right. Raises OutOfTime and NotTimed."""
     program = judge.runner.compiled_to_time(timed.solution)
     for _ in range(TRIES):
         with judge.runner.gpu_alone():
             run = _run(judge, program, timed.cases)
             alone = times_in(_run(judge, timed.alone, timed.cases).results)
+        if alone is None:
+            raise NotTimed("the course's own solution could not be timed")
         failure = first_failure(timed.cases, run, run.results, OF_ALL_ROUNDS.seconds)
         if failure:
             when = "while it warms up" if failure.number == 0 else f"in round {failure.number}"
@@ -114,8 +120,6 @@ def timed_row(judge, timed, rule):
         times = times_in(run.results)
         if times is None:
             return _row(rule, [NO_TIMES])
-        if alone is None:
-            raise CommandError("the course's own solution could not be timed.")
         if not is_slowed(times, alone):
             speed = speed_of(times, alone)
             return _row(rule, lines_about(speed, rule), speed)
@@ -123,4 +127,6 @@ def timed_row(judge, timed, rule):
 
 
 def _run(judge, program, cases):
-    return judge.run_cases(program, cases, {}, OF_ALL_ROUNDS, [IN_TURN])
+    run = judge.run_cases(program, cases, {}, OF_ALL_ROUNDS, [IN_TURN])
+    judge.runner.remove_last_run()  # its files are large
+    return run
