@@ -73,6 +73,11 @@ UNWANTED_NAME = re.compile(
 ATTRIBUTES = frozenset(
     ["aligned", "always_inline", "noinline", "flatten", "unused", "deprecated", "fallthrough"]
 )
+# What CUDA's own words become for nvcc; the CPU backend's headers make something else of them.
+ATTRIBUTES_OF_NVCC = ATTRIBUTES | frozenset(
+    """global device host shared constant managed launch_bounds grid_constant cluster_dims
+    maxnreg""".split()
+)
 STANDARD_ATTRIBUTES = frozenset(
     """assume deprecated fallthrough likely maybe_unused nodiscard noreturn no_unique_address
     unlikely""".split()
@@ -80,7 +85,7 @@ STANDARD_ATTRIBUTES = frozenset(
 OPENING, CLOSING = ("(", "[", "<:"), (")", "]", ":>")
 
 
-def objections_to_source(source, preprocessed, folder="."):
+def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False):
     """Sentences about the student's file `source` and the bytes that it was preprocessed to.
 
     `folder` is where the preprocessor ran, for relative names of headers.
@@ -92,7 +97,7 @@ def objections_to_source(source, preprocessed, folder="."):
         *_unwanted_directives(text),
         *_unwanted_headers(own, source, folder),
         *_unwanted_pragmas(own.lines),
-        *_unwanted_tokens(code),
+        *_unwanted_tokens(code, ATTRIBUTES_OF_NVCC if is_by_nvcc else ATTRIBUTES),
     }
     return [f"It has {what}, {NO_NEED}." for what in sorted(found)]
 
@@ -196,7 +201,7 @@ def _unwanted_pragmas(lines):
             yield " ".join(words[:3]) if "pragma" in "".join(words[:2]) else words[0]
 
 
-def _unwanted_tokens(code):
+def _unwanted_tokens(code, attributes):
     tokens = list(TOKEN.finditer(code))
     for place, token in enumerate(tokens):
         kind, text = token.lastgroup, token[0]
@@ -209,7 +214,7 @@ def _unwanted_tokens(code):
         elif UNWANTED_NAME.fullmatch(text):
             yield text
         elif text in ("__attribute__", "__attribute"):
-            yield from _unwanted_attributes(tokens, place + 1, ATTRIBUTES, "__attribute__(({}))")
+            yield from _unwanted_attributes(tokens, place + 1, attributes, "__attribute__(({}))")
         elif text == "extern" and tokens[place + 1 :][:1]:
             following = tokens[place + 1]
             if following.lastgroup == "string":

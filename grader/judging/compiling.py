@@ -14,6 +14,7 @@ from engine.driver.recipe import Recipe
 from engine.driver.untrusted_files import content_of
 from grader.exercises.catalogue import chapter_headers
 from grader.inspection.object_symbols import (
+    WEAK,
     libraries_of,
     names_to_keep,
     objections_to_symbols,
@@ -66,7 +67,8 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
     preprocess, *steps, link = recipe.steps()
     _run_step(sandbox, preprocess, access, recipe)
     text = content_of(recipe.preprocessed(), LIMITS.files)
-    lines = objections_to_source(source, text, folder)
+    is_by_nvcc = build.settings["backend"] == "cuda"
+    lines = objections_to_source(source, text, folder, is_by_nvcc)
     if lines:
         raise NotCompiled(lines)
     for step in steps:
@@ -78,7 +80,6 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
     if names.code != 0:
         raise NotCompiled(["What it was compiled to is no object file."])
     symbols, libraries = symbols_of(names.output), libraries_of(recipe)
-    is_by_nvcc = build.settings["backend"] == "cuda"
     lines = objections_to_symbols(symbols, libraries, is_by_nvcc)
     if lines:
         raise NotCompiled(lines)
@@ -86,7 +87,7 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
         keep = names_to_keep(symbols, libraries)
         if is_by_nvcc:  # whose link takes the first of two definitions of a template's function
             keep = [name for name in keep if name in libraries.asked_for]
-        _seal(sandbox, access, recipe, keep)
+        _seal(sandbox, access, recipe, keep, [name for name, kind in symbols if kind in WEAK])
     _run_step(sandbox, link, access, recipe)
     return Program(recipe.program, (recipe.program, source))
 
@@ -106,18 +107,17 @@ def solution_object(sandbox, build, exercise, source, folder, form):
     names = sandbox.run(["nm", "-P", str(compiled)], access, limits=LIMITS)
     libraries = libraries_of(recipe)
     shared = names_to_keep(symbols_of(names.output), libraries)
-    keep = [SOLUTION_MAIN, *(name for name in shared if name not in libraries.asked_for)]
-    _seal(sandbox, access, recipe, keep)
-    # What other objects have as well: else the linker would say that it is there twice.
-    weakened = ["objcopy", f"--weaken-symbols={recipe.kept_names}", str(compiled)]
-    _run_step(sandbox, weakened, access, recipe)
+    weak = [name for name in shared if name not in libraries.asked_for]
+    _seal(sandbox, access, recipe, [SOLUTION_MAIN, *weak], weak)
     return compiled
 
 
-def _seal(sandbox, access, recipe, names):
-    """Has the object file give others nothing but these names."""
-    lines = ["# objcopy takes no empty file", *names]
-    recipe.kept_names.write_text("\n".join(lines), encoding="utf-8")
+def _seal(sandbox, access, recipe, names, weak):
+    """Has the object file give others nothing but these names, and the `weak` ones among them as weak ones
+    still: some are in each object that uses them, and without their groups they would be there twice."""
+    for file, lines in ((recipe.kept_names, names), (recipe.weak_names, weak)):
+        text = "\n".join(["# objcopy takes no empty file", *lines])
+        file.write_text(text, encoding="utf-8")
     for step in recipe.sealing_steps():
         _run_step(sandbox, step, access, recipe)
 
@@ -154,7 +154,7 @@ class _Recipe(Recipe):
         self.work = folder.resolve()
         self.program = self.work / "program"
         self.depfiles = [self.work / "0.d"]
-        self.kept_names = self.work / "names"
+        self.kept_names, self.weak_names = self.work / "names", self.work / "weak_names"
         self.seconds_left = LIMITS.seconds  # for all steps together
 
     def steps(self):
@@ -186,10 +186,11 @@ class _Recipe(Recipe):
         Else a definition of its own could take the place of the library's or the checker's.
         """
         compiled, merged = str(self.work / "0.o"), str(self.work / "merged.o")
-        names = f"--keep-global-symbols={self.kept_names}"
+        kept = f"--keep-global-symbols={self.kept_names}"
+        weak = f"--weaken-symbols={self.weak_names}"
         return [
             ["ld", "-r", "--force-group-allocation", compiled, "-o", merged],
-            ["objcopy", names, merged, compiled],
+            ["objcopy", kept, weak, merged, compiled],
         ]
 
     def steps_to_join_driver(self, main):

@@ -84,6 +84,22 @@ class NamesTest(unittest.TestCase):
                 self.assertEqual(objections_to_names(names, is_by_nvcc=True), [])
                 self.assertNotEqual(objections_to_names(names), [])
 
+    @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not here")
+    def test_what_nvcc_makes_of_cudas_words_is_allowed_to_it_alone(self):
+        for text in (
+            solution_text("01.1"),
+            "__constant__ int c; __device__ int d; __managed__ int m;\n"
+            "__global__ void __launch_bounds__(64) k(const __grid_constant__ int z) {\n"
+            "  __shared__ int s; s = z; d = c + m + s;\n}\n"
+            "__host__ __device__ __forceinline__ int f() { return 1; }\n",
+        ):
+            with self.subTest(text[:40]), written("01.1", text) as file:
+                command = ["nvcc", "-std=c++20", "-arch=sm_90", "-E", str(file)]
+                preprocessed = subprocess.run(command, capture_output=True, check=True).stdout
+                self.assertEqual(objections_to_source(file, preprocessed, is_by_nvcc=True), [])
+                (*_, one) = objections_to_source(file, preprocessed)
+                self.assertIn("It has __attribute__((", one)
+
     def test_what_reaches_the_system_is_refused(self):
         for name in (
             "open", "fopen", "getenv", "system", "fork", "_exit", "syscall", "dlsym", "socket", "mmap",
