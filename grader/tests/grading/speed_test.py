@@ -174,4 +174,15 @@ class TurnsTest(unittest.TestCase):
         self.assertEqual(len(most), len(names))
         for together in most:
             self.assertTrue("alone" not in together or together == ["alone"], together)
-        self.assertIn(["shared", "shared"], most)
+
+    def test_others_share_it(self):
+        turns, both = GpuTurns(), threading.Barrier(2, timeout=60)
+
+        def use():
+            with turns.shared():
+                both.wait()  # fails if the other one is not in at the same time
+
+        other = threading.Thread(target=use)
+        other.start()
+        use()
+        other.join()
