@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Cheat: slow work in memory of its own, from where an asynchronous copy comes when the call has
-// returned Exercise: 01.1 Says: its time is the whole of it
+// Cheat: slow work in memory of its own, and an asynchronous copy that ends after the return
+// Exercise: 01.1
+// Says: its time is the whole of it
 #include <cstddef>
 
 __global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n) {
