@@ -22,7 +22,7 @@ COUNTED = 240
 
 def drifted(cells, steps):
     for _ in range(steps):
-        cells = [(3 * cell + left) % 2**32 for cell, left in zip(cells, [0] + cells)]
+        cells = [(3 * cell + left) % 2**32 for cell, left in zip(cells, [0, *cells])]
     return cells
 
 
