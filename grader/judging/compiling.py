@@ -70,19 +70,20 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
     is_by_nvcc = build.settings["backend"] == "cuda"
     lines = objections_to_source(source, text, folder, is_by_nvcc)
     if lines:
-        raise NotCompiled(lines)
+        raise NotCompiled(lines, is_refused=True)
     for step in steps:
         _run_step(sandbox, step, access, recipe)
     names = sandbox.run(["nm", "-P", str(recipe.work / "0.o")], access, limits=LIMITS)
     if names.limit == OUTPUT:
         most = LIMITS.figure(OUTPUT)
-        raise NotCompiled([f"It has more names than can be looked at: nm prints more than {most}."])
+        too_many = f"It has more names than can be looked at: nm prints more than {most}."
+        raise NotCompiled([too_many], is_refused=True)
     if names.code != 0:
         raise NotCompiled(["What it was compiled to is no object file."])
     symbols, libraries = symbols_of(names.output), libraries_of(recipe)
     lines = objections_to_symbols(symbols, libraries, is_by_nvcc)
     if lines:
-        raise NotCompiled(lines)
+        raise NotCompiled(lines, is_refused=True)
     if not is_by_nvcc or solution:
         keep = names_to_keep(symbols, libraries)
         if is_by_nvcc:  # whose link takes the first of two definitions of a template's function

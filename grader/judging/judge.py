@@ -130,6 +130,7 @@ class Verdict(NamedTuple):
     diagnoses: tuple = ()  # names of what racecheck found
     picture: Optional[pathlib.Path] = None  # the file that the race picture is in
     warnings: tuple = ()  # the compiler's
+    is_refused: bool = False  # its status is COMPILE_ERROR then, too
     refusals: tuple = ()  # sentences: for what a grade would refuse the file, right or wrong
     remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
     nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
@@ -200,7 +201,7 @@ class Judge:
             for part in self.exercise.parts:
                 self._judge(part)
         except NotCompiled as problem:
-            return self._does_not_compile(problem.lines)
+            return self._does_not_compile(problem.lines)._replace(is_refused=problem.is_refused)
         lines = next(
             (self.lines_of[part] for part, state in self.states.items() if state == FAILED), []
         )

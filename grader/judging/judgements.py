@@ -15,6 +15,7 @@ class Judgement(NamedTuple):
     parts: list  # [{"part", "points", "of", "lines", "cases"}]
     picture: str  # SVG; "" for none
     diagnoses: list  # names of what racecheck found
+    is_refused: bool = False  # its status is that of a file that does not compile
 
     @property
     def points(self):
@@ -38,7 +39,9 @@ def judgement_of(verdict, exercise):
             points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
         lines = verdict.lines_of[part] if rows else [*why, *verdict.lines_of[part]]
         rows.append(part_row(exercise, part, 0 if shut_out else points, lines, cases))
-    return Judgement(verdict.status, rows, verdict.race_picture, list(verdict.diagnoses))
+    return Judgement(
+        verdict.status, rows, verdict.race_picture, list(verdict.diagnoses), verdict.is_refused
+    )
 
 
 def _row_of(case):

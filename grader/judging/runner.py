@@ -42,11 +42,12 @@ class OutOfTime(Exception):
 
 
 class NotCompiled(Exception):
-    """The student's file can't become a program; `lines` say why."""
+    """The student's file does not become a program; `lines` say why. It is refused if it uses what no
+    solution needs, and may well compile then."""
 
-    def __init__(self, lines):
+    def __init__(self, lines, is_refused=False):
         super().__init__(lines[0] if lines else "")
-        self.lines = lines
+        self.lines, self.is_refused = lines, is_refused
 
 
 class Runner:

@@ -8,7 +8,7 @@ of its students; none of them reads or writes a file.
 import json
 
 from grader.judging.judge import OK
-from grader.reports.feedback import MEANINGS, lines_of_part, penalty_lines
+from grader.reports.feedback import lines_of_part, meaning_of, penalty_lines
 
 
 def for_gradescope(results, student):
@@ -37,7 +37,7 @@ def for_gradescope(results, student):
                     "score": 0,
                     "max_score": _without_parts(exercise)["of"],
                     "status": "failed",
-                    "output": _meaning(exercise),
+                    "output": meaning_of(exercise),
                     "output_format": "text",
                     "visibility": "visible",
                 }
@@ -110,7 +110,7 @@ def feedback_lines(results, student):
             f"{_title(results, exercise)}: {exercise['points']} of {exercise['of']} points",
         ]
         lines += [f"  {line}" for line in penalty_lines(exercise)]
-        lines += [f"  {_meaning(exercise)}"] if not exercise["parts"] else []
+        lines += [f"  {meaning_of(exercise)}"] if not exercise["parts"] else []
         for part in exercise["parts"]:
             lines.append(f"  {part['part']}: {part['points']} of {part['of']}")
             lines += [f"    {line}" for line in _lines_of_part(exercise, part)]
@@ -140,10 +140,6 @@ def _without_parts(exercise):
     return {"points": 0, "of": of}
 
 
-def _meaning(exercise):
-    return MEANINGS[exercise["status"]]
-
-
 def _is_full(part):
     return part["points"] == part["of"]
 
@@ -160,4 +156,4 @@ def _test(name, graded):
 def _lines_of_part(exercise, part):
     """What to say about a part."""
     is_explained = _is_full(part) or exercise["status"] == OK
-    return [*([] if is_explained else [_meaning(exercise)]), *lines_of_part(part)]
+    return [*([] if is_explained else [meaning_of(exercise)]), *lines_of_part(part)]

@@ -42,14 +42,20 @@ def page(title, body):
 
 MEANINGS = {
     OK: "",
-    COMPILE_ERROR: "It does not compile, or uses something that no solution needs.",
+    COMPILE_ERROR: "It does not compile.",
     RUNTIME_ERROR: "The program ended with an error.",
     SIGNAL: "The program was ended by a signal.",
     TIMED_OUT: "The program did not end in time.",
     INTERNAL: "The grader itself failed. This is not your fault: tell your instructor.",
     MISSING: "There is no file.",
 }
+REFUSED = "It is refused, because it uses something that no solution needs."
 MOST_CASES = 5  # that are told in full
+
+
+def meaning_of(row):
+    """One sentence on how an exercise ended; "" if it was judged to its end."""
+    return REFUSED if row.get("refused") else MEANINGS[row["status"]]
 
 
 def lines_of_part(part):
@@ -153,7 +159,7 @@ def _markdown(student, titles):
     lines += [f"- {problem}" for problem in student["problems"]]
     for row in student["exercises"]:
         lines += ["", f"## {titles[row['exercise']]}: {row['points']} of {row['of']} points", ""]
-        for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
+        for sentence in (*penalty_lines(row), meaning_of(row)):
             lines += [sentence, ""] if sentence else []
         for head, told, _ in _told(row):
             lines += [f"**{_plain(head)}**", ""]
@@ -172,7 +178,7 @@ def _html(student, titles, pictures):
     for row in student["exercises"]:
         title = html.escape(titles[row["exercise"]])
         body.append(f"<h2>{title}: {row['points']} of {row['of']} points</h2>")
-        for sentence in (*penalty_lines(row), MEANINGS[row["status"]]):
+        for sentence in (*penalty_lines(row), meaning_of(row)):
             body += [f"<p>{html.escape(sentence)}</p>"] if sentence else []
         for head, told, is_full in _told(row):
             mark = "full" if is_full else "less"

@@ -90,6 +90,8 @@ def _of_exercise(exercise, handed, judgement, folder):
         "diagnoses": judgement.diagnoses if judgement else [],
         "picture": None,
     }
+    if judgement and judgement.is_refused:
+        row["refused"] = True
     if judgement and judgement.picture:
         row["picture"] = f"{FEEDBACK}/{folder}/{exercise.file_name[:-3]}.svg"
     return row

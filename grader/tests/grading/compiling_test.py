@@ -64,6 +64,20 @@ class MessagesTest(unittest.TestCase):
             self.assertEqual((of_check.compiles, of_check.lines), (False, [UTF16]))
         self.assertIn("save it as UTF-8", UTF16)
 
+    def test_a_file_that_is_refused_is_told_from_one_that_does_not_compile(self):
+        """Both have the same status; what the student reads first is not the same."""
+        text = solution_text("01.1")
+        for more, is_refused in (
+            ("#include <cstdlib>\nint number() { return rand(); }\n", True),
+            ('void call() { asm(""); }\n', True),
+            ("int number() { return undeclared; }\n", False),
+        ):
+            with self.subTest(more):
+                found = judged("01.1", text + more)
+                self.assertEqual(
+                    (found.status, found.is_refused), ("CE", is_refused), words_of(found)
+                )
+
     def test_a_whole_program_without_main_is_told_so_in_both(self):
         text = "__global__ void unused() {}\n"
         with written("01.5", text) as file, tempfile.TemporaryDirectory() as folder:

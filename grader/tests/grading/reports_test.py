@@ -9,7 +9,13 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from grader.reports.feedback import MEANINGS, MOST_CASES, lines_of_part, write_feedback
+from grader.reports.feedback import (
+    MEANINGS,
+    MOST_CASES,
+    REFUSED,
+    lines_of_part,
+    write_feedback,
+)
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from lab_tool.paths import ROOT
@@ -152,6 +158,20 @@ class Reports(unittest.TestCase):
         text = json.dumps(schema)
         for status in MEANINGS:
             self.assertIn(f'"{status}"', text)
+
+    def test_a_refused_file_has_a_first_line_of_its_own(self):
+        wrong, refused = student("wrong", part()), student("refused", part())
+        for each in (wrong, refused):
+            each["exercises"][0]["status"] = "CE"
+        refused["exercises"][0]["refused"] = True
+        write_feedback(marks_of(wrong, refused), {}, self.folder)
+        for name, said in (("wrong", MEANINGS["CE"]), ("refused", REFUSED)):
+            for kind in ("md", "html"):
+                page = (self.folder / f"feedback/{name}/feedback.{kind}").read_text("utf-8")
+                self.assertEqual(
+                    [text in page for text in (MEANINGS["CE"], REFUSED)].count(True), 1
+                )
+                self.assertIn(said, page)
 
     def test_the_median(self):
         for points, median in (((0, 6), "3"), ((0, 1), "0.5"), ((0, 4, 6), "4")):
