@@ -4,8 +4,8 @@
 from engine.driver.drawing import Figure
 
 # Of each block: how long it works before the first barrier, and before the second one.
-WORK = [(96, 86), (58, 118), (126, 56), (82, 72)]
-LEFT, TOP, ROW, GAP = 84, 40, 38, 6
+WORK = [(82, 76), (58, 118), (126, 56), (82, 72)]
+LEFT, TOP, ROW, GAP = 92, 40, 38, 6
 
 
 def figure():
@@ -23,7 +23,7 @@ def figure():
         {slow} is the last. It sets the counter back to 0 and the generation to 1, and then all go on. At
         the second barrier block {slower} is the last, and sets the generation to 2.""",
     )
-    picture.label(12, 22, f"a grid of {len(WORK)} blocks, all of them resident", bold=True)
+    picture.label(12, 22, f"a grid of {len(WORK)} resident blocks; time runs to the right", bold=True)
     for block, (one, two) in enumerate(WORK):
         y = TOP + ROW * block
         picture.label(12, y + 17, f"block {block}")
@@ -42,8 +42,8 @@ def figure():
     for number, (begin, end) in enumerate(zip(ends, ends[1:])):
         words = f"0 to {len(WORK)}" if number < 2 else "0"
         picture.box(begin, counter, end - begin - 3, 26, "orange", words)
-        picture.box(begin, counter + 34, end - begin - 3, 26, "green", str(number), code=True)
+        picture.box(begin, counter + 34, end - begin - 3, 26, "green", str(number))
     picture.label(12, counter + 17, "arrived")
     picture.label(12, counter + 51, "generation")
-    picture.label(12, counter + 88, "The last sets the counter to 0, then opens the barrier.")
+    picture.label(12, counter + 88, "The last block sets the counter to 0, then opens the barrier.")
     return picture

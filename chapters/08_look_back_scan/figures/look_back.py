@@ -3,7 +3,7 @@
 
 from engine.driver.drawing import Figure
 
-ELEMENTS = [(3, 1), (4, 2), (1, 1), (5, 2), (2, 2), (6, 1)]  # of each tile
+ELEMENTS = [(3, 1), (4, 2), (1, 1), (5, 2), (2, 2), (6, 2)]  # of each tile
 WITH_PREFIX = 3  # So many tiles have published theirs.
 LEFT, CELL = 14, 72
 
@@ -15,7 +15,7 @@ def figure():
     nearest = WITH_PREFIX - 1
     between = aggregates[nearest + 1 : mine]
     before = prefixes[mine - 1]
-    words = " + ".join(map(str, reversed([prefixes[nearest], *between])))
+    words = " + ".join(map(str, [prefixes[nearest], *between]))
     picture = Figure(
         268,
         "Decoupled look-back",
@@ -41,14 +41,13 @@ def figure():
     y = 196
     middles = [LEFT + tile * CELL + 33 for tile in range(len(ELEMENTS))]
     for tile in range(nearest + 1, mine):
-        picture.line([(middles[tile], 162), (middles[tile], y)], "red")
+        picture.line([(middles[tile], 162), (middles[tile], y)], "blue")
     path = [
-        (middles[mine], 162),
         (middles[mine], y),
         (middles[nearest], y),
         (middles[nearest], 162),
     ]
-    picture.arrow(path, "red")
+    picture.arrow(path, "blue")
     picture.label(
         LEFT, y + 30, f"Tile {mine} looks back: {words} = {before}, and stops at the prefix."
     )
