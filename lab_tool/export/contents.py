@@ -61,10 +61,12 @@ LEFT_OUT = (
 )
 OF_GRADING = (
     "grader/judging/compiling.py",
+    "grader/judging/gpu_turns.py",
     "grader/judging/judgements.py",
     "grader/judging/plausibility.py",
     "grader/judging/secret_size.py",
     "grader/judging/sandbox_runner.py",
+    "grader/judging/speed_",
     "grader/judging/submission_judge.py",
     "grader/reports/",
     "grader/sandbox/",
