@@ -23,7 +23,9 @@ def figure():
         {slow} is the last. It sets the counter back to 0 and the generation to 1, and then all go on. At
         the second barrier block {slower} is the last, and sets the generation to 2.""",
     )
-    picture.label(12, 22, f"a grid of {len(WORK)} resident blocks; time runs to the right", bold=True)
+    picture.label(
+        12, 22, f"a grid of {len(WORK)} resident blocks; time runs to the right", bold=True
+    )
     for block, (one, two) in enumerate(WORK):
         y = TOP + ROW * block
         picture.label(12, y + 17, f"block {block}")
