@@ -24,11 +24,24 @@ def random_program(generator):
 
 def _random_program(generator):
     made = Program("random program")
-    blocks = [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
+    blocks = _random_blocks(generator)
     with_barriers = generator.random() < 0.5
+    for thread in _positions(generator, made, blocks, with_barriers, (2, 5)):
+        _random_operation(generator, thread)
+    return made
+
+
+def _random_blocks(generator):
+    """The block of each thread."""
+    return [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
+
+
+def _positions(generator, made, blocks, with_barriers, lengths):
+    """Adds the threads to the program, and yields one for each operation that it is to have. Threads of one
+    block meet at most once."""
     for number, block in enumerate(blocks):
         thread = made.thread(f"P{number}", block)
-        length = generator.randint(2, 5)
+        length = generator.randint(*lengths)
         barrier_at = None
         if with_barriers and blocks.count(block) > 1:
             barrier_at = generator.randrange(length + 1)
@@ -36,8 +49,7 @@ def _random_program(generator):
             if position == barrier_at:
                 thread.barrier()
             if position < length:
-                _random_operation(generator, thread)
-    return made
+                yield thread
 
 
 def _random_operation(generator, thread):
@@ -92,39 +104,29 @@ def random_program_of_two_words(generator):
 
 def _random_program_of_two_words(generator):
     made = Program("random program of two words")
-    blocks = [generator.randrange(2) for _ in range(generator.choice((2, 2, 3, 3, 4)))]
+    blocks = _random_blocks(generator)
     with_barriers, with_data = generator.random() < 0.3, generator.random() < 0.4
     scopes = (ThreadScope.device,) * 9 + (ThreadScope.block,)
     relaxed, acquire = MemoryOrder.relaxed, MemoryOrder.acquire
     release, acq_rel = MemoryOrder.release, MemoryOrder.acq_rel
-    for number, block in enumerate(blocks):
-        thread = made.thread(f"P{number}", block)
-        length = generator.randint(1, 4)
-        barrier_at = None
-        if with_barriers and blocks.count(block) > 1:
-            barrier_at = generator.randrange(length + 1)
-        for position in range(length + 1):
-            if position == barrier_at:
-                thread.barrier()
-            if position == length:
-                break
-            scope, word = generator.choice(scopes), generator.choice("xy")
-            what = generator.choices(
-                ("fence", "update", "read", "write", "read data", "write data"),
-                weights=(20, 15, 35, 30, *((8, 8) if with_data else (0, 0))),
-            )[0]
-            if what == "fence":
-                orders = (acq_rel, MemoryOrder.seq_cst, MemoryOrder.seq_cst)
-                thread.fence(generator.choice(orders), scope)
-            elif what == "update":
-                order = generator.choice((relaxed, acquire, release, acq_rel))
-                thread.read_modify_write(word, order, scope)
-            elif what == "read":
-                thread.read(word, generator.choice((relaxed, acquire)), scope)
-            elif what == "write":
-                thread.write(word, generator.choice((relaxed, release)), scope)
-            elif what == "read data":
-                thread.read("data")
-            else:
-                thread.write("data")
+    for thread in _positions(generator, made, blocks, with_barriers, (1, 4)):
+        scope, word = generator.choice(scopes), generator.choice("xy")
+        what = generator.choices(
+            ("fence", "update", "read", "write", "read data", "write data"),
+            weights=(20, 15, 35, 30, *((8, 8) if with_data else (0, 0))),
+        )[0]
+        if what == "fence":
+            orders = (acq_rel, MemoryOrder.seq_cst, MemoryOrder.seq_cst)
+            thread.fence(generator.choice(orders), scope)
+        elif what == "update":
+            order = generator.choice((relaxed, acquire, release, acq_rel))
+            thread.read_modify_write(word, order, scope)
+        elif what == "read":
+            thread.read(word, generator.choice((relaxed, acquire)), scope)
+        elif what == "write":
+            thread.write(word, generator.choice((relaxed, release)), scope)
+        elif what == "read data":
+            thread.read("data")
+        else:
+            thread.write("data")
     return made
