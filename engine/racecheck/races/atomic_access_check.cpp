@@ -21,7 +21,7 @@ void atomic_access_check::carry_volatile(thread_state& by, region& in, const std
     }
   });
   if (writes && locations[at].shape == shape) locations[at].last = made;
-  if (writes) earlier_.forget(locations.last_seen(in, address, locations[at]).location);
+  if (writes) forget_earlier(in, address, locations[at]);
 }
 
 void atomic_access_check::check_plain(thread_state& by, const cell_access& now, bool writes) {
@@ -48,8 +48,14 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
   locations.use_messages(
       number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
   at.last = cell_record(cell_record::stamp_of(by), now.record.site(), 0);
-  earlier_.forget(locations.last_seen(now.in, now.address, at).location);
+  forget_earlier(now.in, now.address, at);
   cpu_backend::scheduled::written_weakly(now.address, bytes_of_cell);
+}
+
+void atomic_access_check::forget_earlier(const region& in, const std::byte* address,
+                                         const location& at) {
+  if (!cpu_backend::scheduled::runs_by_decisions()) return;  // Then nothing is kept.
+  earlier_.forget(history_.locations().last_seen(in, address, at).location);
 }
 
 void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,

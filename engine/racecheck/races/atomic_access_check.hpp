@@ -45,6 +45,9 @@ class atomic_access_check {
                       site_number site, bool writes);
 
  private:
+  // A write here that is no atomic one: nobody gets what was there before.
+  void forget_earlier(const region& in, const std::byte* address, const location& at);
+
   void check_weak_accesses(const thread_state& by, const cell_access& now, operation what);
 
   launch_clocks& clocks_;
