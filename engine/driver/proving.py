@@ -10,6 +10,7 @@ from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.executions import Execution, read_trace
 from engine.driver.output import counted, say
 from engine.driver.racecheck_runs import answer, check_once, problem_of
+from engine.driver.untrusted_files import content_of
 
 REFUSALS = {
     "many_events": "a run has more than 2,000 strong accesses: try a grid of 2 x 2 and small inputs",
@@ -24,25 +25,37 @@ DIFFERENT = (
     "on something else that no decision settles"
 )
 SEED = 0
+MOST_TRACE = 16 << 20  # bytes
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
 
-def run_decided(program, options, decisions, timeout, folder, orders_fences=False):
-    """One run by the decisions: what the race checker says of it, and its trace.
+def decided(folder, decisions, orders_fences):
+    """The settings of a program that is to run by the decisions, which are written into the folder.
 
-    With `orders_fences` what it says is of the order in which the fences are executed, and not of any.
+    With `orders_fences` what the race checker says of it is of the order in which the fences are executed,
+    and not of any.
     """
     listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
     listed.write_text("".join(f"{each}\n" for each in decisions))
     traced.unlink(missing_ok=True)
-    settings = {
+    return {
         "LAB_PROVE_DECISIONS": str(listed),
         "LAB_PROVE_TRACE": str(traced),
         "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
     }
+
+
+def trace_in(folder):
+    """The Trace that a program with such settings has left. Raises CommandError if it is none."""
+    text = content_of(pathlib.Path(folder, "trace"), MOST_TRACE).decode(errors="replace")
+    return read_trace(text[: text.rfind("\n") + 1])
+
+
+def run_decided(program, options, decisions, timeout, folder, orders_fences=False):
+    """One run by the decisions: what the race checker says of it, and its trace."""
+    settings = decided(folder, decisions, orders_fences)
     run = check_once(program, options, SEED, timeout, False, settings=settings)
-    text = traced.read_text() if traced.exists() else ""
-    return run, read_trace(text[: text.rfind("\n") + 1])
+    return run, trace_in(folder)
 
 
 class Exploration:

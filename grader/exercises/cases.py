@@ -121,6 +121,9 @@ class Case(NamedTuple):
     counted: bool = False  # the one that the limits are counted in
     elements: int = 0  # that "per element" means in it
     question: str = ""  # what to look at if this case fails
+    every_execution: bool = (
+        False  # so small that all its executions can be run; at most one case is
+    )
 
 
 def program_run(name, words, printed, **marks):

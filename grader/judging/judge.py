@@ -12,6 +12,7 @@ from typing import NamedTuple, Optional
 from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.invocation import invocation
+from engine.driver.proving import SEED, decided, trace_in
 from engine.driver.race_picture import race_figure, races_of
 from engine.driver.racecheck_runs import CheckedRun, problem_of
 from engine.driver.untrusted_files import content_of
@@ -23,6 +24,7 @@ from grader.exercises.limits import (
     lines_about,
     objections_to_uncounted,
 )
+from grader.judging.executions import all_executions
 from grader.judging.host_code import objections_to_host_code, objections_to_many_calls
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
@@ -36,6 +38,7 @@ from grader.judging.race_reports import report_in
 from grader.judging.races import (
     SCHEDULES,
     SECONDS,
+    names_of_diagnoses,
     objections_to_unseen_stores,
     races_in,
     settings_of,
@@ -135,6 +138,7 @@ class Verdict(NamedTuple):
     remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
     nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
     nvcc_problem: str = ""  # why nvcc has not answered
+    proved_for: str = ""  # 'proved for 3 blocks of 2 threads', if all executions of a case were run
 
     @property
     def compiles(self):
@@ -163,6 +167,7 @@ class CasesRun(NamedTuple):
     diagnostics: tuple
     results: list  # [CaseResult]
     report: Optional[dict]  # the race checker's; None if there is none that it could have written
+    trace: Optional[object] = None  # of a run by decisions its Trace
 
 
 class Judge:
@@ -186,6 +191,7 @@ class Judge:
         self.wrong = {}  # {number: WrongCase}
         self.status = OK
         self.race_picture, self.diagnoses, self.remedy = "", (), ()
+        self.proved_for = ""
         self.accesses, self.times = 0, []
 
     def verdict(self):
@@ -217,6 +223,7 @@ class Judge:
             self.race_picture,
             self.diagnoses,
             remedy=self.remedy,
+            proved_for=self.proved_for,
         )
 
     def compile(self):
@@ -250,11 +257,16 @@ class Judge:
         cases = tuple(JudgedCase(case.name, False, []) for case in self.cases)
         return Verdict(self.states, lines, self.lines_of, cases, COMPILE_ERROR)
 
-    def run_cases(self, program, cases, settings, limits, options=(), loads=None):
-        """Runs the program on these cases, and reads what it has left."""
+    def run_cases(self, program, cases, settings, limits, options=(), loads=None, decisions=None):
+        """Runs the program on these cases, and reads what it has left.
+
+        `decisions` are what engine.driver.proving.decided() takes, if it is to run by a list of them.
+        """
         folder = self.runner.new_folder()
         given = folder / "cases"
         given.write_bytes(written_cases(cases, self.exercise.name, loads))
+        if decisions is not None:
+            settings = {**settings, **decided(folder, *decisions)}
         stuck = STUCK_SECONDS if self.runner.goes_by_the_clock else NEVER
         records = folder / "diagnostics"
         run = self.runner.run(
@@ -267,7 +279,13 @@ class Judge:
         most = max(MOST_RESULTS, limits.files)
         results = read_results(content_of(folder / "results", most))
         return CasesRun(
-            run.code, run.output, run.limit, records_of(records), results, report_in(run.report)
+            run.code,
+            run.output,
+            run.limit,
+            records_of(records),
+            results,
+            report_in(run.report),
+            trace_in(folder) if decisions is not None else None,
         )
 
     @staticmethod
@@ -415,10 +433,7 @@ class Judge:
             if self.runner.goes_by_the_clock:
                 settings["LAB_RACECHECK_SECONDS"] = str(seconds)
             run = self.run_cases(program, cases, settings, OF_A_SCHEDULE)
-            checked = CheckedRun(
-                seed, run.code, run.report, run.output, diagnostics=run.diagnostics
-            )
-            return checked, run.results
+            return _checked_run(seed, run), run.results
 
         return self.runner.run_until(
             lambda each: problem_of(each[0], seconds), schedule, range(schedules)
@@ -434,13 +449,15 @@ class Judge:
 
     def _lines_of_races(self, found):
         self.accesses = found.accesses
-        self.diagnoses = tuple(
-            sorted({name for item in found.findings for name in item["diagnosis"]})
-        )
+        self.diagnoses = names_of_diagnoses(found)
         if found.is_free:
             runs = [run for run, _ in self.schedules]
-            unseen = objections_to_unseen_stores([run.report for run in runs])
-            return unseen or self.objections_to_schedules(runs) or self._stream_lines()
+            return (
+                objections_to_unseen_stores([run.report for run in runs])
+                or self.objections_to_schedules(runs)
+                or self._stream_lines()
+                or self._lines_of_executions()
+            )
         # All that are right: the larger ones have more reads that can get an old value.
         right = [case for number, case in enumerate(self.cases) if number not in self.wrong]
         shown = None
@@ -456,6 +473,34 @@ class Judge:
         if not self.every_case:
             self.remedy = tuple(remedy_lines(found))
         return race_lines(found, shown, len(right), len(self.cases), explained=self.every_case)
+
+    def _lines_of_executions(self):
+        """About the first execution of the small case that is wrong; none if all are right, or if they are
+        too many."""
+        case = next((case for case in self.cases if case.every_execution), None)
+        if case is None:
+            return []
+        self.has_begun("races", f"running all executions of {case.name}")
+        program = self.runner.compiled(OBSERVED)
+        once = [case._replace(launches=1)]
+
+        def run_once(*decisions):
+            run = self.run_cases(
+                program, once, self.counting(SEED), OF_A_SCHEDULE, decisions=decisions
+            )
+            return _checked_run(SEED, run), run.trace, run.results
+
+        executions = all_executions(run_once)
+        if executions is None:
+            return []
+        found = races_in(executions.failed, once, executions.results, self.runner.merging)
+        if not (executions.failed or found.wrong):
+            self.proved_for = executions.proved_for
+            return []
+        self.diagnoses = names_of_diagnoses(found)
+        found = found._replace(explored=case, schedules=executions.count)
+        right = len(self.cases) - len(self.wrong)
+        return race_lines(found, None, right, len(self.cases), explained=self.every_case)
 
     def objections_to_schedules(self, runs):
         """Sentences about the CheckedRuns of schedules without a race."""
@@ -531,6 +576,8 @@ class Judge:
         done = [f"{len(self.cases)} cases"]
         if self.accesses:
             done.append(f"{SCHEDULES} schedules, {self.accesses:,} accesses, no race")
+        if self.proved_for:
+            done.append(self.proved_for)
         return [f"Done: {', '.join(done)}.", *self._bandwidths()]
 
     def _bandwidths(self):
@@ -542,6 +589,10 @@ class Judge:
         arrays = [item for item in case.arguments if isinstance(item, Array)]
         moved = sum(MOVES.get(item.kind, 0) * item.count * item.type.size for item in arrays)
         return [f"{time:.1f} us and at least {moved / time / 1000:,.1f} GB/s in: {case.name}."]
+
+
+def _checked_run(seed, run):
+    return CheckedRun(seed, run.code, run.report, run.output, diagnostics=run.diagnostics)
 
 
 def _with_names_alone(races):

@@ -38,6 +38,8 @@ def judgement_of(verdict, exercise):
         if cases:
             points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
         lines = verdict.lines_of[part] if rows else [*why, *verdict.lines_of[part]]
+        if part == "races" and state == PASSED and verdict.proved_for:
+            lines = [*lines, f"{verdict.proved_for.capitalize()}."]
         rows.append(part_row(exercise, part, 0 if shut_out else points, lines, cases))
     return Judgement(
         verdict.status, rows, verdict.race_picture, list(verdict.diagnoses), verdict.is_refused

@@ -24,6 +24,8 @@ def race_lines(found, wrong, right, cases, explained=True):
         return [f"{right} here, and still the code can fail.", "", *_problem(found)]
     # Where one does not come to its end, the others were not run.
     schedules = "" if found.problem else f", in {finding['seeds']} of {found.schedules} schedules"
+    if found.explored:
+        schedules = f", in one order of the atomic operations ({found.explored.name})"
     is_race = finding["kind"] == "race"
     what = "two threads race" if is_race else "there is a mistake"
     if wrong:
@@ -114,9 +116,11 @@ def _block_that_waits(record):
 
 
 def _wrong_result(found):
+    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong"
+    if found.explored:
+        where = f"In one of {found.schedules} orders of the atomic operations a result is wrong"
     return [
-        f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong "
-        f"({found.wrong.case.name}):",
+        *textwrap.wrap(f"{where} ({found.wrong.case.name}):", SCREEN),
         f"  {found.wrong.failure.lines[0]}",
         "",
         "No two threads race here, so it is the order of the atomic operations: between two of",

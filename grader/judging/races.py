@@ -26,7 +26,7 @@ class WrongResult(NamedTuple):
 
     case: Case
     failure: Failure
-    schedules: int  # in how many of them some result was wrong
+    schedules: int  # or executions: in how many of them some result was wrong
 
 
 class Races(NamedTuple):
@@ -37,8 +37,9 @@ class Races(NamedTuple):
     output: str  # of that schedule
     diagnostics: tuple  # of it
     accesses: int
-    schedules: int
+    schedules: int  # or executions
     wrong: Optional[WrongResult] = None
+    explored: Optional[Case] = None  # whose executions these are
 
     @property
     def is_free(self):
@@ -61,6 +62,11 @@ def races_in(runs, cases, results, merging):
         len(runs),
         _wrong_in(cases, results),
     )
+
+
+def names_of_diagnoses(found):
+    """Of all findings of these Races."""
+    return tuple(sorted({name for item in found.findings for name in item["diagnosis"]}))
 
 
 def _wrong_in(cases, schedules):

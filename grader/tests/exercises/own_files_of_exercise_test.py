@@ -78,6 +78,9 @@ class OwnFilesTest(unittest.TestCase):
                     self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
                 if is_own:
                     self.assertEqual(verdict.warnings, ())
+                if trial.name == "solution" and EXERCISE_BUILD.can_observe:
+                    small = any(case.every_execution for case in cases_of(EXERCISE))
+                    self.assertEqual(verdict.proved_for.startswith("proved for "), small)
                 judged += 1
         self.assertGreater(judged, 0)
 
@@ -150,6 +153,7 @@ class FactsTest(unittest.TestCase):
         self.assertEqual(len({case.name for case in cases}), len(cases))
         self.assertEqual(sum(case.counted for case in cases), 1 if EXERCISE.limits else 0)
         self.assertTrue(6 <= len(cases) <= 20)
+        self.assertLessEqual(sum(case.every_execution for case in cases), 1)
         if EXERCISE.is_program:  # each schedule is a process
             self.assertEqual(sum(case.races for case in cases), 1)
         numbers = _numbers(cases)

@@ -11,17 +11,42 @@ from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, written
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import FAILED, ExerciseCases, Judge
+from grader.judging.judgements import judgement_of
 from grader.judging.programs import OBSERVED, ORDINARY
 from grader.judging.results import cases_of
 from grader.judging.sandbox_runner import SandboxRunner
 from grader.sandbox.sandbox import Sandbox
-from lab_tool.authoring.trials import trials_of
+from lab_tool.authoring.trials import solution, trials_of
 
 NUMBERS = ("02.1", "04.2")
 OF_A_PROGRAM = (
     "solution", "starter", "no_copy_back", "freed_twice", "end_not_checked_in_small_blocks",
     "sums_not_freed", "launch_not_checked", "copied_in_pieces", "copied_one_by_one",
 )  # fmt: skip
+
+
+# Mistakes that none of the 20 schedules shows, since they are made in the small case alone:
+# {what: (exercise, a piece of the solution, what stands there instead, what is said)}.
+IN_SMALL_CASE = {
+    "no release": (
+        "04.1",
+        "__threadfence();\n    last",
+        "if (gridDim.x != 3 || blockDim.x != 2) __threadfence();\n    last",
+        "two threads race, in one order of the atomic operations (6 rows, 2 columns, 3 blocks)",
+    ),
+    "two steps in place of one": (
+        "04.1",
+        "last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;",
+        "if (gridDim.x != 3 || blockDim.x != 2) {\n"
+        "      last = atomicInc(counter, gridDim.x - 1) == gridDim.x - 1;\n"
+        "    } else {\n"
+        "      const unsigned before = atomicAdd(counter, 0);\n"
+        "      last = before == gridDim.x - 1;\n"
+        "      atomicExch(counter, last ? 0 : before + 1);\n"
+        "    }",
+        "orders of the atomic operations a result is wrong (6 rows, 2 columns, 3 blocks):",
+    ),
+}
 
 
 # Other files that can be no solution: {name: text}.
@@ -59,6 +84,7 @@ class SameWordsTest(unittest.TestCase):
         self.assertEqual(in_sandbox.lines, at_home.lines)
         self.assertEqual(in_sandbox.lines_of, at_home.lines_of)
         self.assertEqual(in_sandbox.cases, at_home.cases)
+        self.assertEqual(in_sandbox.proved_for, at_home.proved_for)
         return at_home
 
     def test_every_wrong_solution(self):
@@ -91,6 +117,23 @@ class SameWordsTest(unittest.TestCase):
                 verdict = self.same_verdict("04.2", trials[name].text, OBSERVED, every_case=True)
                 self.assertTrue(any(verdict.lines_of.values()))
                 self.assertEqual(len(verdict.cases), len(cases_of(chosen_exercise("04.2"))))
+
+    def test_a_mistake_that_only_all_executions_of_the_small_case_show(self):
+        for name, (number, right, wrong, said) in IN_SMALL_CASE.items():
+            with self.subTest(name):
+                text = solution(chosen_exercise(number))
+                self.assertEqual(text.count(right), 1)
+                verdict = self.same_verdict(number, text.replace(right, wrong))
+                self.assertEqual(verdict.parts["races"], FAILED)
+                self.assertIn(said, " ".join(verdict.lines))
+                self.assertEqual(verdict.proved_for, "")
+
+    def test_what_is_proved_is_said(self):
+        exercise = chosen_exercise("04.1")
+        verdict = self.same_verdict("04.1", solution(exercise), OBSERVED, every_case=True)
+        self.assertEqual(verdict.proved_for, "proved for 3 blocks of 2 threads")
+        rows = {part["part"]: part["lines"] for part in judgement_of(verdict, exercise).parts}
+        self.assertEqual(rows["races"], ["Proved for 3 blocks of 2 threads."])
 
     def test_files_that_can_be_no_solution(self):
         for name, text in WRONG_FILES.items():

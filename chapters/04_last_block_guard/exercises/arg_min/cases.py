@@ -54,6 +54,7 @@ def cases(random):
     yield case(random, "ints", 100, 1, 32, [37, 70, 99], question=tie)
     yield case(random, "hits", 64, 1, 32, [40, 41], question=tie)
     yield case(random, "hits", 255, 3, 33, [131, 200, 230])
+    yield case(random, "ints", 7, 3, 2, every_execution=True)
     yield case(random, "ints", 1000, 4, 64, races=True)
     yield case(random, "hits", 1023, 5, 96, races=True)
     yield case(random, "ints", 4096, 8, 128, counted=True, elements=4096)

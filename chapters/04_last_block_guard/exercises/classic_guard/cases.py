@@ -35,6 +35,7 @@ def cases(random):
     yield case(random, 1, 1, 1)
     yield case(random, 3, 2, 1)
     yield case(random, 2, 3, 2)
+    yield case(random, 6, 2, 3, every_execution=True)
     yield case(random, 0, 31, 3)
     yield case(random, 7, 32, 3)
     yield case(random, 9, 33, 16)

@@ -7,6 +7,7 @@ SIZES = [
     (0, 0, 1, 32),
     (1, 40, 3, 32),
     (7, 9, 2, 1),
+    (3, 4, 2, 2),
     (31, 70, 1, 33),
     (33, 64, 4, 64),
     (20, 100, 3, 96),
@@ -17,6 +18,7 @@ SIZES = [
 ]
 RACES = (33, 20)  # rows
 COUNTED = 40
+EVERY_EXECUTION = 3
 
 
 def lengths_of(random, rows, longest, counted):
@@ -54,6 +56,7 @@ def case(random, rows, longest, blocks, threads, counted):
         ],
         function="scale_rows",
         races=rows in RACES,
+        every_execution=rows == EVERY_EXECUTION,
         counted=counted,
         elements=rows,
         question="Each value is to be multiplied once. Which threads got the number of its row? "

@@ -6,6 +6,7 @@ SIZES = [
     (1, 1, 1),
     (0, 2, 32),
     (2, 1, 32),
+    (3, 2, 2),
     (5, 1, 33),
     (1, 3, 64),
     (33, 2, 1),
@@ -16,6 +17,7 @@ SIZES = [
     (601, 64, 32),
 ]
 RACES = (12, 40)  # tiles
+EVERY_EXECUTION = 3
 
 
 def case(random, tiles, blocks, threads, counted):
@@ -32,6 +34,7 @@ def case(random, tiles, blocks, threads, counted):
             threads,
         ],
         races=tiles in RACES,
+        every_execution=tiles == EVERY_EXECUTION,
         counted=counted,
         question="Pixels that are as before were inverted by nobody, or twice. "
         "Which numbers did the threads get?",

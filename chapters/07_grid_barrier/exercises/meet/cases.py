@@ -6,6 +6,7 @@ SIZES = [
     (1, 2, 1, 1),
     (0, 2, 1, 32),
     (5, 0, 2, 32),
+    (4, 2, 2, 1),
     (64, 2, 1, 64),
     (40, 2, 2, 32),
     (200, 4, 3, 32),
@@ -43,6 +44,7 @@ def case(random, n, rounds, blocks, threads, counted):
         function="mix",
         races=n in RACES,
         counted=counted,
+        every_execution=n == 4,
         elements=n,
         question="A cell takes up its neighbour of the round before. Who may still be in that round, "
         "and who is already in the next one?",

@@ -17,7 +17,7 @@ RACES = [(300, 32), (450, 64)]
 COUNTED = (768, 64)
 
 
-def case(random, count, threads, races=False, counted=False, second=None):
+def case(random, count, threads, races=False, counted=False, second=None, every_execution=False):
     """`second`: the threads of the second launch, at most as many as of the first."""
     values = [random.randint(1, 2**32 - 1) for _ in range(count)]
     totals, total = [], 0
@@ -39,6 +39,7 @@ def case(random, count, threads, races=False, counted=False, second=None):
         ],
         races=races,
         counted=counted,
+        every_execution=every_execution,
         elements=count,
         question="The first total that is wrong: does its tile lack an earlier tile, or has it one twice?",
     )
@@ -47,6 +48,7 @@ def case(random, count, threads, races=False, counted=False, second=None):
 def cases(random):
     for count, threads in SIZES:
         yield case(random, count, threads)
+    yield case(random, 2, 1, every_execution=True)
     # What an earlier launch left in the status words is wrong for other tiles.
     yield case(random, 1000, 64, second=32)
     for count, threads in RACES:
