@@ -7,6 +7,7 @@ import pathlib
 import re
 import tempfile
 import unittest
+from typing import NamedTuple
 
 from engine.driver.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import KINDS, all_exercises, chosen_exercise
@@ -14,8 +15,9 @@ from grader.exercises.hints import hints_of
 from grader.exercises.limits import CALLS_OF, COUNTS, PER
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
+from grader.judging.check import check
 from grader.judging.home_runner import HomeRunner
-from grader.judging.judge import ExerciseCases, Judge
+from grader.judging.judge import ExerciseCases, Judge, Verdict
 from grader.judging.programs import ExerciseBuild
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.secret_size import NOT_KEPT, objections_at_secret_size
@@ -45,7 +47,38 @@ SECRET_SIZES = 6
 COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
 
 
+class Tried(NamedTuple):
+    """One of the exercise's own files, with its programs beside it: it is compiled once for all tests."""
+
+    build: ExerciseBuild
+    file: pathlib.Path
+    verdict: Verdict
+
+
 class OwnFilesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder, cls.tries = pathlib.Path(folder.name), {}
+
+    def tried(self, trial):
+        if trial.name not in self.tries:
+            folder = self.folder / trial.name
+            folder.mkdir()
+            file = folder / EXERCISE.file_name
+            file.write_text(trial.text, encoding="utf-8")
+            build = RESULTS_ALONE if trial.part in ("results", "compiling") else EXERCISE_BUILD
+            build = build._replace(files=folder)
+            self.tries[trial.name] = Tried(build, file, check(build, EXERCISE, file))
+        return self.tries[trial.name]
+
+    def judge(self, trial, cases):
+        """A Judge of these cases, to be used in the test that asks for it."""
+        tried = self.tried(trial)
+        runner = self.enterContext(HomeRunner(tried.build, EXERCISE, tried.file))
+        return Judge(ExerciseCases(EXERCISE, cases), runner)
+
     def on_cpu(self):
         if EXERCISE_BUILD.settings["backend"] != "cpu":
             self.skipTest("the CPU backend judges")
@@ -70,8 +103,7 @@ class OwnFilesTest(unittest.TestCase):
             if IS_BRIEF and not is_own:
                 continue
             with self.subTest(trial.name):
-                build = RESULTS_ALONE if trial.part in ("results", "compiling") else EXERCISE_BUILD
-                verdict = verdict_on(build, EXERCISE, trial.text)
+                verdict = self.tried(trial).verdict
                 if EXERCISE_BUILD.can_observe or trial.part:
                     self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
                 else:
@@ -90,13 +122,8 @@ class OwnFilesTest(unittest.TestCase):
             self.skipTest("this build has no race checker")
         cases = [case for case in cases_of(EXERCISE) if case.races]
         self.assertTrue(cases)
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, EXERCISE.file_name)
-            file.write_text(solution(EXERCISE), encoding="utf-8")
-            build = EXERCISE_BUILD._replace(files=pathlib.Path(folder))
-            with HomeRunner(build, EXERCISE, file) as runner:
-                judge = Judge(ExerciseCases(EXERCISE, cases), runner)
-                found = judge.found_races(cases, SCHEDULES)
+        own = next(trial for trial in trials_of(EXERCISE) if trial.name == "solution")
+        found = self.judge(own, cases).found_races(cases, SCHEDULES)
         self.assertTrue(found.is_free, (found.findings, found.problem))
 
     def test_limits_hold_at_every_size_that_a_grade_may_draw(self):
@@ -107,19 +134,15 @@ class OwnFilesTest(unittest.TestCase):
         for trial in trials_of(EXERCISE):
             if trial.part not in (None, "limits"):
                 continue
-            with self.subTest(trial.name), tempfile.TemporaryDirectory() as folder:
-                file = pathlib.Path(folder, EXERCISE.file_name)
-                file.write_text(trial.text, encoding="utf-8")
-                build = EXERCISE_BUILD._replace(files=pathlib.Path(folder))
-                with HomeRunner(build, EXERCISE, file) as runner:
-                    judge = Judge(ExerciseCases(EXERCISE, cases_of(EXERCISE)), runner)
-                    for seed in range(2 if trial.part else SECRET_SIZES):
-                        secret = secret_case(EXERCISE, seed)
-                        lines = objections_at_secret_size(judge, secret)
-                        if trial.part:
-                            self.assertIn(NOT_KEPT, lines, secret.case.name)
-                        else:
-                            self.assertEqual(lines, [], secret.case.name)
+            with self.subTest(trial.name):
+                judge = self.judge(trial, cases_of(EXERCISE))
+                for seed in range(2 if trial.part else SECRET_SIZES):
+                    secret = secret_case(EXERCISE, seed)
+                    lines = objections_at_secret_size(judge, secret)
+                    if trial.part:
+                        self.assertIn(NOT_KEPT, lines, secret.case.name)
+                    else:
+                        self.assertEqual(lines, [], secret.case.name)
 
 
 class FactsTest(unittest.TestCase):
