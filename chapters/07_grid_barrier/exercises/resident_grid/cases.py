@@ -25,7 +25,8 @@ def case(random, n, threads, counted):
     if n:
         values[random.randrange(n)] = 2000
     # The second launch finds the distances of the first, and so on.
-    distances = [max(values, default=0) - value for value in values]
+    largest = max(values, default=0)
+    distances = [largest - value for value in values]
     blocks = max(1, -(-n // threads))
     return Case(
         f"{n:,} value{'s' * (n != 1)}, blocks of {threads} thread{'s' * (threads > 1)}",
