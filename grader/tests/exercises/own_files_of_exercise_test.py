@@ -76,7 +76,8 @@ class OwnFilesTest(unittest.TestCase):
     def judge(self, trial, cases):
         """A Judge of these cases, to be used in the test that asks for it."""
         tried = self.tried(trial)
-        runner = self.enterContext(HomeRunner(tried.build, EXERCISE, tried.file))
+        runner = HomeRunner(tried.build, EXERCISE, tried.file).__enter__()
+        self.addCleanup(runner.__exit__)
         return Judge(ExerciseCases(EXERCISE, cases), runner)
 
     def on_cpu(self):
