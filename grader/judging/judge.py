@@ -38,7 +38,6 @@ from grader.judging.race_reports import report_in
 from grader.judging.races import (
     SCHEDULES,
     SECONDS,
-    names_of_diagnoses,
     objections_to_unseen_stores,
     races_in,
     settings_of,
@@ -449,7 +448,9 @@ class Judge:
 
     def _lines_of_races(self, found):
         self.accesses = found.accesses
-        self.diagnoses = names_of_diagnoses(found)
+        self.diagnoses = tuple(
+            sorted({name for item in found.findings for name in item["diagnosis"]})
+        )
         if found.is_free:
             runs = [run for run, _ in self.schedules]
             return (
@@ -464,6 +465,7 @@ class Judge:
         if found.findings and not found.problem:
             program = self.runner.compiled(OBSERVED)
             tried = self.race_cases() if self.exercise.is_program else right
+            tried = [found.explored] if found.explored else tried
             shown = wrong_by_the_rules(tried, lambda weak: self._outcome(program, tried, weak))
         races = races_of([{"program": "", "findings": found.findings}])
         if races:
@@ -497,10 +499,7 @@ class Judge:
         if not (executions.failed or found.wrong):
             self.proved_for = executions.proved_for
             return []
-        self.diagnoses = names_of_diagnoses(found)
-        found = found._replace(explored=case, schedules=executions.count)
-        right = len(self.cases) - len(self.wrong)
-        return race_lines(found, None, right, len(self.cases), explained=self.every_case)
+        return self._lines_of_races(found._replace(explored=case, schedules=executions.count))
 
     def objections_to_schedules(self, runs):
         """Sentences about the CheckedRuns of schedules without a race."""

@@ -32,9 +32,9 @@ def race_lines(found, wrong, right, cases, explained=True):
         case, failure = wrong
         allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
         lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
-        lines.append(f"{what.capitalize()}{schedules}:")
+        lines += textwrap.wrap(f"{what.capitalize()}{schedules}:", SCREEN)
     else:
-        lines = [f"{right}, and still {what}{schedules}:"]
+        lines = textwrap.wrap(f"{right}, and still {what}{schedules}:", SCREEN)
     if is_race:
         for party in (finding["first"], finding["second"]):
             lines += ["", *_party(party, finding)]

@@ -64,11 +64,6 @@ def races_in(runs, cases, results, merging):
     )
 
 
-def names_of_diagnoses(found):
-    """Of all findings of these Races."""
-    return tuple(sorted({name for item in found.findings for name in item["diagnosis"]}))
-
-
 def _wrong_in(cases, schedules):
     """The WrongResult of the first schedule that has one, or None."""
     found = [failure for failure in (wrong_result(cases, each) for each in schedules) if failure]
