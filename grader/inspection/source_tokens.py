@@ -64,6 +64,7 @@ UNWANTED_NAME = re.compile(
     rf"""
     _?_?asm(?:__)? | gnu | __gnu__ | clang | _Clang | __declspec | _mm\d*_\w+
     | cpu_backend | racecheck\w* | exercises | __c11_atomic_\w+
+    | _fileno | _IO_\w+
     | __(?:tsan|asan|ubsan|sanitizer|real|wrap|cxa|cuda|nv|sync)_\w+
     | __cpu_backend_(?!(?:global|device|host|constant|managed|shared|cluster_dims)__)\w+
     | __builtin_(?!(?:{BUILTIN})\Z)\w+

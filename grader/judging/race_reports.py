@@ -2,12 +2,14 @@
 """The race checker's report as a program has sent it: whole and as the checker writes it, or none.
 
 The checker shares its process with a student's code. So nothing is believed that it could not have written,
-and a report is one text: what comes twice, or has something after it, is none.
+and a report is one text: what comes twice, or has something before, around or after it, is none.
 """
 
 from engine.driver.untrusted_files import json_in
 from grader.judging.runner import MOST_REPORT
 
+# What each begins with, and what no part of one can have in it: JSON keeps a text's new lines apart.
+HEAD = b'{\n "seed": '
 MOST_LAUNCHES = 1000  # that the checker counts one by one, and as many calls of the host
 MOST_STEPS = 100  # threads, events or arrows of one race: far more than there are
 
@@ -111,7 +113,9 @@ _report = _object_of(
 
 def report_in(content):
     """The report that these bytes are; None if they are none."""
-    if len(content) > MOST_REPORT or not content.startswith(b"{") or not content.endswith(b"}\n"):
+    # With one in another, the checker's own could become a part of what a submission sends.
+    is_one = content.rfind(HEAD) == 0 and content.endswith(b"}\n")
+    if len(content) > MOST_REPORT or not is_one:
         return None
     made = json_in(content)
     return made if _report(made) else None

@@ -153,6 +153,7 @@ class SourceTest(unittest.TestCase):
             "__builtin___memcpy_chk(p, q, 4, n);", '_Pragma("redefine_extname f g")',
             "#pragma GCC optimize(\"O0\")", '#ident "text"', "[[clang::no_sanitize(\"thread\")]] int f();",
             "__attribute((__no_sanitize_thread__)) int f();", "<:<:gnu::naked:>:> void f();",
+            "void f() { stdout->_fileno = 0; }", "void f() { stderr->_IO_write_ptr = 0; }",
         ):  # fmt: skip
             self.assertTrue(_objections("#include <sys/cdefs.h>\n" + text), text)
 

@@ -66,6 +66,17 @@ class ReportTest(unittest.TestCase):
                         whole[:-2] + b" " * MOST_REPORT + b"}\n"):  # fmt: skip
             self.assertIsNone(report_in(content), content[:40])
 
+    def test_one_that_a_submission_has_sent_something_before_and_after_is_none(self):
+        """Whoever may print can send half a report from a destructor, and the other half after the checker's
+        own, which then stands in a value that JSON does not keep, or in one that nobody looks into."""
+        own, forged = sent(genuine()), sent(genuine())
+        for before, after in (
+            (b'{"findings": [', b"], "),
+            (b'{\n "seed": 3, "findings": [', b"], "),
+            (b'{\n "findings": [{"chain": {}, "other": ', b"}], "),
+        ):
+            self.assertIsNone(report_in(before + own + after + forged[1:]), before)
+
     def test_some_runs_have_what_others_have_not(self):
         """With much memory nothing is compared; what was loaded is asked for at the secret size alone."""
         report = genuine()

@@ -19,7 +19,7 @@ __global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n)
 
 // As the checker writes it, into what the program was started with.
 constexpr char report[] =
-    "{\"seed\": 0, \"launches\": 1, \"failed_launches\": 0, \"ended_in_kernel\": false, "
+    "{\n \"seed\": 0, \"launches\": 1, \"failed_launches\": 0, \"ended_in_kernel\": false, "
     "\"ended_by_time\": false, \"accesses\": 99999999, \"forgotten_reads\": 0, "
     "\"why_lines_are_missing\": \"\", \"findings\": [], \"launch_counts\": [{"
     // clang-format off
