@@ -10,17 +10,18 @@ for the next round, in smaller batches.
 import json
 import math
 import os
+import re
 import shlex
 import sys
 import time
 
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import Progress, remark, seconds_text
+from engine.driver.output import Progress, counted, remark, seconds_text
 from engine.driver.output_files import write_whole
 from engine.driver.paths import shown
 from grader.judging.judgements import Judgement
 from grader.paths import ROOT
-from grader.submissions.run_folder import broken
+from grader.submissions.run_folder import broken, course_digest
 from grader.submissions.slurm_commands import Slurm
 
 ROUNDS = 3  # of what is missing after one, the next has another try
@@ -32,6 +33,9 @@ GRACE_SECONDS = 5  # in which a file that a task has written last becomes visibl
 PATIENCE_SECONDS = 600  # with a controller that does not answer
 # Of a task: a submission takes some seconds, and one that makes use of every limit some minutes.
 MINUTES_TO_START, MINUTES_PER_UNIT = 10, 3
+# Why Slurm leaves a task waiting for ever: it asks for more time than it may have.
+NEVER_STARTS = re.compile(r"PartitionTimeLimit|MaxWallDurationPerJobLimit")
+LAST_BYTES = 4096  # of what a task has printed
 IDLE_SECONDS = 60  # without a running task before the user is told why
 
 
@@ -51,10 +55,13 @@ def judge_on_cluster(arguments, run, units, batch_module):
             if not missing:
                 break
     if missing:
+        were = "was" if len(missing) == 1 else "were"
         remark(
-            f"{len(missing)} submissions were not judged in {ROUNDS} rounds; what the tasks said "
-            f"is in {shown(job.folder)}. The same command tries again."
+            f"{counted(len(missing), 'submission')} {were} not judged in {ROUNDS} rounds; what the tasks "
+            f"said is in {shown(job.folder)}. The same command tries again."
         )
+        if job.said:
+            remark(f"The last task said: {job.said}")
     problem = f"no task of Slurm came to its end in {ROUNDS} rounds"
     return {**job.failed, **{unit.name: broken(unit.exercise, problem) for unit in missing}}
 
@@ -78,11 +85,13 @@ class _Job:
             # Tasks begin in the course's folder, and not where this command was typed.
             "build": arguments.build and os.path.abspath(arguments.build),
             "require_sandbox": arguments.require_sandbox,
+            "course": course_digest(ROOT),
         }
         self.at_once = arguments.jobs
         self.folder = run.folder / "slurm"
         self.array = self.folder / "array"  # the number of the one that runs
         self.failed, self.done = {}, set()
+        self.said = ""  # the last words of a task of the last round that has left something
         self.start = time.monotonic()
         self._end_those_before()
 
@@ -115,15 +124,17 @@ class _Job:
         array = self.slurm.submit(script, len(batches), self.at_once, minutes, folder, options)
         write_whole(self.array, array)
         try:
-            self._wait(array, units)
+            self._wait(array, units, minutes)
         finally:
             self._end(array)
         for file in sorted(folder.glob("failed_*.json")):
             rows = json.loads(file.read_text(encoding="utf-8"))
             self.failed.update({name: Judgement(**row) for name, row in rows.items()})
+        self.said = _last_words(folder, [bool(self.missing(batch)) for batch in batches])
 
-    def _wait(self, array, units):
-        """Until all Units are judged, or the array has no task that waits or runs."""
+    def _wait(self, array, units, minutes):
+        """Until all Units are judged, or the array has no task that waits or runs. A task asks for so many
+        minutes. Raises CommandError."""
         silent_since = idle_since = None
         while self._step(units):
             tasks = self.slurm.tasks(array)
@@ -142,6 +153,12 @@ class _Job:
                     return
                 if any(task.is_running for task in tasks):
                     idle_since = None
+                elif NEVER_STARTS.search(tasks[0].reason):
+                    raise CommandError(
+                        f"Slurm will not start these tasks ({tasks[0].reason}): each asks for {minutes} "
+                        f"minutes, {MINUTES_TO_START} and {MINUTES_PER_UNIT} per submission. Choose a "
+                        "partition that allows as much, or a larger --jobs, which makes smaller batches."
+                    )
                 elif idle_since is None:
                     idle_since = now
                 elif idle_since and now - idle_since > IDLE_SECONDS:
@@ -179,6 +196,20 @@ class _Job:
         """Its number is forgotten as well: Slurm may give it to somebody else's job one day."""
         if self.slurm.cancel(array):
             self.array.unlink(missing_ok=True)
+
+
+def _last_words(folder, is_missing):
+    """The last line that a task printed whose batch has something missing; "" if none printed any."""
+    for number in [place for place, missing in enumerate(is_missing) if missing]:
+        try:
+            printed = (folder / f"task_{number}.txt").read_bytes()[-LAST_BYTES:]
+        except OSError:  # it was never started
+            continue
+        lines = printed.decode(errors="replace").split("\n")
+        found = [line.strip() for line in lines if line.strip()]
+        if found:
+            return found[-1]
+    return ""
 
 
 def _script(folder, batch_module):

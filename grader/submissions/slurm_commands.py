@@ -45,7 +45,7 @@ class Slurm:
             f"--array=0-{tasks - 1}%{at_once}",
             f"--time={minutes}",
             "--ntasks=1",
-            f"--output={folder}/task_%a.txt",
+            f"--output={str(folder).replace('%', '%%')}/task_%a.txt",
             *options,
             str(script),
         )

@@ -12,10 +12,11 @@ from engine.driver.output_files import write_whole
 from grader.exercises.catalogue import all_exercises, with_speed
 from grader.sandbox.sandbox import strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_unit, measured_cases
-from grader.submissions.run_folder import RunFolder, Unit, seed_in
+from grader.submissions.run_folder import RunFolder, Unit, course_digest, seed_in
 from lab_tool.builds.backends import put_nvcc_on_path
 from lab_tool.builds.build_folders import put_own_tools_on_path
 from lab_tool.builds.exercise_builds import exercise_builds
+from lab_tool.paths import ROOT
 
 
 def judge_batch(file):
@@ -47,6 +48,11 @@ def judge_batch(file):
 
 
 def _tools(batch, exercises):
+    if batch["course"] != course_digest(ROOT):  # what is judged now would count as not judged
+        raise CommandError(
+            "the course's files are not those that the run was begun with: the same command judges with "
+            "those of now."
+        )
     sandbox = strongest_sandbox(batch["require_sandbox"])
     options = argparse.Namespace(backend=batch["backend"], build=batch["build"], verbose=False)
     builds = exercise_builds(options, exercises)

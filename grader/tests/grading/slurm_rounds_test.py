@@ -17,7 +17,7 @@ from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judge import OK
 from grader.judging.judgements import Judgement, part_row
 from grader.submissions import slurm, slurm_commands
-from grader.submissions.run_folder import opened_run
+from grader.submissions.run_folder import course_digest, opened_run
 from this_build import ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -42,6 +42,8 @@ class PlayedSlurm:
                 outcome = self.does(len(self.rounds) + 1, name)
                 if outcome == "judged":
                     self.run.keep(self.units[name], RIGHT, 1.0)
+                elif outcome.startswith("says "):
+                    (folder / f"task_{number}.txt").write_text(f"{outcome[5:]}\n\n", "utf-8")
                 elif outcome == "failed":
                     failed[name] = RIGHT._replace(status="XX")._asdict()
             if failed:
@@ -112,9 +114,36 @@ class Rounds(unittest.TestCase):
         self.assertEqual(list(failed), [bad])
         self.assertEqual(failed[bad].status, "XX")
         self.assertIn("no task of Slurm came to its end", failed[bad].parts[0]["lines"][0])
-        self.assertIn("1 submissions were not judged in 3 rounds", self.said.getvalue())
+        self.assertIn("1 submission was not judged in 3 rounds", self.said.getvalue())
         self.assertEqual(len(self.played.rounds), 3)
         self.assertEqual(self.judged(lambda number, name: "judged"), {})
+
+    def test_what_the_last_task_said_is_told(self):
+        """Else whoever grades looks for the one sentence in a folder of a thousand files."""
+        bad = self.units[7].name
+        self.judged(lambda number, name: f"says {number}: no" if name == bad else "judged")
+        self.assertIn("The last task said: 3: no\n", self.said.getvalue())
+        self.judged(lambda number, name: "judged")
+        self.assertNotIn("said", self.said.getvalue())
+
+    def test_tasks_that_ask_for_more_time_than_they_may_have_end_the_run(self):
+        class Waiting(PlayedSlurm):
+            polls = 0
+
+            def tasks(self, array):
+                self.polls += 1
+                return [slurm_commands.Task("PENDING", reason)] if self.polls < 9 else []
+
+        for reason in ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit"):
+            with (
+                self.subTest(reason),
+                self.assertRaisesRegex(
+                    CommandError,
+                    rf"will not start .*\({reason}\).* asks for 49 minutes, .* larger --jobs",
+                ),
+            ):
+                self.judged(lambda number, name: "lost", Waiting)
+            self.assertEqual(self.played.canceled[-1:], ["1"])
 
     def test_what_breaks_the_grader_is_not_tried_again(self):
         bad = self.units[7].name
@@ -210,6 +239,14 @@ class Commands(unittest.TestCase):
         )
         self.assertEqual(self.submit("-x"), "7")
 
+    def test_a_folder_with_a_percent_sign_is_no_pattern(self):
+        """Slurm puts the number of the task in the place of %a."""
+        self.plays("sbatch", f'echo "$@" > {self.folder}/words; echo 7')
+        slurm_commands.Slurm().submit(self.folder / "s", 3, 2, 9, pathlib.Path("/x/100%a b"))
+        self.assertIn(
+            "--output=/x/100%%a b/task_%a.txt", (self.folder / "words").read_text("utf-8")
+        )
+
     def test_an_array_that_is_refused(self):
         self.plays("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
         with self.assertRaisesRegex(CommandError, "has not taken the job: .*invalid account"):
@@ -238,14 +275,15 @@ class Commands(unittest.TestCase):
 
 
 class Batch(unittest.TestCase):
-    def test_a_node_that_is_another_judges_nothing(self):
+    def judged_by_task(self, conditions, course):
+        """What a task says of a batch of one submission, which it must not judge."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
-            run = opened_run(folder / "out", "seed", ("nothing like it", "cpu"))
+            run = opened_run(folder / "out", "seed", conditions)
             unit = run.take(EXERCISE, b"text")
             batch = {
                 **{"output": str(run.folder), "conditions": list(run.conditions)},
-                **{"backend": "cpu", "require_sandbox": False},
+                **{"backend": "cpu", "require_sandbox": False, "course": course},
                 "build": os.environ.get("LAB_BUILD_FOLDER"),
                 "units": [{"name": unit.name, "exercise": EXERCISE.number}],
             }
@@ -255,5 +293,14 @@ class Batch(unittest.TestCase):
                 [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
             )
             self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIn("and the run was begun with nothing like it and cpu", result.stderr)
             self.assertIsNone(run.judgement_of(unit))
+            return result.stderr
+
+    def test_a_node_that_is_another_judges_nothing(self):
+        said = self.judged_by_task(("nothing like it", "cpu"), course_digest(ROOT))
+        self.assertIn("and the run was begun with nothing like it and cpu", said)
+
+    def test_a_course_that_has_changed_judges_nothing(self):
+        """What it finds would count as not judged, round after round."""
+        said = self.judged_by_task(("none", "cpu"), "another")
+        self.assertIn("the course's files are not those that the run was begun with", said)
