@@ -9,10 +9,15 @@ A right result may have been computed on the host, and a race checker that saw n
 # solution can do without it.
 LEAST_PART = 4
 LEAST_BYTES = 256  # a case with less to do may be done without a kernel
+BYTES_OF_ATOMIC = 4  # at least: most are of a word
 
 
 def work_of(report):
-    """{"bytes", "launches"} of a run under the race checker; zeros if there is no report."""
+    """{"bytes", "moved", "launches"} of a run under the race checker; zeros if there is no report.
+
+    The bytes are those of loads and stores, and `moved` has those of atomics, too: a solution may load by
+    atomics what ours loads without.
+    """
     try:
         launches = report["launch_counts"]
         moved = sum(
@@ -20,9 +25,14 @@ def work_of(report):
             for launch in launches
             for name in ("global_bytes_loaded", "global_bytes_stored")
         )
-        return {"bytes": int(moved), "launches": len(launches)}
+        atomics = sum(launch["global_atomics"]["total"] for launch in launches)
+        return {
+            "bytes": int(moved),
+            "moved": int(moved + BYTES_OF_ATOMIC * atomics),
+            "launches": len(launches),
+        }
     except (KeyError, TypeError, ValueError):
-        return {"bytes": 0, "launches": 0}
+        return {"bytes": 0, "moved": 0, "launches": 0}
 
 
 def objections_to_work(work, of_solution):
@@ -31,7 +41,7 @@ def objections_to_work(work, of_solution):
         return []
     if not work["launches"]:
         return ["The result is right, but no kernel of yours was seen to run."]
-    if work["bytes"] * LEAST_PART < of_solution["bytes"]:
+    if work["moved"] * LEAST_PART < of_solution["bytes"]:
         return [
             "The result is right, but your kernels do too little for it: they hardly load and store "
             "anything in global memory."
@@ -42,6 +52,6 @@ def objections_to_work(work, of_solution):
 def objections_to_schedules(works, least):
     """The same of the schedules in which no race was seen; `least` bytes are what the solution moves in
     each."""
-    if min(work["bytes"] for work in works) * LEAST_PART < least:
+    if min(work["moved"] for work in works) * LEAST_PART < least:
         return ["In some schedule the kernels were not seen to do the work."]
     return []

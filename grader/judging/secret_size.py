@@ -57,7 +57,7 @@ def _work_is_seen(judge, reports):
     counted = next(case for case in judge.cases if case.counted)
     least = (judge.exercise_cases.least_work or {}).get(counted.name, {"bytes": 0})["bytes"]
     calls = counted.launches * judge.exercise_cases.runs_of_each
-    return all(calls * LEAST_PART * work_of(report)["bytes"] >= least for report in reports)
+    return all(calls * LEAST_PART * work_of(report)["moved"] >= least for report in reports)
 
 
 def _all_loads_are_seen(judge, secret, run):

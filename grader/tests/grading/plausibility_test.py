@@ -11,8 +11,12 @@ from grader.judging.plausibility import objections_to_work, work_of
 from lab_tool.authoring.trials import trials_of
 
 
-def launch(loaded, stored):
-    return {"global_bytes_loaded": {"total": loaded}, "global_bytes_stored": {"total": stored}}
+def launch(loaded, stored, atomics=0):
+    return {
+        "global_bytes_loaded": {"total": loaded},
+        "global_bytes_stored": {"total": stored},
+        "global_atomics": {"total": atomics},
+    }
 
 
 class WorkTest(unittest.TestCase):
@@ -20,9 +24,16 @@ class WorkTest(unittest.TestCase):
         ours = work_of({"accesses": 9000, "launch_counts": [launch(3000, 1000)]})
         enough = work_of({"accesses": 10, "launch_counts": [launch(600, 0), launch(0, 400)]})
         self.assertEqual(objections_to_work(enough, ours), [])
-        (sentence,) = objections_to_work({**enough, "bytes": 999}, ours)
+        (sentence,) = objections_to_work({**enough, "moved": 999}, ours)
         self.assertIn("your kernels do too little for it", sentence)
         self.assertNotRegex(sentence, r"\d")  # else it says how much would do
+
+    def test_what_atomics_load_counts_for_a_submission_and_is_not_asked_of_it(self):
+        ours = work_of({"launch_counts": [launch(3000, 1000, 90000)]})
+        by_atomics = work_of({"launch_counts": [launch(0, 0, 250)]})
+        self.assertEqual(objections_to_work(by_atomics, ours), [])
+        too_few = work_of({"launch_counts": [launch(0, 0, 249)]})
+        self.assertEqual(len(objections_to_work(too_few, ours)), 1)
 
     def test_without_a_report_no_kernel_was_seen(self):
         ours = work_of({"accesses": 9000, "launch_counts": [launch(3000, 1000)]})
@@ -42,6 +53,20 @@ class GlobalMemoryTest(unittest.TestCase):
         has_elements = "std::size_t{blockIdx.x} * blockDim.x < count"
         skipping = text.replace(counting, f"  if ({has_elements}) {{\n{counting}  }}\n")
         found = judged("04.2", skipping)
+        self.assertEqual((found.status, found.points), ("OK", 12), words_of(found))
+
+    def test_the_last_block_may_look_by_atomic_loads(self):
+        """The advice of the limit says so, and with few values that is almost all there is to do."""
+        text = solution_text("04.2")
+        for name in ("bin", "best"):
+            text = text.replace(f"bins[{name}]", f"at(bins, {name})")
+        text = text.replace("atomicAdd(&at(bins, bin)", "atomicAdd(&bins[bin]")
+        function = (
+            "__device__ unsigned at(unsigned* bins, unsigned bin) {\n"
+            "  cuda::atomic_ref<unsigned, cuda::thread_scope_device> counts(bins[bin]);\n"
+            "  return counts.load(cuda::memory_order_relaxed);\n}\n"
+        )
+        found = judged("04.2", text.replace("__global__", f"{function}\n__global__", 1))
         self.assertEqual((found.status, found.points), ("OK", 12), words_of(found))
 
     def test_counting_in_global_memory_fails_the_limits_alone(self):
