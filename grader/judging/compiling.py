@@ -43,6 +43,8 @@ TOO_MUCH = {
     OUTPUT: "The compiler printed more than {}.",
     FILES: "The compiler wrote more than {}.",
 }
+# What a compiler says if the kernel has ended one of its programs for that, or has refused to write more.
+WROTE_TOO_MUCH = ("File size limit exceeded", "File too large")
 
 
 # Under this name runner.cu knows the driver of the course's solution, if one is linked to be timed.
@@ -131,8 +133,11 @@ def _run_step(sandbox, step, access, recipe):
     if not run.has_begun:
         raise SandboxFailed(f"no compiler could be run in the sandbox: {run.output.strip()}")
     lines = readable(_without_folders(run.output, access.work, source).splitlines())
-    if run.limit:
-        raise NotCompiled([TOO_MUCH[run.limit].format(LIMITS.figure(run.limit))])
+    own = [line for line in lines if not line.startswith(source.name)]
+    has_written_too_much = any(words in line for line in own for words in WROTE_TOO_MUCH)
+    limit = FILES if run.code != 0 and has_written_too_much else run.limit
+    if limit:
+        raise NotCompiled([TOO_MUCH[limit].format(LIMITS.figure(limit))])
     if run.code != 0:
         # Where the course is on this machine is nobody's business.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]

@@ -51,6 +51,13 @@ class MessagesTest(unittest.TestCase):
         self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))
         self.assertIn("undeclared_000", "\n".join(said[0][:3]))
 
+    def test_an_object_file_beyond_the_limit_is_no_fault_of_the_compilers(self):
+        """g++ asks to have it reported as a bug of its own."""
+        found = judged("01.1", solution_text("01.1") + "int many[1 << 25] = {1};\n")
+        self.assertEqual(
+            (found.status, words_of(found)), ("CE", "The compiler wrote more than 64 MiB.")
+        )
+
     def test_utf16_is_one_sentence_in_a_grade_and_in_a_check(self):
         exercise = chosen_exercise("01.1")
         text = solution_text("01.1")
