@@ -81,12 +81,13 @@ def updated(name, type, content, expected=None, within=None, *, judge=None):
     return Array("updated", name, type, len(content), content, expected, within, judge)
 
 
-def kept(name, type, content, expected=None):
+def kept(name, type, content, expected=None, *, judge=None):
     """An array that is set once, before the first launch: a counter, for one.
 
-    Each launch finds what the last one left, and `expected` holds after every one of them.
+    Each launch finds what the last one left. `expected` and `judge` hold after every one of them.
     """
-    return Array("kept", name, ElementType(type), len(content), content, expected)
+    type = ElementType(type)
+    return Array("kept", name, type, len(content), content, expected, None, judge)
 
 
 def scratch(name, type, count):

@@ -13,35 +13,87 @@ SIZES = [
     (2000, 1024),
     (4500, 64),
 ]
-RACES = [(300, 32), (450, 64)]
+AFTER_EARLIER = (150, 32, 5)
+RACES = [(300, 32), (450, 64, 6)]
 COUNTED = (768, 64)
+SUMS = 2**32
+AGGREGATE, PREFIX = SUMS, 2 * SUMS  # With a sum they are a status word.
+STATES = {1: "aggregate", 2: "prefix"}
 
 
-def case(random, count, threads, races=False, counted=False, second=None, every_execution=False):
+def in_words(word):
+    state = STATES.get(word // SUMS)
+    return f"{state} | {word % SUMS:,}" if state else f"{word:,}"
+
+
+def words_of(random, earlier):
+    """What the earlier tiles have published, and what they add up to: some prefixes among aggregates."""
+    words, total = [], 0
+    for tile in range(earlier):
+        aggregate = random.randint(1, SUMS - 1)
+        total = (total + aggregate) % SUMS
+        is_prefix = tile == 0 or (tile % 2 == 0 and tile < earlier - 2)
+        words.append(PREFIX + total if is_prefix else AGGREGATE + aggregate)
+    return words, total
+
+
+def judge_of(expected):
+    def judge(words):
+        for tile, (got, wanted) in enumerate(zip(words, expected)):
+            if got != wanted:
+                return f"status[{tile}]: got {in_words(got)}, expected {in_words(wanted)}"
+        return None
+
+    return judge
+
+
+def case(
+    random,
+    count,
+    threads,
+    earlier=0,
+    races=False,
+    counted=False,
+    second=None,
+    every_execution=False,
+):
     """`second`: the threads of the second launch, at most as many as of the first."""
     values = [random.randint(1, 2**32 - 1) for _ in range(count)]
-    totals, total = [], 0
+    words, total = words_of(random, earlier)
+    totals = []
     for value in values:
         total = (total + value) % 2**32
         totals.append(total)
     smaller = min(threads, second or threads)
     tiles = -(-count // smaller)
     grids = f"{threads}, then of {second}" if second else threads
+    # A tile's prefix is the total of its last element.
+    prefixes = [PREFIX + each for each in totals[threads - 1 :: threads]]
+    if count % threads:
+        prefixes.append(PREFIX + total)
     return Case(
-        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}",
+        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}"
+        + (f", after {earlier} earlier ones" if earlier else ""),
         [
             given("values", "unsigned", values),
             returned("totals", "unsigned", totals),
             count,
             kept("counter", "unsigned", [0]),
-            kept("status", "unsigned long long", [0] * tiles),
+            kept(
+                "status",
+                "unsigned long long",
+                words + [0] * tiles,
+                judge=judge_of(words + prefixes) if earlier else None,
+            ),
+            earlier,
             per_launch(threads, second) if second else threads,
         ],
         races=races,
         counted=counted,
         every_execution=every_execution,
         elements=count,
-        question="The first total that is wrong: does its tile lack an earlier tile, or has it one twice?",
+        question="The first total that is wrong: does its tile lack an earlier tile, or has it one twice?"
+        + (" What is in a tile's word in the end?" if earlier else ""),
     )
 
 
@@ -51,8 +103,9 @@ def cases(random):
     yield case(random, 2, 1, every_execution=True)
     # What an earlier launch left in the status words is wrong for other tiles.
     yield case(random, 1000, 64, second=32)
-    for count, threads in RACES:
-        yield case(random, count, threads, races=True)
+    yield case(random, *AFTER_EARLIER)
+    for sizes in RACES:
+        yield case(random, *sizes, races=True)
     yield case(random, *COUNTED, counted=True)
 
 

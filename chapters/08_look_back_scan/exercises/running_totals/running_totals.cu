@@ -33,12 +33,12 @@ __device__ unsigned sum_before(unsigned tile, unsigned total, unsigned long long
   // END SOLUTION
 }
 
-// totals[i] becomes values[0] + ... + values[i]. A tile has as many elements as a block has
-// threads.
+// totals[i] becomes values[0] + ... + values[i], plus what the `earlier` tiles before add up to. A
+// tile has as many elements as a block has threads.
 __global__ void add_up(const unsigned* values, unsigned* totals, unsigned count, unsigned* counter,
-                       unsigned long long* status) {
+                       unsigned long long* status, unsigned earlier) {
   __shared__ unsigned shared[course::largest_block];
-  __shared__ unsigned tile;
+  __shared__ unsigned tile;  // Of those that have values here: 0 is the first one.
   __shared__ unsigned before;
   // BEGIN SOLUTION
   // STUB: // TODO: the blocks may start in any order. Which tile is this block's?
@@ -48,19 +48,19 @@ __global__ void add_up(const unsigned* values, unsigned* totals, unsigned count,
   __syncthreads();
   const unsigned i = tile * blockDim.x + threadIdx.x;
   const unsigned sum = course::block_scan(i < count ? values[i] : 0U, course::plus{}, shared);
-  if (threadIdx.x == blockDim.x - 1) before = sum_before(tile, sum, status);
+  if (threadIdx.x == blockDim.x - 1) before = sum_before(earlier + tile, sum, status);
   __syncthreads();
   if (i < count) totals[i] = before + sum;
 }
 
 void running_totals(const unsigned* values, unsigned* totals, unsigned count, unsigned* counter,
-                    unsigned long long* status, unsigned threads) {
+                    unsigned long long* status, unsigned earlier, unsigned threads) {
   if (count == 0) return;
   const unsigned tiles = (count - 1) / threads + 1;
   // BEGIN SOLUTION
-  // STUB: // TODO: *counter and all of status are 0 before the first call only.
+  // STUB: // TODO: *counter and the words of these tiles are 0 before the first call only.
   cudaMemsetAsync(counter, 0, sizeof(unsigned));
-  cudaMemsetAsync(status, 0, tiles * sizeof(unsigned long long));
+  cudaMemsetAsync(status + earlier, 0, tiles * sizeof(unsigned long long));
   // END SOLUTION
-  add_up<<<tiles, threads>>>(values, totals, count, counter, status);
+  add_up<<<tiles, threads>>>(values, totals, count, counter, status, earlier);
 }
