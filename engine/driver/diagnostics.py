@@ -89,7 +89,7 @@ class Diagnostic(NamedTuple):
         return "command" in self.fields
 
 
-OF_A_LAUNCH_THAT_IS_STUCK = ("waiting", "running", "plain_poll")
+OF_A_LAUNCH_THAT_IS_STUCK = ("waiting", "late_block", "running", "plain_poll")
 
 
 def records_of(path):

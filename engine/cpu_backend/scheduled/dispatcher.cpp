@@ -125,7 +125,9 @@ void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& 
   std::vector<diagnostic> waiting;
   for (const multiprocessor* each : resident) {
     if (!each->has_block()) continue;
-    const std::vector<diagnostic> in_block = each->waiting_threads_of_block();
+    const std::vector<diagnostic> in_block =
+        each->is_late() ? std::vector{diagnostic("late_block").add("block", each->block_index())}
+                        : each->waiting_threads_of_block();
     text += heading_of(each->block_index()) + lines_of(in_block);
     waiting.insert(waiting.end(), in_block.begin(), in_block.end());
   }

@@ -65,12 +65,18 @@ bool multiprocessor::take_block() {
 
 bool multiprocessor::take_turn() {
   this_multiprocessor = this;
-  const bool begins = !has_block_;
-  if (begins) {
+  const bool begins = !has_block_ || is_late_;
+  if (!has_block_) {
     if (!take_block()) return false;
     has_block_ = true;
     current_ = fibers_.take();
     ++running_;
+  }
+  is_late_ = begins && scheduler::current().is_late(block_);
+  if (is_late_) {
+    turn_was_idle_ = true;
+    changed_memory_ = false;
+    return true;
   }
   blockIdx = block_index_;
   threadIdx = current_->index;

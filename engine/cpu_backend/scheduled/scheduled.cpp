@@ -16,6 +16,10 @@ void hold_back_after_fences() { scheduler::current().hold_back_after_fences(); }
 
 void run_ahead() { scheduler::current().run_ahead(); }
 
+void delay_last_block(const unsigned* until, unsigned at_most) {
+  scheduler::current().delay_last_block(until, at_most);
+}
+
 void note_state(const void* frame) {
   if (multiprocessor* on = this_multiprocessor) on->note_state(frame);
 }

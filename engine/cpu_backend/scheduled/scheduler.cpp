@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace cpu_backend {
 namespace {
@@ -37,6 +38,7 @@ void scheduler::begin_launch(std::uint64_t blocks) {
   state_ = seed_ * 0x100000001b3u + ++launches_;
   (void)split_mix(state_);
   blocks_ = blocks;
+  delay_ = std::exchange(next_delay_, {});
   last_block_ = blocks == 0 ? 0 : seed_ % blocks;
   order_ = holds_back_after_fences_ ? block_order::shuffled
            : seed_ == 0             ? block_order::ascending
@@ -60,6 +62,12 @@ std::uint64_t scheduler::block_at(std::uint64_t position) const {
   if (order_ == block_order::descending) return blocks_ - 1 - position;
   const auto steps = static_cast<wide>(blocks_ - 1 - position) * stride_;
   return static_cast<std::uint64_t>((steps + last_block_) % blocks_);
+}
+
+bool scheduler::is_late(std::uint64_t block) const {
+  if (delay_.until == nullptr || block + 1 != blocks_) return false;
+  return __atomic_load_n(delay_.until, __ATOMIC_SEQ_CST) <
+         std::min<std::uint64_t>(delay_.at_most, block);
 }
 
 void scheduler::order_threads(std::vector<std::uint16_t>& ranks) {

@@ -23,6 +23,10 @@ class scheduler {
   // barrier to the next.
   void run_ahead() { runs_ahead_ = true; }
   bool holds_back_after_fences() const { return holds_back_after_fences_; }
+  // See cpu_backend/scheduled.hpp.
+  void delay_last_block(const unsigned* until, unsigned at_most) { next_delay_ = {until, at_most}; }
+  // Whether this block, which has not begun, may not begin yet.
+  bool is_late(std::uint64_t block) const;
 
   // Settles how the blocks of the next launch are ordered and how often they are interrupted.
   void begin_launch(std::uint64_t blocks);
@@ -51,6 +55,11 @@ class scheduler {
 
  private:
   enum class block_order { ascending, descending, shuffled };
+  // Until the word is as large as the number of the last block, or as `at_most`.
+  struct delay {
+    const unsigned* until = nullptr;  // nullptr: none
+    unsigned at_most = 0;
+  };
 
   std::uint64_t below(std::uint64_t bound);
   void shuffle_by_warps(std::vector<std::uint16_t>& ranks);
@@ -64,7 +73,8 @@ class scheduler {
   block_order order_ = block_order::ascending;
   bool holds_back_after_fences_ = false;
   bool runs_ahead_ = false;
-  unsigned often_ = 0;  // one switch point in this many interrupts; 0: none
+  delay delay_, next_delay_;  // of this launch, and of the next one
+  unsigned often_ = 0;        // one switch point in this many interrupts; 0: none
 };
 
 }  // namespace cpu_backend

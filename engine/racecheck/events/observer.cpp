@@ -23,6 +23,11 @@ extern "C" void racecheck_name_memory(const void* memory, std::size_t element_by
   racecheck::consumer().memory().name_allocation(memory, element_bytes, name);
 }
 
+// For who wants to know whether blocks wait for more than they need: see cpu_backend/scheduled.hpp.
+extern "C" void racecheck_delay_last_block(const unsigned* until, unsigned at_most) {
+  cpu_backend::scheduled::delay_last_block(until, at_most);
+}
+
 namespace cpu_backend::observer {
 
 using racecheck::checker_synchronizes;

@@ -19,6 +19,10 @@ LOOP = b"""\
 DEADLOCK = b"""\
 {"kind":"deadlock","launched_at":{"file":"own.cu","line":29}}
 """
+AT_BARRIER = b"""\
+{"kind":"waiting","block":[9,0,0],"thread":[1,0,0],"more":30,"awaits":"the_blocks_barrier",\
+"at":{"file":"own.cu","line":17}}
+"""
 WAITING = """\
 {"kind":"waiting","block":[%d,0,0],"thread":[0,0,0],"awaits":"a_value_in_memory",\
 "at":{"file":"own.cu","line":15}}
@@ -51,8 +55,28 @@ class StuckLaunchesTest(unittest.TestCase):
         content = DEADLOCK + waiting(*range(3))
         three = [f"block {n} thread 0 waits for a value in memory    line 15" for n in range(3)]
         self.assertEqual(places(content), three)
+        self.assertEqual(places(content + waiting(3)), [*three, "and 1 more place"])
         content += waiting(3, 4)
         self.assertEqual(places(content), [*three, "and 2 more places"])
+
+    def test_of_many_places_those_that_others_wait_for(self):
+        at_barrier = "block 9 thread 1 and 30 more wait at the block's barrier    line 17"
+        loops = [f"block {n} thread 0 waits for a value in memory    line 15" for n in range(3)]
+        few = DEADLOCK + AT_BARRIER + waiting(0)
+        self.assertEqual(places(few), [at_barrier, loops[0]])
+        many = DEADLOCK + 2 * AT_BARRIER + waiting(*range(3))
+        self.assertEqual(places(many), [*loops, "and 2 more places"])
+
+    def test_a_block_that_begins_late(self):
+        late = b'{"kind":"late_block","block":[2,0,0]}\n'
+        self.assertEqual(
+            places(DEADLOCK + waiting(0) + late),
+            [
+                "block 0 thread 0 waits for a value in memory    line 15",
+                "Block 2 has not begun: it begins late, when another block",
+                "has come further.",
+            ],
+        )
 
     def test_other_records(self):
         for content in (b"", DEADLOCK, b'{"kind":"running","block":[1,0,0],"thread":[0,0,0]}\n'):

@@ -28,6 +28,7 @@ class multiprocessor : public block_execution {
   // True if the last turn changed nothing and ended where all of the block's threads wait.
   bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
   bool has_block() const { return has_block_; }
+  bool is_late() const { return has_block_ && is_late_; }
   // Since when its block is held back, on a clock that only grows; 0: it is not.
   std::uint64_t held_back() const { return held_back_; }
   std::uint64_t block() const { return block_; }
@@ -104,6 +105,7 @@ class multiprocessor : public block_execution {
   std::uint64_t block_ = 0;  // its number in the grid
   uint3 block_index_{};
   bool has_block_ = false;
+  bool is_late_ = false;  // It has not begun, and may not yet.
   bool turn_was_idle_ = false;
   bool changed_memory_ = false;  // in this turn
   bool is_held_back_after_atomic_ = false;

@@ -24,6 +24,9 @@ void hold_back_after_fences();
 // from one barrier to the next while the others of its block wait: so what is written too early is
 // written before others have read what was there.
 void run_ahead();
+// In the next launch the block with the largest number begins late: when the word `*until` in
+// global memory is at least that number, or at least `at_most`.
+void delay_last_block(const unsigned* until, unsigned at_most);
 
 // ---- Accesses to memory that the backend does not see by itself, by the thread that runs. On a
 // thread of the host these do nothing.
