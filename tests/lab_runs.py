@@ -7,18 +7,16 @@ import signal
 import subprocess
 import sys
 
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 
 def lab(*words, folder=None, checkout=ROOT, given="", **variables):
     """How a run of lab in the folder ended, and what it printed; `variables` are of its environment."""
-    return subprocess.run(
+    return captured(
         [sys.executable, checkout / "lab", *words],
         cwd=folder,
         input=given,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=500,
         env={**os.environ, **variables},
     )

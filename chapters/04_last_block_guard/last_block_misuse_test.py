@@ -4,10 +4,10 @@
 import json
 import os
 import pathlib
-import subprocess
 import unittest
 
 from lab_runs import messages_of_refused
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 BUILD_FOLDER = str(BUILD)
@@ -37,13 +37,8 @@ class LastBlockMisuseTest(unittest.TestCase):
     def misuse(self, name):
         """Makes the misuse. Returns what the program printed: the outcome and the backend's report."""
         environment = {**os.environ, "LAB_TIMEOUT": "10"}
-        result = subprocess.run(
-            [os.environ["LAST_BLOCK_MISUSE_PROGRAM"], name],
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-            env=environment,
+        result = captured(
+            [os.environ["LAST_BLOCK_MISUSE_PROGRAM"], name], timeout=120, env=environment
         )
         if result.returncode == NO_DEVICE:
             self.skipTest(result.stderr)

@@ -3,16 +3,14 @@
 
 import json
 import os
-import pathlib
 import re
 import resource
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import draw_schedules
 from svg_checks import problems_of, words_of
+from test_setup import captured, temporary_folder
 from this_build import ROOT
 
 ABOUT = {
@@ -161,22 +159,13 @@ def with_1000_bytes():
 
 class Command(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def draw(self, content, **options):
         (self.folder / "trace.json").write_text(json.dumps(content), encoding="utf-8")
         words = ["--about", json.dumps(ABOUT), "--json", "kept.json", "--output", "a.svg"]
         script = ROOT / "common/lab/draw_schedules.py"
-        return subprocess.run(
-            [sys.executable, script, *words, "trace.json"],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            **options,
-        )
+        return captured([sys.executable, script, *words, "trace.json"], cwd=self.folder, **options)
 
     def test_what_is_kept_draws_the_same_picture(self):
         result = self.draw(trace(("queue", 2, 1, [(0, 0, 1 / 3, 0), (1, 0, 2 / 3, 1)])))

@@ -4,12 +4,11 @@
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
+from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
@@ -77,18 +76,13 @@ def is_over(process):
 @unittest.skipUnless(SINGLE_FILE["backend"] == "cpu", "a GPU's driver has rules of its own")
 class ForkedProgram(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def lab(self, program, *words):
         (self.folder / "own.cu").write_text(BEGINNING + program, encoding="utf-8")
-        return subprocess.run(
+        return captured(
             [sys.executable, ROOT / "lab", words[0], "own.cu", *words[1:], "--build", str(BUILD)],
             cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
             timeout=200,
             env={**os.environ, "LAB_TIMEOUT": "20"},
         )

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Ctrl-C while the schedules of a program run: whatever lock is being taken, lab comes to its end."""
 
-import subprocess
 import sys
 import unittest
+
+from test_setup import captured
 
 # Raises KeyboardInterrupt where the thread that waits has just taken a lock, for the n-th time since it
 # began to wait.
@@ -41,11 +42,5 @@ class InterruptedSchedulesTest(unittest.TestCase):
     def test_it_ends_wherever_the_interruption_comes(self):
         for count in range(1, 13):
             with self.subTest(count):
-                result = subprocess.run(
-                    [sys.executable, "-c", PROGRAM, str(count)],
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=30,
-                )
+                result = captured([sys.executable, "-c", PROGRAM, str(count)], timeout=30)
                 self.assertEqual((result.stdout, result.stderr), ("ended\n", ""))

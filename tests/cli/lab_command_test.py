@@ -20,6 +20,7 @@ from lab_tool.builds.backends import _has_gpu
 from lab_tool.chapters import all_chapters, may_hand_out_items, variants_of
 from lab_tool.verbs import VERBS
 from svg_checks import problems_of, words_of
+from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 BUILD_FOLDER = str(BUILD)
@@ -66,9 +67,7 @@ class Version(unittest.TestCase):
             (BUILD / "meson-info/intro-projectinfo.json").read_text(encoding="utf-8")
         )
         for command in (ROOT / "lab", ROOT / "engine/cudacheck"):
-            result = subprocess.run(
-                [sys.executable, command, "--version"], capture_output=True, text=True, check=False
-            )
+            result = captured([sys.executable, command, "--version"])
             said = f"{command.name} {facts['version']}\n"
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, said, ""))
 
@@ -163,13 +162,10 @@ class WrongUse(unittest.TestCase):
             # With a relative path in it Python itself would not start there.
             environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
             for words in ("run 01", "exercises", "reset 04.2 --work w"):
-                result = subprocess.run(
+                result = captured(
                     f"mkdir -p {gone} && cd {gone} && rmdir {gone} && "
                     f"{sys.executable} {ROOT}/lab {words}",
                     shell=True,
-                    capture_output=True,
-                    text=True,
-                    check=False,
                     env=environment,
                 )
                 said = "lab: the folder that you are in is not there any more; cd to another one.\n"
@@ -286,7 +282,7 @@ class RightUse(unittest.TestCase):
 
     def test_reader_that_goes_away(self):
         command = f"{sys.executable} {ROOT.as_posix()!r}/lab doctor | head -1"
-        result = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        result = captured(command, shell=True)
         self.assertEqual((result.stdout, result.stderr), ("This machine\n", ""))
 
     def test_reader_of_a_longer_run_that_goes_away(self):
@@ -295,13 +291,7 @@ class RightUse(unittest.TestCase):
         command = f"{sys.executable} {ROOT.as_posix()!r}/lab racecheck 01 --seeds 2 --build {BUILD}"
         for streams in ("", "2>&1"):
             with self.subTest(streams=streams):
-                result = subprocess.run(
-                    f"{command} {streams} | head -1",
-                    shell=True,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                )
+                result = captured(f"{command} {streams} | head -1", shell=True)
                 first = r"\A(vector_add|Building|Another lab is building) [^\n]*\n\Z"
                 self.assertRegex(result.stdout, first)
                 self.assertEqual(without_progress(result.stderr), "")
@@ -354,9 +344,7 @@ class Tracing(unittest.TestCase):
     """./lab trace: the runs, the picture, and what is kept of them."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def trace(self, *words):
         return lab("trace", "05", "--build", BUILD_FOLDER, *words, folder=self.folder)
@@ -394,9 +382,7 @@ class Tracing(unittest.TestCase):
 
 class SingleFile(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory(prefix="a folder ")
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self, prefix="a folder ")
         (self.folder / "headers").mkdir()
 
     def write(self, name, text):

@@ -7,7 +7,6 @@ import json
 import pathlib
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 from unittest import mock
@@ -31,6 +30,7 @@ from lab_tool.authoring.trials import Trial
 from lab_tool.chapters import all_chapters
 from lab_tool.command_line import LAB
 from lab_tool.verbs import check_course
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 SPDX = "SPDX-License-Identifier: CC-BY-SA-4.0"
@@ -174,7 +174,7 @@ class NewChapter(CopyOfTheTree):
                 [*compiler, chapters, "-c", str(source), "-o", str(self.tree / "compiled.o")],
             ]
         for step in steps:
-            result = subprocess.run(step, capture_output=True, text=True, check=False)
+            result = captured(step)
             self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_its_figure_is_what_its_script_draws(self):

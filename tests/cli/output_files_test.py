@@ -5,11 +5,9 @@ leaves all as it was."""
 import errno
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
@@ -28,6 +26,7 @@ from lab_tool.authoring import new_chapter
 from lab_tool.builds.recorded_runs import BEGINNING as RECORDED_RUN
 from lab_tool.builds.recorded_runs import recorded
 from lab_tool.verbs.check import VERDICTS
+from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
@@ -36,9 +35,7 @@ MINE = b"my thesis\n"
 
 class Scratch(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         self.thesis = self.folder / "thesis.txt"
         self.thesis.write_bytes(MINE)
 
@@ -185,12 +182,9 @@ class Verbs(Scratch):
 
     def refuses(self, *words, says, code=2):
         with self.subTest(words=words):
-            result = subprocess.run(
+            result = captured(
                 [sys.executable, ROOT / "lab", *map(str, words)],
                 cwd=self.folder,
-                capture_output=True,
-                text=True,
-                check=False,
                 stdin=subprocess.DEVNULL,
                 timeout=60,
             )
@@ -284,13 +278,7 @@ class Verbs(Scratch):
         words = ["racecheck", "--build", str(BUILD), "keep.cu", "--seeds", "1"]
         words += ["--json", "found.json", "--picture", "race.svg"]
         for _ in range(2):
-            result = subprocess.run(
-                [sys.executable, ROOT / "lab", *words],
-                cwd=self.folder,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            result = captured([sys.executable, ROOT / "lab", *words], cwd=self.folder)
             self.assertEqual(result.returncode, 1, result)
             self.assertIn("drawn in race.svg", result.stdout)
             self.assert_nothing_is_lost("keep.cu", "found.json", "race.svg")

@@ -4,14 +4,12 @@
 import contextlib
 import io
 import os
-import pathlib
 import pty
 import re
 import shlex
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from unittest import mock
@@ -23,6 +21,7 @@ from engine.driver.compiler_messages import readable, with_plain_launches, witho
 from engine.driver.names import nearest
 from engine.driver.output import Progress
 from lab_runs import interrupt, started, without_progress
+from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 COMMAND = [sys.executable, str(ROOT / "lab")]
@@ -58,23 +57,17 @@ class Streams(unittest.TestCase):
         for closed in (">&-", "2>&-", ">&- 2>&-"):
             with self.subTest(closed):
                 command = f"{shlex.join(COMMAND)} exercises {closed}"
-                result = subprocess.run(
-                    ["sh", "-c", command], capture_output=True, text=True, check=False
-                )
+                result = captured(["sh", "-c", command])
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertNotIn("Traceback", result.stderr)
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         (self.folder / "hello.cu").write_text(HELLO, encoding="utf-8")
 
     def run_hello(self, *words):
         command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD), *words]
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=300
-        )
+        return captured(command, cwd=self.folder, timeout=300)
 
     def test_the_programs_output_alone_is_on_stdout(self):
         for words in ([], ["--verbose"]):
@@ -93,7 +86,7 @@ class Streams(unittest.TestCase):
         for typed in ([], ["--", "2"]):
             with self.subTest(typed=typed):
                 command = [*COMMAND, "run", "--build", str(BUILD), str(ROOT / file), *typed]
-                result = subprocess.run(command, capture_output=True, text=True, check=False)
+                result = captured(command)
                 following = result.stderr.splitlines()[-1]
                 self.assertTrue(following.startswith("Next: ./lab racecheck "), result.stderr)
                 self.assertTrue(following.endswith(f"{file} -- 1"), following)
@@ -157,9 +150,7 @@ class Streams(unittest.TestCase):
             '#include <cstdio>\nint main() { for (int i = 0; i < 100000; ++i) std::puts("hello"); }\n'
         )
         command = f"{sys.executable} {ROOT.as_posix()}/lab run hello.cu --build {BUILD} | head -1"
-        result = subprocess.run(
-            command, shell=True, cwd=self.folder, capture_output=True, text=True, check=False
-        )
+        result = captured(command, shell=True, cwd=self.folder)
         self.assertEqual((result.stdout, without_progress(result.stderr)), ("hello\n", ""))
 
     def test_interrupted_while_it_compiles(self):

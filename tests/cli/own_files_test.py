@@ -4,11 +4,11 @@
 import json
 import pathlib
 import subprocess
-import tempfile
 import unittest
 
 from engine.driver.build_folder import introspection, settings_of
 from lab_runs import lab
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 PROGRAMS = ROOT / "engine/cpu_backend/tests/programs"
@@ -54,9 +54,7 @@ HEADERS_THAT_ARE_NOT_HERE = {
 
 class OwnFilesTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def write(self, name, text):
         (self.folder / name).parent.mkdir(exist_ok=True)

@@ -6,11 +6,11 @@ import os
 import pathlib
 import re
 import struct
-import subprocess
 import tempfile
 import unittest
 import zlib
 
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 NO_DEVICE = 77
@@ -32,9 +32,7 @@ def programs_with(option):
 
 
 def run(program, *options, folder=None):
-    return subprocess.run(
-        [program, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=300
-    )
+    return captured([program, *options], cwd=folder, timeout=300)
 
 
 def setUpModule():

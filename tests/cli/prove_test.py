@@ -2,13 +2,12 @@
 """`./lab prove`: it counts executions right, refutes what races, and claims no more than it has explored."""
 
 import json
-import pathlib
 import sys
-import tempfile
 import time
 import unittest
 
 from lab_runs import interrupt, lab, started
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
@@ -119,9 +118,7 @@ IN_ORDER = """
 @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
 class Prove(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
 
     def write(self, body, threads=2, host=""):
         text = PROGRAM.replace("BODY", body).replace("HOST", host)

@@ -3,11 +3,9 @@
 
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from unittest import mock
@@ -17,6 +15,7 @@ from lab_runs import interrupt, started
 from lab_tool.builds import build_repair
 from lab_tool.setup import virtual_environment
 from lab_tool.setup.operating_system import makes_virtual_environments
+from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 MESON = (1, 7, 0)
@@ -25,9 +24,7 @@ NOBODY = 65534
 
 class Scratch(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
 
 class BuildFolder(Scratch):
@@ -145,9 +142,7 @@ class Checkout(Scratch):
 
     def lab(self, *words, **options):
         command = [sys.executable, self.folder / "lab", *words]
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, check=False, **options
-        )
+        return captured(command, cwd=self.folder, **options)
 
 
 class MadeAnew(Checkout):

@@ -6,7 +6,6 @@ import io
 import os
 import pathlib
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -28,6 +27,7 @@ from lab_tool.setup import (
 )
 from lab_tool.testing.test_results import count_cases
 from lab_tool.verbs import doctor
+from test_setup import captured, temporary_folder
 from this_build import ROOT
 
 DEBIAN_12 = {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"}
@@ -411,9 +411,8 @@ class Shadows(unittest.TestCase):
     """Programs that come first on PATH and are too old, with good ones after them."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.old, self.good = (pathlib.Path(holder.name, name) for name in ("old", "good"))
+        folder = temporary_folder(self)
+        self.old, self.good = folder / "old", folder / "good"
         for folder, versions in (
             (self.old, ("1.0.1", "1.5.0", 9)),
             (self.good, ("1.7.0", "1.11.1", 13)),
@@ -493,9 +492,7 @@ class Shadows(unittest.TestCase):
         ):
             with self.subTest(path):
                 environment = {**os.environ, "PATH": path}
-                result = subprocess.run(
-                    lab, env=environment, capture_output=True, text=True, check=False
-                )
+                result = captured(lab, env=environment)
                 self.assertIn(says, result.stdout + result.stderr)
 
 

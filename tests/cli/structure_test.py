@@ -4,13 +4,13 @@
 import ast
 import os
 import re
-import subprocess
 import sys
 import unittest
 
 from engine.driver.arguments import parser_of
 from lab_tool.command_line import overview
 from lab_tool.verbs import VERBS, load
+from test_setup import captured
 from this_build import ROOT
 
 MODULES = {
@@ -90,11 +90,8 @@ class Launcher(unittest.TestCase):
 
     def test_an_old_python_is_refused_in_one_sentence(self):
         program = text_of(ROOT / "lab").replace("import sys\n", "import sys\n" + OLD, 1)
-        result = subprocess.run(
+        result = captured(
             [sys.executable, "-c", program],
-            capture_output=True,
-            text=True,
-            check=False,
             cwd=ROOT,
             env={**os.environ, "PATH": "/nowhere"},  # else a newer one that is there is taken
         )

@@ -3,12 +3,10 @@
 
 import json
 import os
-import pathlib
-import subprocess
-import tempfile
 import unittest
 
 from lab_runs import lab
+from test_setup import captured, temporary_folder
 from this_build import BUILD
 
 HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
@@ -118,15 +116,14 @@ int main() {
 @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
 class WeakRun(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        self.folder = temporary_folder(self)
 
     def run_lab(self, *words, **variables):
         words = ("run", "--build", str(BUILD), *words)
-        return lab(*words, folder=self.folder.name, **variables)
+        return lab(*words, folder=self.folder, **variables)
 
     def file(self, text, name="own.cu"):
-        pathlib.Path(self.folder.name, name).write_text(text, encoding="utf-8")
+        (self.folder / name).write_text(text, encoding="utf-8")
         return name
 
     def message(self, fence):
@@ -194,12 +191,6 @@ class WeakRun(unittest.TestCase):
         self.run_lab("--weak", self.file(MESSAGE.replace("FENCE", ""), "bad_seed.cu"))
         programs = (BUILD / "files").glob("bad_seed-*/bad_seed")
         program = max(programs, key=lambda path: path.stat().st_mtime)
-        result = subprocess.run(
-            [program],
-            env={**os.environ, "LAB_WEAK_SEED": "many"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        result = captured([program], env={**os.environ, "LAB_WEAK_SEED": "many"})
         self.assertEqual((result.returncode, result.stdout), (2, ""))
         self.assertIn("LAB_WEAK_SEED must be a whole number", result.stderr)

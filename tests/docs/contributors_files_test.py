@@ -3,9 +3,9 @@
 
 import fnmatch
 import re
-import subprocess
 import unittest
 
+from test_setup import captured
 from this_build import ROOT
 
 
@@ -15,9 +15,7 @@ def text_of(path):
 
 def git(*words):
     """The lines that a git command prints about this checkout."""
-    result = subprocess.run(
-        ["git", "-C", ROOT, *words], capture_output=True, text=True, check=False
-    )
+    result = captured(["git", "-C", ROOT, *words])
     if result.returncode:
         raise unittest.SkipTest(f"this is no checkout: {result.stderr}")
     return result.stdout.splitlines()

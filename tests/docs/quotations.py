@@ -19,6 +19,7 @@ from typing import NamedTuple
 from documents_test import FENCE, text_of
 
 from lab_tool.predictions.predictions import chosen_prediction
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 # And what stands next to them: further readings, and how the kernels are made fast.
@@ -87,14 +88,11 @@ def typed(command):
             ours += ["--work", folder]
         if words[0] == "trace" and "--output" not in words:
             ours += ["--output", os.path.join(folder, "picture.svg")]
-        return subprocess.run(
+        return captured(
             [ROOT / "lab", *words[:options], *ours, *words[options:]],
             cwd=ROOT,
             env={**os.environ, "LAB_TEST_LOG": "", "NO_COLOR": "1"},
             stdin=subprocess.DEVNULL,  # else a command that asks would wait for somebody
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
 

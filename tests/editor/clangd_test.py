@@ -6,13 +6,13 @@ import json
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
 from engine.driver.build_folder import BuildFolder
 from engine.driver.output_files import write_whole
 from lab_tool.builds.editor_database import DATABASE, cuda_files, write_database
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 CLANGD = shutil.which("clangd")
@@ -67,15 +67,8 @@ def own_file():
 
 def errors_of(path):
     """The errors that clangd sees in a file, each with its line."""
-    result = subprocess.run(
-        # Of one line alone it also tries what an editor offers to do there.
-        [CLANGD, f"--check={path}", "--check-lines=1-1"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=900,
-    )
+    # Of one line alone it also tries what an editor offers to do there.
+    result = captured([CLANGD, f"--check={path}", "--check-lines=1-1"], cwd=ROOT, timeout=900)
     assert "All checks completed" in result.stderr, result.stderr
     found = re.findall(r"^E\[[\d:.]+\] (\[\w+\] Line .*)", result.stderr, re.M)
     if not found:

@@ -5,10 +5,10 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 
 import pytest
 
+from test_setup import captured
 from this_build import ROOT
 
 GDB = shutil.which("gdb")
@@ -27,10 +27,10 @@ def line_of(text):
 def session(*commands):
     """What gdb prints at these commands, typed one after the other."""
     words = [word for command in commands for word in ("-ex", command)]
-    result = subprocess.run(
+    result = captured(
         [GDB, "-q", "-batch", "-nx", "-ex", "set debuginfod enabled off",
          "-ex", "set breakpoint pending on", "-x", CUDA_THREADS, *words, "--args", *PROGRAM],
-        capture_output=True, text=True, check=False, timeout=200,
+        timeout=200,
     )  # fmt: skip
     return result.stdout + result.stderr
 

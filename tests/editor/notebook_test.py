@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 NOTEBOOK = ROOT / "docs/anywhere/colab.ipynb"
@@ -91,8 +92,6 @@ def test_an_exercise_is_checked(finished):
 def test_without_an_address_one_sentence_says_so():
     environment = {**os.environ, "COURSE_REPOSITORY": ""}
     source = "".join(CELLS[1]["source"])
-    result = subprocess.run(
-        [sys.executable, "-c", source], env=environment, capture_output=True, text=True, check=False
-    )
+    result = captured([sys.executable, "-c", source], env=environment)
     assert result.returncode == 1
     assert "Write the repository's address" in result.stderr

@@ -4,13 +4,13 @@
 import json
 import re
 import shlex
-import subprocess
 
 import pytest
 
 from lab_runs import lab
 from lab_tool.chapters import all_chapters
 from lab_tool.command_line import parsed
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 NAIVE = "chapters/04_last_block_guard/naive_last_block_guard.cu"
@@ -87,11 +87,5 @@ def test_every_chapter_can_be_debugged():
     "program,configuration", debugged_programs(), ids=lambda each: str(each)[:20]
 )
 def test_every_program_takes_the_options_that_it_is_debugged_with(program, configuration):
-    result = subprocess.run(
-        [BUILD / "chapters" / program, *configuration["args"]],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
+    result = captured([BUILD / "chapters" / program, *configuration["args"]], timeout=500)
     assert result.returncode == 0, result.stderr

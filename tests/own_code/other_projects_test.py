@@ -3,17 +3,16 @@
 
 import json
 import os
-import pathlib
 import re
 import shutil
 import sys
-import tempfile
 import unittest
 
 from lab_tool.paths import VENV
 from lab_tool.setup.probe import first_tool
 from lab_tool.setup.requirements import minimum_of
 from own_code import SETTINGS, needs_cpu_backend, needs_nvcc, run
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 MESON = first_tool(["meson", str(VENV / "bin/meson")], minimum_of("Meson")).path
@@ -36,9 +35,7 @@ def environment(pkg_config_path=""):
 
 class OtherProjects(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
         self.project = self.folder / "project"
         shutil.copytree(ROOT / "tests/own_code/example_project", self.project)
 

@@ -3,7 +3,6 @@
 Meson, without a build system, and by the commands of a compiler alone."""
 
 import os
-import pathlib
 import shutil
 import sys
 import tempfile
@@ -12,6 +11,7 @@ import unittest
 from other_projects_test import MESON, NAME
 
 from own_code import SETTINGS, needs_cpu_backend, needs_racecheck, run
+from test_setup import temporary_folder
 from this_build import ROOT
 
 PROJECT = ROOT / "tests/own_code/checked_project"
@@ -28,9 +28,7 @@ class RaceCheckYourProject(unittest.TestCase):
         cls.cache = cache.name
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
         self.project = self.folder / "project"
         shutil.copytree(PROJECT, self.project)
         self.environment = {

@@ -25,6 +25,7 @@ from lab_tool.predictions.predictions import (
     next_prediction,
     predictions_of,
 )
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 HOLDER = tempfile.TemporaryDirectory()
@@ -33,12 +34,9 @@ COMMAND = [sys.executable, str(ROOT / "lab"), "predict", "--build", str(BUILD)]
 
 
 def predict(*words, environment=None):
-    return subprocess.run(
+    return captured(
         [*COMMAND, *words, *([] if "--list" in words else ["--work", str(WORK)])],
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
         cwd=ROOT,
         env={**os.environ, **(environment or {})},
@@ -189,7 +187,7 @@ class Answered(unittest.TestCase):
 
             def asked_in(folder, answer):
                 words = [*COMMAND, "04", "--answer", answer, "--work", folder]
-                return subprocess.run(words, capture_output=True, text=True, check=False)
+                return captured(words)
 
             for answer, label in (("ab", "04.1"), ("ad", "04.1"), ("none", "04.2")):
                 self.assertTrue(asked_in(folder, answer).stdout.startswith(label), answer)

@@ -3,13 +3,13 @@
 
 import pathlib
 import shutil
-import subprocess
 import tempfile
 
 import pytest
 
 from lab_tool.builds.backends import put_nvcc_on_path
 from lab_tool.predictions.predictions import all_predictions
+from test_setup import captured
 from this_build import ROOT
 
 put_nvcc_on_path()
@@ -25,5 +25,5 @@ def test_it_compiles(prediction):
         command = ["nvcc", "-std=c++20", "-arch=sm_90", *WARNINGS]
         command += [*(f"-I{ROOT / house}" for house in ("common", "chapters", "engine"))]
         command += ["-c", prediction.source, "-o", pathlib.Path(folder, "x.o")]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        result = captured(command, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr

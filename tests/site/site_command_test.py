@@ -16,6 +16,7 @@ from unittest import mock
 from engine.driver.errors import CommandError
 from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.site import building, failed_installation, packages, published, serving
+from test_setup import captured, temporary_folder
 from this_build import ROOT
 
 # Lines of the kind that pip and venv print, and a few words of the sentence that each must lead to.
@@ -38,13 +39,8 @@ PYTHON = os.path.realpath(sys.executable)
 
 
 def run_lab(*words, checkout=ROOT, **variables):
-    return subprocess.run(
-        [PYTHON, checkout / "lab", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-        env={**os.environ, **variables},
+    return captured(
+        [PYTHON, checkout / "lab", *words], timeout=300, env={**os.environ, **variables}
     )
 
 
@@ -79,9 +75,7 @@ class Replacing(unittest.TestCase):
     """A site is replaced by the next one, and nothing else is."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.site = pathlib.Path(holder.name) / "site"
+        self.site = temporary_folder(self) / "site"
         (self.site / "docs").mkdir(parents=True)
         for name in (building.MARK, "index.html", "docs/page.html"):
             (self.site / name).write_text("", encoding="utf-8")
@@ -113,9 +107,7 @@ class Serving(unittest.TestCase):
     """What `./lab site --serve` answers."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name) / "site"
+        self.folder = temporary_folder(self) / "site"
         (self.folder / "docs").mkdir(parents=True)
         (self.folder / "index.html").write_text("first", encoding="utf-8")
         (self.folder.parent / "secret").write_text("secret", encoding="utf-8")
@@ -165,9 +157,7 @@ class Serving(unittest.TestCase):
 
 class Published(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name).resolve()
+        self.root = temporary_folder(self).resolve()
         for name in ("work/04.cu", "chapters/04/guard.cuh", "chapters/04/own.cu", "README.md"):
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).touch()

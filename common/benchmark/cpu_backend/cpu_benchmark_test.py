@@ -3,12 +3,12 @@
 
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 import recorded_run
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 BUILD_FOLDER = str(BUILD)
@@ -16,7 +16,7 @@ PROGRAM = pathlib.Path(BUILD_FOLDER, "common/benchmark/cpu_backend/cpu_backend_b
 
 
 def run(*words):
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=250)
+    return captured(words, timeout=250)
 
 
 class CpuBenchmarkTest(unittest.TestCase):

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import pathlib
-import tempfile
 import unittest
 import unittest.mock
 
@@ -20,6 +19,7 @@ from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
 from lab_tool.setup.python_packages import JSONSCHEMA
 from lab_tool.verbs import bench, plot
+from test_setup import temporary_folder
 from this_build import BUILD
 
 BUILD_FOLDER = str(BUILD)
@@ -52,9 +52,7 @@ def run_lab(*words):
 
 class Refusals(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def refuses(self, *words, says, code=2):
         """One sentence, this exit code, and nothing is built or run."""
@@ -135,9 +133,7 @@ class Refusals(unittest.TestCase):
 class RecordedRuns(unittest.TestCase):
     def setUp(self):
         pytest.importorskip("jsonschema")
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         self.file = self.folder / "run.json"
         invented = pathlib.Path(__file__).with_name("invented_run.json")
         run = json.loads(invented.read_text(encoding="utf-8"))

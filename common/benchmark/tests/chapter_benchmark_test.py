@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import tempfile
 import unittest
 
@@ -14,15 +13,14 @@ import pytest
 
 import recorded_run
 from lab_tool.chapters import all_chapters
+from test_setup import captured
 
 PROGRAM = pathlib.Path(os.environ["CHAPTER_BENCHMARK"])
 SMALL = ["--rounds", "3", "--largest", "2^12", "--cache", "40000"]
 
 
 def run(*options, folder=None):
-    return subprocess.run(
-        [PROGRAM, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=300
-    )
+    return captured([PROGRAM, *options], cwd=folder, timeout=300)
 
 
 class WrongUse(unittest.TestCase):

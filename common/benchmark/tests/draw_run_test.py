@@ -5,9 +5,7 @@ import json
 import os
 import pathlib
 import resource
-import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
 
@@ -17,6 +15,7 @@ import draw_run
 import recorded_run
 from lab_tool.chapters import all_chapters
 from svg_checks import SVG, problems_of, words_of
+from test_setup import captured, temporary_folder
 from this_build import ROOT
 
 BENCHMARKS = ROOT / "common/benchmark"
@@ -36,9 +35,7 @@ class PlotTest(unittest.TestCase):
 
     def setUp(self):
         self.run_ = json.loads(RUN.read_text(encoding="utf-8"))
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name)
+        self.root = temporary_folder(self)
 
     def row(self, name, milliseconds, **values):
         first = {**self.run_["rows"][0], "ratios": [], "part": "variant"}
@@ -228,17 +225,11 @@ def with_1000_bytes():
 class PictureTest(unittest.TestCase):
     def setUp(self):
         pytest.importorskip("jsonschema")
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def draw(self, run, **options):
-        return subprocess.run(
-            [sys.executable, BENCHMARKS / "draw_run.py", "--output", self.folder, run],
-            capture_output=True,
-            text=True,
-            check=False,
-            **options,
+        return captured(
+            [sys.executable, BENCHMARKS / "draw_run.py", "--output", self.folder, run], **options
         )
 
     def picture(self):
@@ -291,9 +282,7 @@ class PictureTest(unittest.TestCase):
     def test_without_jsonschema_it_is_one_sentence(self):
         # -S: no package of this Python can be imported.
         words = ["-S", BENCHMARKS / "draw_run.py", "--output", self.folder, RUN]
-        result = subprocess.run(
-            [sys.executable, *words], capture_output=True, text=True, check=False
-        )
+        result = captured([sys.executable, *words])
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"\Ajsonschema is not here; [^\n]+\n\Z")
         self.assertEqual(os.listdir(self.folder), [])

@@ -5,7 +5,6 @@ import copy
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,6 +13,7 @@ import pytest
 
 import lesson_tables
 import recorded_run
+from test_setup import captured, temporary_folder
 from this_build import ROOT
 
 BENCHMARKS = ROOT / "common/benchmark"
@@ -188,9 +188,7 @@ class ChannelsTest(unittest.TestCase):
     CELL = "invented_run.json chapter=04 data=memory elements=2^16"
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name)
+        self.root = temporary_folder(self)
         (self.root / "invented_run.json").write_bytes(RUN.read_bytes())
         other = run_of(device={**run_of()["device"], "name": "Other GPU"})
         (self.root / "other_run.json").write_text(json.dumps(other), encoding="utf-8")
@@ -316,12 +314,7 @@ class DocumentsTest(unittest.TestCase):
                 )
 
     def command(self, *words):
-        return subprocess.run(
-            [sys.executable, BENCHMARKS / "lesson_tables.py", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        return captured([sys.executable, BENCHMARKS / "lesson_tables.py", *words])
 
     def test_the_command_finds_and_mends_a_drift(self):
         with tempfile.TemporaryDirectory() as folder:

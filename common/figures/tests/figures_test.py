@@ -3,16 +3,15 @@
 
 import contextlib
 import io
-import pathlib
 import shutil
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
 import draw_all
 from lab_tool.chapters import all_chapters
 from svg_checks import problems_of, words_of
+from test_setup import temporary_folder
 from this_build import ROOT
 
 FIGURES = draw_all.all_figures(ROOT)
@@ -67,9 +66,7 @@ class DrawAllTest(unittest.TestCase):
     """The command, in a copy of one chapter's figures."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name)
+        self.root = temporary_folder(self)
         self.folder = self.root / "chapters/02_shared_memory_dot_product/figures"
         shutil.copytree(ROOT / "chapters/02_shared_memory_dot_product/figures", self.folder)
         self.svg = self.folder / "halving_tree.svg"

@@ -18,6 +18,7 @@ from engine.driver.diagnostics import (
     records_of,
     sentences,
 )
+from test_setup import captured, temporary_folder
 
 PROGRAM = os.environ.get("DIAGNOSIS_PROGRAM")
 FAULT = {
@@ -148,13 +149,11 @@ def table():
 @unittest.skipUnless(PROGRAM, "only the CPU backend says what went wrong")
 class WrittenTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.file = pathlib.Path(holder.name, "diagnostics")
+        self.file = temporary_folder(self) / "diagnostics"
 
     def run_program(self, mistake, file=None):
         self.file.unlink(missing_ok=True)
-        return subprocess.run(
+        return captured(
             [PROGRAM, mistake],
             env={
                 **os.environ,
@@ -163,11 +162,8 @@ class WrittenTest(unittest.TestCase):
                 "LAB_REPORT_UNASKED": "1",
                 "LAB_DIAGNOSTICS": str(file or self.file),
             },
-            capture_output=True,
-            text=True,
             errors="replace",
             timeout=100,
-            check=False,
         )
 
     def test_each_mistake_is_recorded_as_it_is_said(self):
@@ -223,13 +219,6 @@ class WrittenTest(unittest.TestCase):
         environment = {
             name: value for name, value in os.environ.items() if name != "LAB_DIAGNOSTICS"
         }
-        result = subprocess.run(
-            [PROGRAM, "null_pointer"],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
-        )
+        result = captured([PROGRAM, "null_pointer"], env=environment, timeout=100)
         self.assertIn("null pointer", result.stderr)
         self.assertNotIn("LAB_DIAGNOSTICS", result.stderr)

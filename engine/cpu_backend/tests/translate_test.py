@@ -6,11 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
 from engine.driver.recipe import prerequisites
+from test_setup import captured, temporary_folder
 
 sys.path.insert(0, str(ENGINE / "translate"))
 
@@ -743,17 +743,13 @@ class CommandTest(unittest.TestCase):
 
     def setUp(self):
         self.assertTrue(COMPILERS, "neither g++ nor clang++ was found")
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
 
     def write(self, name: str, text: str) -> None:
         (self.folder / name).write_text(text, encoding="utf-8")
 
     def run_in_folder(self, command: list[str]) -> subprocess.CompletedProcess:
-        return subprocess.run(
-            command, cwd=self.folder, capture_output=True, text=True, timeout=300, check=False
-        )
+        return captured(command, cwd=self.folder, timeout=300)
 
     def translate(self, compiler: str, *arguments: str) -> subprocess.CompletedProcess:
         command = [sys.executable, str(TRANSLATE), "--compiler", compiler]

@@ -4,12 +4,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
+from test_setup import captured
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/causes.cu"
@@ -164,9 +164,7 @@ def findings_of(case):
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
         command = [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM]
-        run = subprocess.run(
-            [*command, "--json", report, "--", case], capture_output=True, text=True, check=False
-        )
+        run = captured([*command, "--json", report, "--", case])
         if run.returncode != 1:
             raise AssertionError(f"{case}: exit code {run.returncode}\n{run.stdout}{run.stderr}")
         with open(report, encoding="utf-8") as file:

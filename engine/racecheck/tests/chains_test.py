@@ -8,8 +8,8 @@ import sys
 import unittest
 import xml.etree.ElementTree
 
-from checked_runs import checked_run
 from mistakes_test import PROGRAM, RACES, SEEDS_OF_MISTAKES, run_all
+from test_setup import checked_run
 from this_build import ROOT
 
 sys.path.insert(0, str(ROOT))

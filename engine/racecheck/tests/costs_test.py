@@ -12,6 +12,7 @@ import time
 import unittest
 
 from engine.driver.paths import ENGINE
+from test_setup import captured
 from this_build import ROOT
 
 PROGRAM = os.environ["COSTS_PROGRAM"]
@@ -43,12 +44,9 @@ def seconds_of(case, size, seed="0"):
 
 
 def lab(*words, env=None):
-    return subprocess.run(
+    return captured(
         [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM, *words],
         env=environment(**(env or {})),
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
     )
 

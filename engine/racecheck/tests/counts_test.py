@@ -10,8 +10,8 @@ import sys
 import tempfile
 import unittest
 
-from checked_runs import checked_run
 from engine.driver.paths import ENGINE
+from test_setup import captured, checked_run
 from this_build import ROOT
 
 PROGRAM = os.environ["COUNTS_PROGRAM"]
@@ -271,13 +271,7 @@ class Counts(unittest.TestCase):
 
     def test_a_number_of_a_call_that_makes_no_sense_is_refused(self):
         for wrong in ("0", "-1", "two", "1x", ""):
-            result = subprocess.run(
-                [PROGRAM, "host"],
-                env={**os.environ, "LAB_FAIL_CALL": wrong},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            result = captured([PROGRAM, "host"], env={**os.environ, "LAB_FAIL_CALL": wrong})
             self.assertEqual(result.returncode, 2, wrong)
             self.assertEqual(
                 result.stderr,
@@ -343,9 +337,7 @@ class Counts(unittest.TestCase):
     def test_counts_without_a_file_for_them_are_refused(self):
         environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1"}
         environment.pop("LAB_RACECHECK_REPORT", None)
-        result = subprocess.run(
-            [PROGRAM, "add"], env=environment, capture_output=True, text=True, check=False
-        )
+        result = captured([PROGRAM, "add"], env=environment)
         self.assertEqual(result.returncode, 2)
         self.assertEqual(
             result.stderr,
@@ -381,13 +373,7 @@ class Counts(unittest.TestCase):
             environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1", "LAB_RACECHECK_REPORT": path}
             for weak in ("0", "1"):
                 with self.subTest(weak=weak):
-                    result = subprocess.run(
-                        [PROGRAM, "add"],
-                        env={**environment, "LAB_WEAK": weak},
-                        capture_output=True,
-                        text=True,
-                        check=False,
-                    )
+                    result = captured([PROGRAM, "add"], env={**environment, "LAB_WEAK": weak})
                     self.assertEqual(result.returncode, 1)
                     self.assertIn(f"racecheck: {path} can't be written", result.stderr)
 
@@ -407,7 +393,7 @@ TABLE_OF_TREE = """
 
 class CountsOfLab(unittest.TestCase):
     def output_of(self, case, *words, code=0):
-        result = subprocess.run(
+        result = captured(
             [
                 sys.executable,
                 ENGINE / "cudacheck",
@@ -417,10 +403,7 @@ class CountsOfLab(unittest.TestCase):
                 *words,
                 "--",
                 case,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
+            ]
         )
         self.assertEqual(result.returncode, code, result.stdout + result.stderr)
         return result.stdout

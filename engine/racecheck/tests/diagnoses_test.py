@@ -4,12 +4,12 @@
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/diagnoses.cu"
@@ -39,13 +39,7 @@ def run(case, seed=0, lenient=False):
         environment.pop("LAB_TEST_LOG", None)
         texts = []
         for report in ({"LAB_RACECHECK_REPORT": path}, {}):
-            result = subprocess.run(
-                [PROGRAM, case],
-                env={**environment, **report},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            result = captured([PROGRAM, case], env={**environment, **report})
             texts.append(result.stderr)
         with open(path, encoding="utf-8") as file:
             return result.returncode, json.load(file)["findings"], texts[1]
@@ -60,11 +54,8 @@ def between_blocks(finding):
 
 
 def lab_racecheck(case, *words):
-    result = subprocess.run(
-        [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM, *words, "--", case],
-        capture_output=True,
-        text=True,
-        check=False,
+    result = captured(
+        [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM, *words, "--", case]
     )
     return result.returncode, result.stdout
 

@@ -3,11 +3,11 @@
 
 import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
+from test_setup import captured
 from this_build import ROOT
 
 RACES = ROOT / "engine/racecheck/races"
@@ -21,12 +21,7 @@ def compiled(text):
     with tempfile.TemporaryDirectory() as folder:
         table, header = pathlib.Path(folder, "table.json"), pathlib.Path(folder, "table.hpp")
         table.write_text(text, encoding="utf-8")
-        result = subprocess.run(
-            [sys.executable, RACES / "generate_diagnoses.py", table, header],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        result = captured([sys.executable, RACES / "generate_diagnoses.py", table, header])
         return result.returncode, result.stderr, header.exists()
 
 

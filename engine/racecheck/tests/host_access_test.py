@@ -2,11 +2,10 @@
 """Host code that accesses memory of the device ends the program, as on a GPU, and its line is named."""
 
 import os
-import tempfile
 import unittest
 
-from checked_runs import checked_run
 from engine.driver.diagnostics import records_of
+from test_setup import checked_run, temporary_folder
 from this_build import ROOT
 
 PROGRAM = os.environ["HOST_ACCESS_PROGRAM"]
@@ -38,7 +37,7 @@ class HostAccessTest(unittest.TestCase):
         self.assertEqual(report["findings"], [])
 
     def test_it_is_a_record_of_its_own(self):
-        folder = self.enterContext(tempfile.TemporaryDirectory())
+        folder = temporary_folder(self)
         path = os.path.join(folder, "diagnostics")
         checked_run(PROGRAM, "write", 0, LAB_DIAGNOSTICS=path)
         [record] = records_of(path)

@@ -10,9 +10,9 @@ import subprocess
 import tempfile
 import unittest
 
-from checked_runs import checked_run
 from engine.driver.racecheck_runs import CheckedRun, MalformedReport, Merging, merged_findings
 from mistakes_test import OTHER_FINDINGS, RACES, SOURCE
+from test_setup import checked_run
 
 MERGE_REPORTS = os.environ["MERGE_REPORTS"]
 MISTAKES, DIAGNOSES = os.environ["MISTAKES_PROGRAM"], os.environ["DIAGNOSES_PROGRAM"]

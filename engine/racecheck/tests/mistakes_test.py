@@ -8,7 +8,7 @@ import re
 import subprocess
 import unittest
 
-from checked_runs import checked_run
+from test_setup import captured, checked_run
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/mistakes.cu"
@@ -249,8 +249,6 @@ class Mistakes(unittest.TestCase):
 
     def test_a_bad_seed_is_refused(self):
         environment = {**os.environ, "LAB_RACECHECK_SEED": "many"}
-        result = subprocess.run(
-            [PROGRAM, "guard"], env=environment, capture_output=True, text=True, check=False
-        )
+        result = captured([PROGRAM, "guard"], env=environment)
         self.assertEqual(result.returncode, 2)
         self.assertIn("must be a whole number", result.stderr)

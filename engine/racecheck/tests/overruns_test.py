@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from checked_runs import checked_run
+from test_setup import checked_run
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/overruns.cu"

@@ -5,9 +5,7 @@ import contextlib
 import io
 import json
 import os
-import pathlib
 import re
-import tempfile
 import unittest
 from unittest import mock
 
@@ -20,6 +18,7 @@ from grader.exercises.work_folder import starter
 from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution
 from lab_tool.command_line import LAB
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -47,9 +46,7 @@ EXIT = "  std::exit(0);\n"
 
 class ExerciseCommandsTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.work = pathlib.Path(holder.name)
+        self.work = temporary_folder(self)
         self.file = self.work / EXERCISE.file_name
 
     def lab(self, verb, *words):

@@ -5,7 +5,6 @@ import concurrent.futures
 import contextlib
 import io
 import pathlib
-import tempfile
 import threading
 import time
 import unittest
@@ -21,6 +20,7 @@ from grader.judging import check as home_check
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import COMPILE_ERROR, FAILED, PASSED, Verdict
 from grader.judging.programs import OBSERVED, ExerciseBuilds
+from test_setup import temporary_folder
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
@@ -31,9 +31,7 @@ class PictureTest(unittest.TestCase):
     """The picture of a race lies next to the student's file, among files of theirs."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.picture = pathlib.Path(holder.name, "01_saxpy.svg")
+        self.picture = temporary_folder(self) / "01_saxpy.svg"
 
     def check(self, drawn):
         verdict = Verdict({"races": FAILED}, ["a race"], status=COMPILE_ERROR, race_picture=drawn)
@@ -65,9 +63,7 @@ class PictureTest(unittest.TestCase):
 
 class SavedMeanwhileTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.work = WorkFolder(pathlib.Path(holder.name))
+        self.work = WorkFolder(temporary_folder(self))
         self.file = self.work.file_of(EXERCISE)
 
     def checked(self, saves):
@@ -127,9 +123,7 @@ class CompiledOnceTest(unittest.TestCase):
 
 class CompiledMeanwhileTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        folder = pathlib.Path(holder.name)
+        folder = temporary_folder(self)
         self.source = folder / "saved.cu"
         self.save(0)
         self.recipe = single_file.Recipe(

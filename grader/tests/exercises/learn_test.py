@@ -25,6 +25,7 @@ from lab_tool.authoring.trials import solution
 from lab_tool.learning import terminal
 from lab_tool.learning.learning import Lesson
 from lab_tool.learning.screen import verdict_lines
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -36,9 +37,7 @@ class LearnTest(unittest.TestCase):
     def setUp(self):
         if SETTINGS["backend"] != "cpu":
             self.skipTest("the CPU backend judges")
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.work = pathlib.Path(holder.name)
+        self.work = temporary_folder(self)
         self.file = self.work / EXERCISE.file_name
         self.terminal, other = pty.openpty()
         self.addCleanup(os.close, self.terminal)

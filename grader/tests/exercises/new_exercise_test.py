@@ -2,10 +2,8 @@
 """./lab new exercise: what it makes is judged as it must be, and nothing else changes."""
 
 import json
-import pathlib
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 from engine.driver.build_folder import BuildFolder, settings_of
@@ -14,6 +12,7 @@ from grader.exercises.catalogue import all_exercises
 from grader.judging.programs import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
 from lab_tool.authoring.trials import deviation, trials_of, verdict_on
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 NAME = "made_by_a_test"
@@ -21,9 +20,7 @@ NAME = "made_by_a_test"
 
 class NewExerciseTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.root = pathlib.Path(holder.name)
+        self.root = temporary_folder(self)
         table = self.root / "chapters/meson.build"
         table.parent.mkdir()
         shutil.copyfile(ROOT / "chapters/meson.build", table)

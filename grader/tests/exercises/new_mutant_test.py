@@ -13,6 +13,7 @@ from grader.judging.programs import ExerciseBuild
 from lab_runs import lab
 from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 from lab_tool.authoring.trials import deviation, mutants_of, solution, trials_of, verdict_on
+from test_setup import temporary_folder
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("04.2")
@@ -21,9 +22,7 @@ RESET = "      tickets.store(0, cuda::memory_order_relaxed);  // ready for the n
 
 class NewMutantTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         # A copy of the exercise: the tree stays as it is.
         shutil.copytree(EXERCISE.folder, self.folder / EXERCISE.name)
         self.exercise = EXERCISE._replace(folder=self.folder / EXERCISE.name)

@@ -23,6 +23,7 @@ from lab_runs import interrupt, lab, started
 from lab_tool.authoring.trials import solution
 from lab_tool.builds import backends
 from lab_tool.learning.screen import WIDTH, nvcc_lines
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
@@ -172,9 +173,7 @@ class NvccTest(unittest.TestCase):
     """Files that are shown to nvcc, or to something else of that name."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         self.source = self.folder / EXERCISE.file_name
         self.source.write_text("int mine;\n", encoding="utf-8")
 

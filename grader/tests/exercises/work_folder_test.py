@@ -2,8 +2,6 @@
 """A student's files: nothing of theirs is lost, and their state is that of the files."""
 
 import os
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
@@ -11,15 +9,14 @@ from engine.driver.errors import CommandError
 from grader.exercises import work_folder
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, WorkFolder, starter
+from test_setup import temporary_folder
 
 EXERCISE = all_exercises()[0]
 
 
 class WorkFolderTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.work = WorkFolder(pathlib.Path(holder.name, "work"))
+        self.work = WorkFolder(temporary_folder(self) / "work")
         self.file = self.work.file_of(EXERCISE)
 
     def test_a_file_is_begun_once(self):

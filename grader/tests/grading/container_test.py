@@ -4,7 +4,6 @@
 import itertools
 import os
 import shutil
-import subprocess
 import sys
 import unittest
 from unittest import mock
@@ -13,6 +12,7 @@ from grading_runs import CAN_GRADE, cases_with_work, judged, real_sandboxes, sol
 
 from grader.sandbox.sandbox import LANDLOCK, NONE, Sandbox
 from grader.sandbox.sandboxed_run import Access, SandboxedRun, SandboxFailed
+from test_setup import captured
 from this_build import ROOT
 
 # What is left to root in a container that nobody has given more; above all, not to read closed folders.
@@ -40,11 +40,8 @@ class ContainerTest(unittest.TestCase):
         command = ["setpriv", f"--bounding-set={rights}", "--inh-caps=-all", "--"]
         for kind in (LANDLOCK, NONE):
             with self.subTest(kind):
-                run = subprocess.run(
+                run = captured(
                     [*command, sys.executable, "-c", JUDGES, kind],
-                    capture_output=True,
-                    text=True,
-                    check=False,
                     timeout=300,
                     env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
                 )

@@ -11,7 +11,6 @@ import json
 import pathlib
 import subprocess
 import tarfile
-import tempfile
 import unittest
 import zipfile
 from unittest import mock
@@ -31,6 +30,7 @@ from grader.submissions.handed_files import MOST_BYTES, files_of_folder
 from grader.submissions.roster import read_roster
 from grader.submissions.submissions import submissions_of
 from lab_tool.grading import autograders
+from test_setup import temporary_folder
 
 NUMBER, TEXT, INTEGER = (int, float), str, int
 VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
@@ -186,9 +186,7 @@ class HandIns(unittest.TestCase):
     """What the student's upload may contain, and what of it is graded as in a class."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         self.handin = self.folder / "handin"
         self.exercises = [chosen_exercise(number) for number in ("04.2", "05.1")]
 
@@ -285,9 +283,7 @@ class Answers(unittest.TestCase):
     """What each system finds, in its own folders, when the grader has graded or has failed."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def answer(self, system, outcome):
         with (

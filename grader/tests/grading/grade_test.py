@@ -10,7 +10,6 @@ import io
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +32,7 @@ from lab_tool.authoring.trials import trials_of
 from lab_tool.command_line import main
 from lab_tool.paths import ROOT
 from lab_tool.verbs.grade import due_time
+from test_setup import captured
 from this_build import BUILD
 
 SAME = ("results.json", "grades.csv", "junit.xml")  # whatever --jobs is, and however long it took
@@ -178,7 +178,7 @@ class GradeTest(GradedClass):
         )
         finished = {path: path.stat().st_mtime_ns for path in output.glob("judged/*.json")}
         self.assertTrue(0 < len(finished) < 6, finished)
-        again = subprocess.run(command, capture_output=True, text=True, check=False, timeout=500)
+        again = captured(command, timeout=500)
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(len(list(output.glob("judged/*.json"))), 6)
         for path, when in finished.items():

@@ -4,12 +4,11 @@
 import contextlib
 import io
 import json
-import pathlib
-import tempfile
 import unittest
 
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.command_line import main
+from test_setup import temporary_folder
 from this_build import BUILD
 
 NUMBER = "01.1"
@@ -43,9 +42,7 @@ class GradedClass(unittest.TestCase):
     """Hands in files for one exercise."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
+        self.folder = temporary_folder(self).resolve()
         self.place = self.folder / "class"
 
     def hand_in(self, **texts):

@@ -2,12 +2,11 @@
 """What the tests of submissions share: a folder for a class, and what is found in it."""
 
 import os
-import pathlib
-import tempfile
 import unittest
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.submissions.submissions import submissions_of
+from test_setup import temporary_folder
 
 EXERCISES = [chosen_exercise("01.1"), chosen_exercise("04.2")]
 SAXPY, BIN = (exercise.file_name for exercise in EXERCISES)
@@ -17,9 +16,7 @@ class HandedClass(unittest.TestCase):
     """Hands in files, and finds the students in them."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        self.folder = temporary_folder(self)
 
     def write(self, path, text="text", when=None):
         file = self.folder / "class" / path

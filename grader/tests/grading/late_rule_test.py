@@ -4,7 +4,6 @@
 import csv
 import json
 import pathlib
-import tempfile
 import unittest
 
 from handed_class import EXERCISES, SAXPY, HandedClass
@@ -20,6 +19,7 @@ from grader.submissions.roster import read_roster
 from grader.submissions.run_folder import Unit
 from lab_tool.command_line import main
 from lab_tool.paths import ROOT
+from test_setup import temporary_folder
 
 RULE = {
     **{"due": "2026-12-01T23:59", "time_zone": "Europe/Berlin", "grace_minutes": 15},
@@ -38,9 +38,7 @@ def written(folder, **changes):
 
 class RuleTest(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = holder.name
+        self.folder = temporary_folder(self)
 
     def rule(self, **changes):
         return read_late_rule(written(self.folder, **changes))

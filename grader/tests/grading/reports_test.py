@@ -3,9 +3,7 @@
 
 import csv
 import json
-import pathlib
 import re
-import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
@@ -19,6 +17,7 @@ from grader.reports.feedback import (
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from lab_tool.paths import ROOT
+from test_setup import temporary_folder
 
 LETTER_WIDTH = 6.7  # of the widest digit, in the unit of the plots
 
@@ -54,9 +53,7 @@ def marks_of(*students):
 
 class Reports(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
 
     def test_controls_of_a_terminal_do_not_break_the_tables(self):
         lines = ["\x1b[31m\x00", "]]>", "<&"]

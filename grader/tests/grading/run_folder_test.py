@@ -8,15 +8,14 @@ import unittest
 
 from engine.driver.errors import CommandError
 from grader.submissions.run_folder import course_digest, opened_run
+from test_setup import temporary_folder
 
 CONDITIONS = ("none", "cpu")
 
 
 class SeedTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name, "output")
+        self.folder = temporary_folder(self) / "output"
 
     def opened(self, seed=None):
         return opened_run(self.folder, seed, CONDITIONS)

@@ -39,6 +39,7 @@ from grader.sandbox.sandbox import (
 )
 from grader.sandbox.sandboxed_run import PATIENCE, Access, SandboxedRun, SandboxFailed, Stopped
 from lab_tool.paths import ROOT
+from test_setup import captured, temporary_folder
 
 # What a program may not do to other files and processes of the user that runs the grader.
 TRIES = """
@@ -134,9 +135,7 @@ MANY_PROCESSES = "for i in $(seq 60); do sleep 30 & done; wait"
 @unittest.skipUnless(real_sandboxes(), "neither bubblewrap nor Landlock works here")
 class SandboxTest(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name).resolve()
+        self.folder = temporary_folder(self).resolve()
 
     def run_in(self, kind, command, readable=(), environment=None, **limits):
         work = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
@@ -396,14 +395,7 @@ class SandboxTest(unittest.TestCase):
             words = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *words]
         for kind in [*real_sandboxes(), NONE]:
             with self.subTest(kind):
-                run = subprocess.run(
-                    [*words, kind],
-                    cwd=self.folder,
-                    capture_output=True,
-                    text=True,
-                    check=False,
-                    timeout=60,
-                )
+                run = captured([*words, kind], cwd=self.folder, timeout=60)
                 # In bubblewrap its group is its own, and else the one that watches it is in it.
                 expected = "kill of a group\nend\n" if kind == BUBBLEWRAP else "end\n"
                 self.assertEqual((run.returncode, run.stdout), (0, expected), run.stderr)
@@ -468,10 +460,8 @@ class AbandonedFoldersTest(unittest.TestCase):
     """A grader that is killed leaves its folder, which the next one removes."""
 
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.place = pathlib.Path(holder.name)
-        patch = mock.patch.object(tempfile, "tempdir", holder.name)
+        self.place = temporary_folder(self)
+        patch = mock.patch.object(tempfile, "tempdir", str(self.place))
         patch.start()
         self.addCleanup(patch.stop)
 

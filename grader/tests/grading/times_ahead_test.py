@@ -3,19 +3,16 @@
 
 import io
 import json
-import pathlib
-import tempfile
 import unittest
 from unittest import mock
 
 from grader.submissions.times_ahead import main, sample_of
+from test_setup import temporary_folder
 
 
 class TimesAhead(unittest.TestCase):
     def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+        self.folder = temporary_folder(self)
         (self.folder / "judged").mkdir()
         for number, seconds in enumerate([4.0, 6.0, 8.0]):
             file = self.folder / f"judged/{number}.json"

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Runs of programs under the race checker that several tests make."""
+"""What many tests set up: runs of programs whose output is kept, folders that end with a test."""
 
 import json
 import os
+import pathlib
 import subprocess
 import tempfile
+
+
+def captured(command, **options):
+    """How a program ended, and what it printed; `options` are those of subprocess.run."""
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 def checked_run(program, case, seed, **environment):
@@ -29,3 +35,10 @@ def checked_run(program, case, seed, **environment):
         )
         with open(path, encoding="utf-8") as file:
             return result.returncode, result.stdout, json.load(file)
+
+
+def temporary_folder(test, **options):
+    """A new folder, which is removed at the end of the unittest.TestCase."""
+    holder = tempfile.TemporaryDirectory(**options)
+    test.addCleanup(holder.cleanup)
+    return pathlib.Path(holder.name)
