@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Makes a wrong solution of an exercise, a patch in its folder mutants, of an edited copy of the solution."""
 
-import difflib
 import os
 import pathlib
 import re
@@ -11,6 +10,7 @@ from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output_files import write_new
 from engine.driver.paths import shown
 from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
+from lab_tool.authoring.mutants import difference
 from lab_tool.authoring.new_names import LONGEST
 from lab_tool.authoring.trials import (
     COMPILING,
@@ -92,7 +92,9 @@ def make_mutant(build, new):
         for name, value in zip(HEAD, (new.mistake, OR.join(parts), _said_by_all(judged)))
     ]
     new.path.parent.mkdir(exist_ok=True)
-    write_new(new.path, "\n".join([*head, "", *_difference(new)]) + "\n")
+    old, text = solution(new.exercise).splitlines(), new.text.splitlines()
+    patch = difference(old, text, new.exercise.source.name)
+    write_new(new.path, "\n".join([*head, "", *patch]) + "\n")
     return head, judged[-1]
 
 
@@ -107,12 +109,6 @@ def _text_of(copy):
     if LOOKS_LIKE_ONE.search(text):
         return solution_of(text, copy)
     return "".join(f"{line}\n" for line in text.splitlines())
-
-
-def _difference(new):
-    file = new.exercise.source.name
-    old, text = solution(new.exercise).splitlines(), new.text.splitlines()
-    return difflib.unified_diff(old, text, f"a/{file}", f"b/{file}", lineterm="")
 
 
 def _said_by_all(verdicts):

@@ -11,6 +11,7 @@ from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.programs import ExerciseBuild
 from lab_runs import lab
+from lab_tool.authoring.mutants import difference
 from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 from lab_tool.authoring.trials import deviation, mutants_of, solution, trials_of, verdict_on
 from test_setup import temporary_folder
@@ -79,6 +80,15 @@ class NewMutantTest(unittest.TestCase):
         self.assertEqual(
             [each.path.stem for each in mutants_of(self.exercise)], ["no_acquire", "no_reset"]
         )
+
+    def test_a_patch_repeats_what_tells_its_place_and_no_more(self):
+        old = ["a", "{", "}", "b", "{", "}", "c"]
+        for new, kept in (
+            (["a", "{", "}", "changed", "{", "}", "c"], ["}", "b", "{"]),
+            (["a", "{", "new", "}", "b", "{", "}", "c"], ["a", "{", "}", "b"]),
+        ):
+            patch = difference(old, new, "file")
+            self.assertEqual([line[1:] for line in patch[3:] if line[0] != "+"], kept)
 
     def test_what_nothing_rejects_makes_no_patch(self):
         build = self.build()
