@@ -3,9 +3,10 @@
 
 import os
 import pathlib
-import subprocess
 import tempfile
 import unittest
+
+from test_setup import printed
 
 PROGRAM = os.environ["FAULTING_TESTS"]
 
@@ -14,14 +15,8 @@ def run():
     """Exit code, stdout and stderr as one, and the lines of LAB_TEST_LOG."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder, "log")
-        result = subprocess.run(
-            [PROGRAM, "--order", "lex"],
-            env={**os.environ, "LAB_TEST_LOG": str(log)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
+        result = printed(
+            [PROGRAM, "--order", "lex"], env={**os.environ, "LAB_TEST_LOG": str(log)}, timeout=300
         )
         lines = log.read_text(encoding="utf-8").splitlines()
         return result.returncode, result.stdout, [line.split("\t") for line in lines]

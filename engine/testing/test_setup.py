@@ -13,6 +13,23 @@ def captured(command, **options):
     return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
+def printed(command, **options):
+    """As captured(), but all that it printed is in `stdout`."""
+    outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.run(command, text=True, check=False, **outputs, **options)
+
+
+def marked_lines(source):
+    """{mark: its line's number} of the lines of a source that end in `// mark: MARK`, each once."""
+    lines = {}
+    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+        mark = line.partition("// mark: ")[2]
+        if mark:
+            assert mark not in lines, f"{source} has the mark {mark} twice"
+            lines[mark] = number
+    return lines
+
+
 def checked_run(program, case, seed, **environment):
     """Exit code, what was printed, and the report of one case of a racecheck program."""
     with tempfile.TemporaryDirectory() as folder:
@@ -24,15 +41,7 @@ def checked_run(program, case, seed, **environment):
             **environment,
         }
         variables.pop("LAB_TEST_LOG", None)
-        result = subprocess.run(
-            [program, case],
-            env=variables,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        result = printed([program, case], env=variables, timeout=300)
         with open(path, encoding="utf-8") as file:
             return result.returncode, result.stdout, json.load(file)
 

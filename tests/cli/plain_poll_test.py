@@ -5,11 +5,11 @@ of the read, and say that the loop polls without an atomic."""
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
+from test_setup import printed
 from this_build import BUILD, ROOT
 
 SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
@@ -82,13 +82,9 @@ class PlainPoll(unittest.TestCase):
             text = PROGRAM.replace("BODY", body).replace("cuda_runtime.h", header)
             pathlib.Path(folder, "own.cu").write_text(text, encoding="utf-8")
             for words in ways:
-                result = subprocess.run(
+                result = printed(
                     [sys.executable, ROOT / "lab", *words, "--build", str(BUILD), "own.cu"],
                     cwd=folder,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    check=False,
                     timeout=300,
                     env={**os.environ, "LAB_TIMEOUT": str(seconds)},
                 )

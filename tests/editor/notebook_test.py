@@ -3,12 +3,11 @@
 
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
-from test_setup import captured
+from test_setup import captured, printed
 from this_build import BUILD, ROOT
 
 NOTEBOOK = ROOT / "docs/anywhere/colab.ipynb"
@@ -47,14 +46,10 @@ def command_of(line):
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    return subprocess.run(
+    return printed(
         [sys.executable, "-c", script()],
         cwd=tmp_path_factory.mktemp("notebook"),
         env={**os.environ, "COURSE_REPOSITORY": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
         timeout=900,
     )
 

@@ -29,13 +29,13 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 import unittest
 
 from engine.driver.build_folder import lines_of
 from engine.driver.recipe import link_arguments_of, link_step, translate_step
 from lab_tool.authoring.mutants import apply_patch, fields_of
+from test_setup import printed
 from this_build import BUILD, ROOT
 
 SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
@@ -93,9 +93,7 @@ def settings():
 
 
 def checked(command):
-    result = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-    )
+    result = printed(command)
     if result.returncode != 0:
         raise AssertionError(f"{shlex.join(map(str, command))}\n{result.stdout}")
 
@@ -167,14 +165,8 @@ def output_of(program, words, seed, variables):
     }
     environment.pop("LAB_TEST_LOG", None)
     name = test_case.replace(",", "\\,")  # Catch2 takes a comma for "or"
-    result = subprocess.run(
-        [str(program), name, "--rng-seed", "1", *options],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-        check=False,
+    result = printed(
+        [str(program), name, "--rng-seed", "1", *options], env=environment, timeout=600
     )
     if "No test cases matched" in result.stdout:
         raise AssertionError(f"{test_case} did not run:\n{result.stdout}")

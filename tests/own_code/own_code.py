@@ -6,7 +6,6 @@ import pathlib
 import re
 import shlex
 import shutil
-import subprocess
 import tempfile
 import unittest
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from engine.driver.build_folder import lines_of
 from engine.driver.recipe import translate_step
 from lab_tool.builds.backends import put_nvcc_on_path
+from test_setup import printed
 from this_build import BUILD, ROOT
 
 put_nvcc_on_path()
@@ -83,16 +83,7 @@ def write_sources_of(page, folder):
 
 def run(command, folder, **environment):
     """Exit code, and all that was printed."""
-    result = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment or None,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=900,
-        check=False,
-    )
+    result = printed(command, cwd=folder, env=environment or None, timeout=900)
     return result.returncode, result.stdout
 
 

@@ -4,11 +4,11 @@ form it behaves as ever."""
 
 import concurrent.futures
 import os
-import subprocess
 import sys
 import unittest
 
 from engine.driver.paths import ENGINE
+from test_setup import printed
 
 PROGRAM, OPTIONS = os.environ["CHECKED_PROGRAM"], os.environ["CHECKED_OPTIONS"].split()
 SEEDS = int(os.environ["CHECKED_SEEDS"])
@@ -22,14 +22,7 @@ class Silence(unittest.TestCase):
             "--seeds", str(SEEDS), "--", *OPTIONS,
         ]  # fmt: skip
         environment = {**os.environ, "LAB_BRIEF_TESTS": "1"}
-        result = subprocess.run(
-            command,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        result = printed(command, env=environment)
         self.assertEqual(result.returncode, 0, result.stdout)
         self.assertRegex(result.stdout, r"\n[0-9,]*[1-9][0-9,]* accesses checked .* 0 found")
 
@@ -40,14 +33,7 @@ class Silence(unittest.TestCase):
             environment.pop(
                 "LAB_TEST_LOG", None
             )  # one test is one case, however many seeds it runs
-            return subprocess.run(
-                [PROGRAM, *OPTIONS],
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
+            return printed([PROGRAM, *OPTIONS], env=environment)
 
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for result in pool.map(run, range(min(SEEDS, MOST_WEAK_SEEDS))):

@@ -5,10 +5,11 @@ import concurrent.futures
 import os
 import pathlib
 import re
-import subprocess
 import unittest
 
 from smallest_form import LONG_CASES, smallest
+
+from test_setup import printed
 
 PROGRAM, OPTIONS = os.environ["CHECKED_PROGRAM"], os.environ["CHECKED_OPTIONS"].split()
 NAME = pathlib.Path(PROGRAM).name
@@ -19,14 +20,7 @@ SEEDS = range(20)
 def run(words, **variables):
     environment = {**os.environ, **variables}
     environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
-    return subprocess.run(
-        [PROGRAM, *words],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
+    return printed([PROGRAM, *words], env=environment)
 
 
 class TwentySeeds(unittest.TestCase):

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
-from test_setup import captured
+from test_setup import captured, marked_lines
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/causes.cu"
@@ -153,12 +153,6 @@ CAUSES = {
 }  # fmt: skip
 
 
-def lines_of_marks():
-    lines = SOURCE.read_text(encoding="utf-8").splitlines()
-    found = [(re.search(r"// mark: (.+)$", line), number) for number, line in enumerate(lines, 1)]
-    return {match[1]: number for match, number in found if match}
-
-
 def findings_of(case):
     """Those of the program's 20 schedules, as they are shown, and the lines of each pair."""
     with tempfile.TemporaryDirectory() as folder:
@@ -173,7 +167,7 @@ def findings_of(case):
 
 class CausesTest(unittest.TestCase):
     def test_the_cause_is_told_first(self):
-        lines = lines_of_marks()
+        lines = marked_lines(SOURCE)
         for case, (marks, codes, said, count) in CAUSES.items():
             with self.subTest(case):
                 findings = findings_of(case)

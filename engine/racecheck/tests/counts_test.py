@@ -50,6 +50,16 @@ def by_blocks(count):
     return count * BLOCKS, count
 
 
+def copied(size):
+    """One load and one store of `size` bytes by every thread."""
+    return {
+        "global_loads": each(),
+        "global_stores": each(),
+        "global_bytes_loaded": by_blocks(size * THREADS),
+        "global_bytes_stored": by_blocks(size * THREADS),
+    }
+
+
 # Case: the kernel's name, and what is counted of it. What is not named must be 0.
 COUNTED = {
     # 2 loads and 1 store per element. The last block has 24 threads without an element.
@@ -79,39 +89,23 @@ COUNTED = {
         "static_shared_bytes": 4 * THREADS,
     }),
     "shared": ("reverse_twice", {
-        "global_loads": each(),
-        "global_stores": each(),
+        **copied(4),
         "shared_loads": each(2),
         "shared_stores": each(2),
-        "global_bytes_loaded": by_blocks(4 * THREADS),
-        "global_bytes_stored": by_blocks(4 * THREADS),
         "block_barriers": by_blocks(2),
         "static_shared_bytes": 4 * THREADS,
         "dynamic_shared_bytes": 4 * THREADS,
     }),
     "shared_of_file": ("use_shared_of_file", {
-        "global_loads": each(),
-        "global_stores": each(),
+        **copied(4),
         "shared_loads": each(),
         "shared_stores": each(),
-        "global_bytes_loaded": by_blocks(4 * THREADS),
-        "global_bytes_stored": by_blocks(4 * THREADS),
         "block_barriers": by_blocks(1),
         "static_shared_bytes": 4 * THREADS,
     }),
     # 16 bytes that are copied are one load and one store.
-    "copy_vectors": ("copy_vectors", {
-        "global_loads": each(),
-        "global_stores": each(),
-        "global_bytes_loaded": by_blocks(16 * THREADS),
-        "global_bytes_stored": by_blocks(16 * THREADS),
-    }),
-    "copy_records": ("copy_records", {
-        "global_loads": each(),
-        "global_stores": each(),
-        "global_bytes_loaded": by_blocks(32 * THREADS),
-        "global_bytes_stored": by_blocks(32 * THREADS),
-    }),
+    "copy_vectors": ("copy_vectors", copied(16)),
+    "copy_records": ("copy_records", copied(32)),
     # 120 bytes take four instructions of a GPU, and would take as many loads.
     "copy_long_records": ("copy_long_records", {
         "global_loads": each(4),
@@ -119,12 +113,7 @@ COUNTED = {
         "global_bytes_loaded": by_blocks(120 * THREADS),
         "global_bytes_stored": by_blocks(120 * THREADS),
     }),
-    "memcpy": ("copy_by_function", {
-        "global_loads": each(),
-        "global_stores": each(),
-        "global_bytes_loaded": by_blocks(32 * THREADS),
-        "global_bytes_stored": by_blocks(32 * THREADS),
-    }),
+    "memcpy": ("copy_by_function", copied(32)),
     "atomics": ("count_values", {
         "global_loads": each(),
         "global_atomics": (4 * BLOCKS, 4, 1),
@@ -138,11 +127,8 @@ COUNTED = {
     # A store, a load, an addition, a compare-and-swap that fails, a maximum with its fence.
     "atomic_ref": ("use_atomic_ref", {"global_atomics": each(5), "fences": each()}),
     "fences": ("use_fences", {
-        "global_loads": each(),
-        "global_stores": each(),
+        **copied(4),
         "fences": each(3),
-        "global_bytes_loaded": by_blocks(4 * THREADS),
-        "global_bytes_stored": by_blocks(4 * THREADS),
     }),
     # 127 threads load once and one 10 times; in block 3 that is 10 times as much.
     "unequal": ("unequal", {
@@ -154,19 +140,9 @@ COUNTED = {
         "warp_barriers": by_blocks(THREADS // 32),
     }),
     # What a thread does to its own array is not counted.
-    "local_array": ("local_array", {
-        "global_loads": each(),
-        "global_stores": each(),
-        "global_bytes_loaded": by_blocks(4 * THREADS),
-        "global_bytes_stored": by_blocks(4 * THREADS),
-    }),
+    "local_array": ("local_array", copied(4)),
     # __constant__ and __device__ variables.
-    "variables": ("use_variables", {
-        "global_loads": each(),
-        "global_stores": each(),
-        "global_bytes_loaded": by_blocks(4 * THREADS),
-        "global_bytes_stored": by_blocks(4 * THREADS),
-    }),
+    "variables": ("use_variables", copied(4)),
     "grid_barrier": ("meet_in_grid", {
         "global_loads": each(),
         "global_stores": each(2),

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
-from test_setup import captured
+from test_setup import captured, marked_lines
 from this_build import BUILD, ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/diagnoses.cu"
@@ -22,9 +22,7 @@ SAME_VALUE = "it is a race even if both write the same value"
 
 
 def line_of(mark):
-    lines = SOURCE.read_text(encoding="utf-8").splitlines()
-    (number,) = [n for n, line in enumerate(lines, 1) if re.search(rf"// mark: {mark}$", line)]
-    return number
+    return marked_lines(SOURCE)[mark]
 
 
 def run(case, seed=0, lenient=False):

@@ -5,7 +5,7 @@ import os
 import unittest
 
 from engine.driver.diagnostics import records_of
-from test_setup import checked_run, temporary_folder
+from test_setup import checked_run, marked_lines, temporary_folder
 from this_build import ROOT
 
 PROGRAM = os.environ["HOST_ACCESS_PROGRAM"]
@@ -14,8 +14,7 @@ READS = ("read", "copy", "poll")
 
 
 def line_of(mark):
-    lines = SOURCE.read_text(encoding="utf-8").splitlines()
-    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"// mark: {mark}"))
+    return marked_lines(SOURCE)[mark]
 
 
 class HostAccessTest(unittest.TestCase):

@@ -4,11 +4,10 @@
 import concurrent.futures
 import json
 import os
-import re
 import subprocess
 import unittest
 
-from test_setup import captured, checked_run
+from test_setup import captured, checked_run, marked_lines
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/mistakes.cu"
@@ -138,13 +137,6 @@ FAILURES = {
 }
 
 
-def marks():
-    """The line of each mark."""
-    lines = SOURCE.read_text(encoding="utf-8").splitlines()
-    found = [(re.search(r"// mark: (.+)$", line), number) for number, line in enumerate(lines, 1)]
-    return {match[1]: number for match, number in found if match}
-
-
 def run(case, seed):
     """Exit code, what was printed, and the report."""
     return checked_run(PROGRAM, case, seed, LAB_TIMEOUT="1" if case == "endless" else "20")
@@ -164,7 +156,7 @@ class Mistakes(unittest.TestCase):
         self.assertEqual(set(listed.stdout.split()), known)
 
     def test_every_mistake_is_found_with_lines_threads_and_diagnosis(self):
-        line_of = marks()
+        line_of = marked_lines(SOURCE)
         for (case, seed), (code, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
             with self.subTest(case=case, seed=seed):
                 first, second, between_blocks, diagnosis = RACES[case]
@@ -212,7 +204,7 @@ class Mistakes(unittest.TestCase):
                 self.assertGreater(report["accesses"], 0)
 
     def test_unwritten_memory_and_accesses_outside_are_found(self):
-        line_of = marks()
+        line_of = marked_lines(SOURCE)
         for (case, seed), (code, _, report) in run_all(OTHER_FINDINGS, SEEDS_OF_MISTAKES).items():
             with self.subTest(case=case, seed=seed):
                 kind, mark = OTHER_FINDINGS[case]

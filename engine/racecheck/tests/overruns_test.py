@@ -5,7 +5,7 @@ import os
 import re
 import unittest
 
-from test_setup import checked_run
+from test_setup import checked_run, marked_lines
 from this_build import ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/overruns.cu"
@@ -37,8 +37,7 @@ OTHERS = {
 
 
 def line_of(mark):
-    lines = SOURCE.read_text(encoding="utf-8").splitlines()
-    return next(n for n, line in enumerate(lines, 1) if line.endswith(f"// mark: {mark}"))
+    return marked_lines(SOURCE)[mark]
 
 
 def run(case, seed):

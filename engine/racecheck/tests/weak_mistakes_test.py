@@ -4,10 +4,10 @@
 import concurrent.futures
 import os
 import re
-import subprocess
 import unittest
 
 from mistakes_test import FAILURES, PROGRAM, RACES, TWINS
+from test_setup import printed
 
 SEEDS = range(20)
 
@@ -33,15 +33,7 @@ def old_values(output):
 def run(case, seed, timeout="20"):
     """Exit code and what was printed."""
     variables = {"LAB_WEAK": "1", "LAB_RACECHECK_SEED": str(seed), "LAB_TIMEOUT": timeout}
-    result = subprocess.run(
-        [PROGRAM, case],
-        env={**os.environ, **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    result = printed([PROGRAM, case], env={**os.environ, **variables}, timeout=300)
     return result.returncode, result.stdout
 
 
