@@ -97,10 +97,6 @@ def ratio_to(row, other):
     return next((ratio for ratio in row["ratios"] if ratio["to"] == other), None)
 
 
-def nanoseconds_an_element(row):
-    return row["median_ms"] * 1e6 / row["elements"]
-
-
 def place_of(run):
     """What the run ran on, in words: 'NVIDIA H200, 132 SMs, driver 580.1, CUDA 13.0'."""
     device = run["device"]
