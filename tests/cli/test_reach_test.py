@@ -3,11 +3,9 @@
 
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from unittest import mock
 
@@ -26,6 +24,7 @@ from lab_tool.testing.test_history import RunHistory
 from lab_tool.testing.test_reach import Reach, Reached
 from lab_tool.testing.test_selection import script_of, suites_of
 from lab_tool.testing.test_suites import Suite, all_marks, all_suites, suite_of
+from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
 NINJA = shutil.which("ninja") or shutil.which("ninja-build")
@@ -78,8 +77,7 @@ class Tree(unittest.TestCase):
     """A small tree, its build folder and what its tests have read."""
 
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp()).resolve()
-        self.addCleanup(shutil.rmtree, self.root)
+        self.root = temporary_folder(self).resolve()
         for name, text in FILES.items():
             self.write(name, text)
         self.write("build/build.ninja", BUILD_NINJA)
@@ -243,8 +241,7 @@ class Reaching(Tree):
 
 class Changing(unittest.TestCase):
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp()).resolve()
-        self.addCleanup(shutil.rmtree, self.root)
+        self.root = temporary_folder(self).resolve()
         self.git("init", "-q", "-b", "main")
         for name in ("kept", "edited", "deleted", "renamed"):
             (self.root / name).write_text(f"the text of {name}\n", encoding="utf-8")
@@ -325,8 +322,7 @@ pathlib.Path("/etc/passwd").read_text()
 
 class Recording(unittest.TestCase):
     def setUp(self):
-        self.root = pathlib.Path(tempfile.mkdtemp()).resolve()
-        self.addCleanup(shutil.rmtree, self.root)
+        self.root = temporary_folder(self).resolve()
         for folder in ("docs", "include", "system", "known", "whole", "build"):
             (self.root / folder).mkdir()
         texts = {
