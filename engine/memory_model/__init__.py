@@ -20,8 +20,9 @@ algorithm over interleavings, and is held to `axioms` by the tests. `last_block_
 variants of the last-block guard, `random_programs` builds small programs from a seed.
 
 What the model leaves out: control flow (a spin loop is its last, successful read; `given` says what
-it saw), accesses of different sizes to the same memory, compare-and-swap that fails, reductions
-(`red`), proxies, clusters, and data dependencies between operations (the axiom No Thin Air).
+it saw), accesses of different sizes to the same memory, reductions (`red`), proxies, clusters, and
+data dependencies between operations (the axiom No Thin Air). A compare-and-swap is an update or a
+read; `Program.case` makes the program in which it is known which.
 """
 
 from engine.memory_model.program import (

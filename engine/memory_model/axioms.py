@@ -13,7 +13,7 @@ import math
 
 from engine.memory_model.events import ProgramEvents
 from engine.memory_model.interleavings import check_barriers
-from engine.memory_model.program import INITIAL, Verdict
+from engine.memory_model.program import INITIAL, Kind, Verdict
 from engine.memory_model.relation import Relation
 
 # More candidates than this would take minutes.
@@ -86,7 +86,14 @@ class Enumeration(ProgramEvents):
             and write.operation is not read.operation
             and (read.number, write.number) not in self.program_order
             and (known is None or known == self._source(write))
+            and self._compares(read.operation, self._source(write))
         ]
+
+    def _compares(self, one, source):
+        """Whether a compare-and-swap that gets this turns out as the operation that it is here."""
+        if one not in self.program.expected:
+            return True
+        return (source == self.program.expected[one]) == (one.kind is Kind.read_modify_write)
 
     @staticmethod
     def _source(write):

@@ -128,17 +128,23 @@ class _Run:
         writes = self._writes.setdefault(one.location, [INITIAL])
         order = self._order.setdefault(one.location, [0])
         which = order[-1] if which is None else which
+        kind, order_of_one, has_written = one.kind, one.order, one.writes
         if one.reads:
             self.sources[one] = writes[which]
-        if one.writes:
+        if kind is Kind.compare_and_swap:
+            has_written = writes[which] == self.made.expected[one]
+            kind = Kind.read_modify_write if has_written else Kind.read
+            if not has_written:
+                order_of_one = MemoryOrder.acquire if one.acquires else MemoryOrder.relaxed
+        if has_written:
             order.insert(order.index(which) + 1, len(writes))
             writes.append(one)
         address = BYTES * sorted(self._locations()).index(one.location)
         # Of a write its number in the program: the same in all runs.
-        value = self._numbers[one if one.writes else writes[which]]
+        value = self._numbers[one if has_written else writes[which]]
         self.lines.append(
-            f"event {self._thread_in_words(one)} {LETTERS[one.kind]} -1 {address} {BYTES} {which} "
-            f"{ORDERS[one.order]}{self._scope(one)} {value}"
+            f"event {self._thread_in_words(one)} {LETTERS[kind]} -1 {address} {BYTES} {which} "
+            f"{ORDERS[order_of_one]}{self._scope(one)} {value}"
         )
 
     def _locations(self):

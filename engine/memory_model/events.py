@@ -40,6 +40,8 @@ class ProgramEvents:
     """The events of a program, and the relations between them that no execution changes."""
 
     def __init__(self, program):
+        if program.comparisons:
+            raise ValueError("a compare-and-swap is an update or a read: Program.case() decides.")
         self.program = program
         self.events = []
         self.first = {}  # of each operation: its only event, or its read half

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A small program of the reference model, as numbers, and how a device performs it. The numbers:
 // blocks, the threads of each block, locations, threads; then each thread: block, rank, steps; and
-// each step: kind, location, order, scope, and the value to write or the mask of the lanes that
-// meet. random_programs.py and the litmus tests make such programs.
+// each step: kind, location, order, scope, the value to write or the mask of the lanes that meet,
+// and the value that a compare-and-swap expects. random_programs.py and the litmus tests make such
+// programs.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -15,12 +16,13 @@
 
 namespace {  // A kernel can't be inline.
 
-enum kind { reads, writes, exchanges, fences, meets_block, meets_lanes };
+enum kind { reads, writes, exchanges, fences, meets_block, meets_lanes, compares };
 constexpr int weak = 0;  // among the orders
 
 struct step {
   int kind, location, order, scope;
-  int value;   // that is written; of a barrier of lanes their mask
+  int value;  // that is written; of a barrier of lanes their mask
+  int expected;
   int result;  // the place of what it reads
 };
 
@@ -43,6 +45,10 @@ __device__ void perform_strongly(const step& now, int* memory, int* results) {
   if (now.kind == reads) results[now.result] = at.load(order);
   if (now.kind == writes) at.store(now.value, order);
   if (now.kind == exchanges) results[now.result] = at.exchange(now.value, order);
+  if (now.kind == compares) {
+    results[now.result] = now.expected;
+    at.compare_exchange_strong(results[now.result], now.value, order);
+  }
   if (now.kind == fences) cuda::atomic_thread_fence(order, Scope);
 }
 
@@ -94,10 +100,13 @@ class performed_program {
       threads_[i] = {block, rank, static_cast<int>(all.size()), next()};
       for (int s = 0; s < threads_[i].count; ++s) {
         step now{};
-        for (int* field : {&now.kind, &now.location, &now.order, &now.scope, &now.value}) {
+        for (int* field :
+             {&now.kind, &now.location, &now.order, &now.scope, &now.value, &now.expected}) {
           *field = next();
         }
-        if (now.kind == reads || now.kind == exchanges) now.result = results_++;
+        if (now.kind == reads || now.kind == exchanges || now.kind == compares) {
+          now.result = results_++;
+        }
         all.push_back(now);
       }
     }

@@ -32,6 +32,7 @@ class Kind(enum.Enum):
     read = "read"
     write = "write"
     read_modify_write = "read-modify-write"
+    compare_and_swap = "compare-and-swap"
     fence = "fence"
     barrier = "barrier"
 
@@ -43,6 +44,12 @@ ORDERS = {
     Kind.read: {MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.acquire},
     Kind.write: {MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.release},
     Kind.read_modify_write: {
+        MemoryOrder.relaxed,
+        MemoryOrder.acquire,
+        MemoryOrder.release,
+        MemoryOrder.acq_rel,
+    },
+    Kind.compare_and_swap: {
         MemoryOrder.relaxed,
         MemoryOrder.acquire,
         MemoryOrder.release,
@@ -71,11 +78,12 @@ class Operation:
 
     @property
     def reads(self):
-        return self.kind in (Kind.read, Kind.read_modify_write)
+        return self.kind in (Kind.read, Kind.read_modify_write, Kind.compare_and_swap)
 
     @property
     def writes(self):
-        return self.kind in (Kind.write, Kind.read_modify_write)
+        """A compare-and-swap may."""
+        return self.kind in (Kind.write, Kind.read_modify_write, Kind.compare_and_swap)
 
     @property
     def strong(self):
@@ -117,18 +125,22 @@ class Thread:
         return self.kernel, self.block
 
     def read(self, location, order=MemoryOrder.weak, scope=ThreadScope.system):
-        return self._append(Kind.read, location, order, scope)
+        return self.append(Kind.read, location, order, scope)
 
     def write(self, location, order=MemoryOrder.weak, scope=ThreadScope.system):
-        return self._append(Kind.write, location, order, scope)
+        return self.append(Kind.write, location, order, scope)
 
     def read_modify_write(self, location, order=MemoryOrder.relaxed, scope=ThreadScope.device):
         """An atomic whose result is used: PTX's `atom`."""
-        return self._append(Kind.read_modify_write, location, order, scope)
+        return self.append(Kind.read_modify_write, location, order, scope)
+
+    def compare_and_swap(self, location, order=MemoryOrder.relaxed, scope=ThreadScope.device):
+        """PTX's `atom.cas`. Program.expected says which write's value it compares with."""
+        return self.append(Kind.compare_and_swap, location, order, scope)
 
     def fence(self, order=MemoryOrder.seq_cst, scope=ThreadScope.device):
         """`seq_cst` is fence.sc, as __threadfence() is; `acq_rel` is fence.acq_rel."""
-        return self._append(Kind.fence, None, order, scope)
+        return self.append(Kind.fence, None, order, scope)
 
     def barrier(self, group="block"):
         """The n-th barrier of a group meets the n-th one of the other threads of the block.
@@ -136,9 +148,9 @@ class Thread:
         `group` "block" is __syncthreads(); any other name is a __syncwarp() of those who use it.
         A thread with fewer barriers than the others has exited, and is not waited for.
         """
-        return self._append(Kind.barrier, None, None, None, group)
+        return self.append(Kind.barrier, None, None, None, group)
 
-    def _append(self, kind, location, order, scope, group=None):
+    def append(self, kind, location, order, scope, group=None):
         if order not in ORDERS[kind]:
             raise ValueError(f"a {kind.value} can't be {order.value if order else 'unordered'}.")
         words = [kind.value, location, order and order.value, scope and scope.value, group]
@@ -151,11 +163,17 @@ class Thread:
 
 
 class Program:
-    """Threads that run side by side, kernel after kernel, in memory that is initialised before."""
+    """Threads that run side by side, kernel after kernel, in memory that is initialised before.
+
+    No two writes of a location have the same value, and none has the initial one.
+    """
 
     def __init__(self, title=""):
         self.title = title
         self.threads = []
+        # Of each compare-and-swap: the write whose value it expects, or INITIAL. In a program that
+        # `case` has made: of the update or the read that it has turned out to be.
+        self.expected = {}
 
     def thread(self, name, block, kernel=0):
         """A new thread. Those of kernel n start when all threads of kernel n - 1 have ended."""
@@ -167,6 +185,29 @@ class Program:
     @property
     def operations(self):
         return [one for each in self.threads for one in each.operations]
+
+    @property
+    def comparisons(self):
+        return [one for one in self.operations if one.kind is Kind.compare_and_swap]
+
+    def case(self, succeeding):
+        """The program if these compare-and-swaps succeed and the others fail, and {operation: its copy}.
+
+        One that succeeds is a read-modify-write; one that fails is a read, which does not release.
+        """
+        made, copies = Program(self.title), {}
+        for thread in self.threads:
+            copy = made.thread(thread.name, thread.block, thread.kernel)
+            for one in thread.operations:
+                kind, order = one.kind, one.order
+                if kind is Kind.compare_and_swap:
+                    kind = Kind.read_modify_write if one in succeeding else Kind.read
+                if kind is not one.kind and kind is Kind.read:
+                    order = MemoryOrder.acquire if one.acquires else MemoryOrder.relaxed
+                copies[one] = copy.append(kind, one.location, order, one.scope, one.group)
+        for one, write in self.expected.items():
+            made.expected[copies[one]] = INITIAL if write == INITIAL else copies[write]
+        return made, copies
 
     def meetings(self):
         """Which barriers meet: lists of operations, each of one instance of a barrier."""

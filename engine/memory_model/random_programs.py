@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Small programs from a seed: two to four threads in two blocks, data, strong words, fences, barriers."""
 
-from engine.memory_model.program import Kind, MemoryOrder, Program, ThreadScope
+from engine.memory_model.program import INITIAL, Kind, MemoryOrder, Program, ThreadScope
 
 # Above these, an enumeration takes seconds. A program that exceeds one is not used.
 LARGEST_OPERATION_COUNT = 14
@@ -112,8 +112,8 @@ def _random_program_of_two_words(generator):
     for thread in _positions(generator, made, blocks, with_barriers, (1, 4)):
         scope, word = generator.choice(scopes), generator.choice("xy")
         what = generator.choices(
-            ("fence", "update", "read", "write", "read data", "write data"),
-            weights=(20, 15, 35, 30, *((8, 8) if with_data else (0, 0))),
+            ("fence", "update", "compare", "read", "write", "read data", "write data"),
+            weights=(20, 10, 10, 35, 25, *((8, 8) if with_data else (0, 0))),
         )[0]
         if what == "fence":
             orders = (acq_rel, MemoryOrder.seq_cst, MemoryOrder.seq_cst)
@@ -121,6 +121,9 @@ def _random_program_of_two_words(generator):
         elif what == "update":
             order = generator.choice((relaxed, acquire, release, acq_rel))
             thread.read_modify_write(word, order, scope)
+        elif what == "compare":
+            order = generator.choice((relaxed, acquire, release, acq_rel))
+            thread.compare_and_swap(word, order, scope)
         elif what == "read":
             thread.read(word, generator.choice((relaxed, acquire)), scope)
         elif what == "write":
@@ -129,4 +132,11 @@ def _random_program_of_two_words(generator):
             thread.read("data")
         else:
             thread.write("data")
+    for one in made.comparisons:
+        others = [
+            each
+            for each in made.operations
+            if each.writes and each.location == one.location and each is not one
+        ]
+        made.expected[one] = generator.choice((INITIAL, *others))
     return made

@@ -29,7 +29,7 @@ BLOCK, DEVICE = ThreadScope.block, ThreadScope.device
 
 ORDERS = [WEAK, RELAXED, ACQUIRE, RELEASE, ACQ_REL, SEQ_CST]
 KINDS = [Kind.read, Kind.write, Kind.read_modify_write, Kind.fence]
-MEETS_BLOCK, MEETS_LANES = 4, 5
+MEETS_BLOCK, MEETS_LANES, COMPARES = 4, 5, 6
 SCOPES = {ThreadScope.system: 0, DEVICE: 1, BLOCK: 2}  # cuda::thread_scope's own numbers
 
 
@@ -171,12 +171,13 @@ def words_of(made):
                     if any(each.group == one.group for each in other.operations)
                 ]
                 kind = MEETS_BLOCK if one.group == "block" else MEETS_LANES
-                words += [kind, 0, 0, 0, sum(1 << rank for rank in meet)]
+                words += [kind, 0, 0, 0, sum(1 << rank for rank in meet), 0]
                 continue
             place = locations.index(one.location) if one.location else 0
             scope = SCOPES[one.scope] if one.scope else 0
-            value = numbers.get(one, 0)
-            words += [KINDS.index(one.kind), place, ORDERS.index(one.order), scope, value]
+            kind = COMPARES if one.kind is Kind.compare_and_swap else KINDS.index(one.kind)
+            expected = numbers[made.expected.get(one, INITIAL)]
+            words += [kind, place, ORDERS.index(one.order), scope, numbers.get(one, 0), expected]
     return words
 
 
