@@ -6,6 +6,7 @@ access take something else; followed from every execution, they lead to all of t
 docs/internals/racecheck.md says.
 """
 
+import itertools
 import re
 from typing import NamedTuple, Optional
 
@@ -295,15 +296,29 @@ class Execution:
         return not numbers or next(self._fence_orders(numbers), None) is not None
 
     def has_fences_to_order(self):
-        """Whether two threads have sequentially consistent fences, all of them in the last launch."""
+        """Whether two threads of a launch have sequentially consistent fences."""
+        return bool(self._launches_to_order())
+
+    def _launches_to_order(self):
         names = {each.name for each in self.events if each.is_sc}
-        return len(names) > 1 and all(launch == len(self.trace.shapes) for launch, _ in names)
+        return {one[0] for one, other in itertools.combinations(names, 2) if one[0] == other[0]}
 
     def lists_by_fence_order(self):
-        """The lists that lead to this execution, one for each order of the fences that the axioms allow."""
+        """Lists that lead to this execution: each order of a launch's fences that the axioms allow is in one.
+
+        Launches come one after the other, so a race is within one, and no launch's order is another's affair.
+        """
         numbers = list(range(len(self.events)))
-        linear = [self._linear(numbers, order) for order in self._fence_orders(numbers)]
-        return [self.decisions(each) for each in linear if each is not None]
+        by_launch = []
+        for launch in sorted(self._launches_to_order()):
+            here = [i for i in numbers if self.events[i].launch == launch]
+            allowed = self._fence_orders(here)
+            by_launch.append([each for each in allowed if self._linear(here, each) is not None])
+        lists = []
+        for i in range(max(map(len, by_launch)) if all(by_launch) else 0):
+            order = [fence for each in by_launch for fence in each[min(i, len(each) - 1)]]
+            lists.append(self.decisions(self._linear(numbers, order)))
+        return lists
 
     def _linear(self, numbers, fence_order, changed=None, source=None):
         """The numbers, each after what it comes after, and the fences in this order; None: no way."""

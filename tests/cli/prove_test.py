@@ -103,6 +103,24 @@ STALE_READ = """
     if (q.load(cuda::memory_order_relaxed) == 1) out[1] = out[0];
   }
 """
+# A race in one order of the two fences.
+DATA_BEHIND_FENCES = """
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    out[2] = 1;
+    __threadfence();
+    (void)word_of_device(word[2]).load(cuda::memory_order_relaxed);
+  } else if (threadIdx.x == 0) {
+    word_of_device(word[2]).store(1, cuda::memory_order_relaxed);
+    __threadfence();
+    out[1] = out[2];
+  }
+"""
+ONCE_BEFORE = """
+  kernel<<<blocks, THREADS>>>(word, out);
+  cudaDeviceSynchronize();
+  word[0] = word[1] = 0;
+  word[3] = 1;
+"""
 NOBODY_COMES = "while (atomicAdd(word, 0) == 0) {}"
 ENDLESS = "for (;;) atomicAdd(word, 1);"
 # The lanes' order is settled by the warp, and by the barrier.
@@ -214,6 +232,16 @@ class Prove(unittest.TestCase):
     def test_a_stale_read_says_which_fence_was_first(self):
         self.write(STALE_READ)
         self.proves(self.prove(blocks=2), "3 executions of 2 blocks of 2 threads")
+
+    def test_each_launch_has_an_order_of_its_fences(self):
+        self.write(STALE_READ, host=ONCE_BEFORE)
+        self.proves(self.prove(blocks=2), "9 executions of 2 blocks of 2 threads")
+        self.write(
+            f"if (word[3] == 1) {{ {DATA_BEHIND_FENCES} return; }} {STALE_READ}", host=ONCE_BEFORE
+        )
+        result = self.prove(blocks=2)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("race (managed memory) on allocation 2, element 2", result.stdout)
 
     def test_a_poll_for_which_nobody_writes_is_a_deadlock(self):
         self.write(NOBODY_COMES)
