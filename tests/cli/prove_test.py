@@ -90,6 +90,18 @@ POLL = """
     }
   }
 """
+# A round may write the same value again, and go on with another one.
+PASSES_ON = """
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    unsigned next = 0;
+    do {
+      next = word_of_device(*word).fetch_add(next, cuda::memory_order_relaxed);
+    } while (next < 10);
+    out[0] = next;
+  } else if (threadIdx.x == 0) {
+    word_of_device(*word).store(5, cuda::memory_order_relaxed);
+  }
+"""
 # Who reads q == 1 knows that the other block read p == 0, and so that its fence was first: no race.
 STALE_READ = """
   const auto p = word_of_device(word[0]), q = word_of_device(word[1]);
@@ -228,6 +240,12 @@ class Prove(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result)
         # Whether the first round leaves the registers as they were is up to the compiler.
         self.assertRegex(result.stdout, "\nproved: (1 execution|2 executions) of 2 blocks")
+
+    def test_a_round_that_goes_on_with_another_value_is_none_that_waits(self):
+        self.write(PASSES_ON)
+        result = self.prove(blocks=2)
+        self.assertEqual(result.returncode, 0, result)
+        self.assertRegex(result.stdout, '\nproved: .*; one result: "10 0 0"\n')
 
     def test_a_stale_read_says_which_fence_was_first(self):
         self.write(STALE_READ)

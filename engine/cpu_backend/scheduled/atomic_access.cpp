@@ -26,13 +26,15 @@ bool releases(std::memory_order order) {
 }  // namespace
 
 // As libcu++ does: a sequentially consistent operation is a fence and then the operation.
-void begin_atomic(const memory_semantics& how, const place& at) {
-  if (!this_multiprocessor) return;
-  this_multiprocessor->atomic_begins(at);
-  if (how.order != std::memory_order_seq_cst) return;
-  if (how.scope == memory_scope::thread) return;
-  scheduled::sc_fence_begins();
-  observer::fenced({observed_scope(how.scope), true, at});
+void begin_atomic(const memory_semantics& how, const place& at, const void* frame) {
+  multiprocessor* on = this_multiprocessor;
+  if (!on) return;
+  on->atomic_begins(at);
+  if (how.order == std::memory_order_seq_cst && how.scope != memory_scope::thread) {
+    scheduled::sc_fence_begins();
+    observer::fenced({observed_scope(how.scope), true, at});
+  }
+  if (scheduled::runs_by_decisions()) on->note_state(frame);
 }
 
 void observe_atomic(const void* address, unsigned bytes, observer::access kind,

@@ -50,11 +50,10 @@ void memory_changed() {
 
 bool runs_by_decisions() { return decisions::active() != nullptr; }
 
-void strong_access_begins(const void* address, std::size_t bytes, const void* frame) {
+void strong_access_begins(const void* address, std::size_t bytes) {
   multiprocessor* on = this_multiprocessor;
   decisions* const list = decisions::active();
   if (!on || !list) return;
-  on->note_state(frame);
   on->wait_for_decision(address);
   list->access_begins(address, bytes, on->block());
 }

@@ -115,9 +115,8 @@ void fenced(const fence& done) {
 void atomic_begins(const void* address, std::size_t bytes) {
   if (!running_thread) return;
   if (scheduled::runs_by_decisions()) {
-    __builtin_unwind_init();
     plain_accesses.flush();  // they come before it, also for who asks what was written plainly
-    scheduled::strong_access_begins(address, bytes, __builtin_frame_address(0));
+    scheduled::strong_access_begins(address, bytes);
   }
   if (!racecheck::weak_memory::active) return;
   const checker_works now;

@@ -28,23 +28,31 @@ std::uint64_t read_memory(const void* address, unsigned bytes);
 // Stores `desired` if memory holds `expected`, in one step.
 bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::uint64_t desired);
 
-// What a sequentially consistent operation does before it; nothing for any other.
-void begin_atomic(const memory_semantics& how, const place& at);
+// Before an operation. A sequentially consistent one begins with a fence. `frame` is that of the
+// function that the kernel calls, and has all registers.
+void begin_atomic(const memory_semantics& how, const place& at, const void* frame);
+
+// The functions that call it are never inlined: what they leave in registers and on the stack would
+// make the first round of a loop that waits look as if it had changed something. Values they get by
+// reference, so that these are part of what the kernel holds.
 
 template <class T>
-T atomic_load(const T* address, const memory_semantics& how, const place& at) {
+[[gnu::noinline]] T atomic_load(const T* address, const memory_semantics& how, const place& at) {
+  __builtin_unwind_init();
   require_alignment(address, at);
-  begin_atomic(how, at);
+  begin_atomic(how, at, __builtin_frame_address(0));
   const auto bits = static_cast<word<T>>(read_memory(address, sizeof(T)));
   observe_atomic(address, sizeof(T), observer::access::load, how, false, at);
   return from_word<T>(bits);
 }
 
 template <class T, class Next>
-T replace_atomically(T* address, observer::access kind, const memory_semantics& how,
-                     const place& at, Next next) {
+[[gnu::noinline]] T replace_atomically(T* address, observer::access kind,
+                                       const memory_semantics& how, const place& at,
+                                       const Next& next) {
+  __builtin_unwind_init();
   require_alignment(address, at);
-  begin_atomic(how, at);
+  begin_atomic(how, at, __builtin_frame_address(0));
   for (;;) {
     const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));
     const word<T> desired = to_word<T>(next(from_word<T>(old)));
@@ -67,10 +75,12 @@ T atomic_exchange(T* address, T value, const memory_semantics& how, const place&
 
 // `expected` gets what was read. True if it was equal, and then `desired` was stored.
 template <class T>
-bool atomic_compare_exchange(T* address, T& expected, T desired, const memory_semantics& how,
-                             std::memory_order failure, const place& at) {
+[[gnu::noinline]] bool atomic_compare_exchange(T* address, T& expected, const T& desired,
+                                               const memory_semantics& how,
+                                               std::memory_order failure, const place& at) {
+  __builtin_unwind_init();
   require_alignment(address, at);
-  begin_atomic(how, at);
+  begin_atomic(how, at, __builtin_frame_address(0));
   const word<T> wanted = to_word(expected);
   for (;;) {
     const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));

@@ -43,9 +43,9 @@ void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
 bool runs_by_decisions();
-// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp). `frame` as
-// for note_state().
-void strong_access_begins(const void* address, std::size_t bytes, const void* frame);
+// Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp). The state
+// of a thread that may wait has been noted.
+void strong_access_begins(const void* address, std::size_t bytes);
 void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
                         bool changed_memory, const char* order);
 // How a run by decisions writes down the order and the scope of an atomic.

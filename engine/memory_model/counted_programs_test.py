@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""How many executions ./lab prove finds of programs whose executions GenMC's own tests count.
+
+GenMC (https://github.com/MPI-SWS/genmc, tests/correct/data-structures; the counts are those under RC11,
+without symmetry) does not count an execution in which a look or a compare-and-swap comes too late, so that
+its loop begins again and nothing has changed. Such executions are counted here where they differ.
+"""
+
+import os
+import tempfile
+import time
+import unittest
+
+from engine.driver.executions import Execution
+from engine.driver.proving import Exploration, run_decided
+
+SECONDS_OF_RUN = 60
+# Each with GenMC's count, and how many more begin a loop again.
+COUNTS = {
+    "ticket lock": (2, 0),
+    "test-and-test-and-set lock": (4, 0),
+    "barrier": (2, 0),
+    "bounded queue": (3, 3),
+    "Treiber stack": (18, 4),
+    "Michael-Scott queue": (50, 128),
+}
+
+
+def explored(name):
+    """An Exploration of the program, and {execution: its output}."""
+    outputs = {}
+    with tempfile.TemporaryDirectory() as folder:
+
+        def run(decisions, orders_fences):
+            program = os.environ["COUNTED_PROGRAMS"]
+            done, trace = run_decided(
+                program, [name], decisions, SECONDS_OF_RUN, folder, orders_fences
+            )
+            if trace.refused is None:
+                outputs[Execution(trace).graph()] = done.output
+            return done, trace
+
+        exploration = Exploration()
+        exploration.run_all(run, 10_000, time.monotonic() + 500)
+    return exploration, {each: outputs[each] for each in exploration.executions}
+
+
+class CountedPrograms(unittest.TestCase):
+    def test_counts(self):
+        for name, counts in COUNTS.items():
+            with self.subTest(program=name):
+                exploration, outputs = explored(name)
+                self.assertIsNone(exploration.failed)
+                self.assertEqual(exploration.unfinished, "")
+                begun_again = sum(not text.endswith(" 0\n") for text in outputs.values())
+                self.assertEqual((len(outputs) - begun_again, begun_again), counts)
+
+
+if __name__ == "__main__":
+    unittest.main()
