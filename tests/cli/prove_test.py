@@ -59,6 +59,8 @@ QUEUE = """
   }
 """
 NOTHING_STRONG = "out[2 * blockIdx.x + threadIdx.x] = blockIdx.x;"
+# In an ordinary run other blocks get their turn meanwhile.
+MUCH_PLAIN_WORK = "for (int i = 0; i < 20'000; ++i) out[2 * blockIdx.x + threadIdx.x] += i % 2;"
 STORES = """
   if (threadIdx.x == 0) {
     word_of_device(word[blockIdx.x]).store(1, cuda::memory_order_relaxed);
@@ -209,6 +211,10 @@ class Prove(unittest.TestCase):
     def test_without_strong_accesses_there_is_one_execution(self):
         self.write(NOTHING_STRONG)
         self.proves(self.prove(blocks=3), "1 execution of 3 blocks of 2 threads")
+
+    def test_plain_accesses_may_be_many(self):
+        self.write(f"{MUCH_PLAIN_WORK} {TICKET}")
+        self.proves(self.prove(blocks=1), "2 executions of 1 block of 2 threads")
 
     def test_the_order_within_a_block_is_no_choice(self):
         self.write(IN_ORDER)
