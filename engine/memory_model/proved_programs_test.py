@@ -14,9 +14,11 @@ import unittest
 
 from engine.driver.executions import read_trace
 from engine.driver.proving import Exploration, run_decided
-from engine.memory_model import INITIAL, MemoryOrder, Program
+from engine.memory_model import INITIAL, MemoryOrder, Program, axioms
 from engine.memory_model.axioms import Enumeration
 from engine.memory_model.decided_runs import decided_run, names_of
+from engine.memory_model.last_block_guard import ALL_VARIANTS, build
+from engine.memory_model.program import Kind
 from engine.memory_model.random_programs import random_program_of_two_words
 from engine.memory_model.relation import Relation
 from engine.memory_model.weak_outcomes_test import words_of
@@ -24,6 +26,7 @@ from engine.memory_model.weak_outcomes_test import words_of
 SEED = 40
 SIMULATED_COUNT = 100
 PERFORMED_COUNT = 20
+VARIANT_COUNT = 300
 SECONDS_OF_RUN = 60
 
 RELAXED, ACQUIRE, RELEASE = MemoryOrder.relaxed, MemoryOrder.acquire, MemoryOrder.release
@@ -166,8 +169,11 @@ def explored(run):
     return exploration
 
 
-def simulated(made):
-    """An Exploration of the program whose runs `decided_run` makes, with the races that the axioms know."""
+def simulated(made, counts=lambda sources, pair: True):
+    """An Exploration of the program whose runs `decided_run` makes, with the races that the axioms know.
+
+    Those count for which counts(what each strong read of the run has seen, the two operations).
+    """
     racing = {}
 
     def run(decisions, _orders_fences):
@@ -179,7 +185,11 @@ def simulated(made):
             )
             model = Enumeration(case)
             given = {copies[one]: copies.get(write, write) for one, write in sources.items()}
-            racing[key] = any(map(model.races, model.executions(given)))
+            racing[key] = any(
+                counts(sources, pair)
+                for execution in model.executions(given)
+                for pair in model.races(execution)
+            )
         findings = [{"kind": "race"}] if racing[key] else []
         report = {"findings": findings, "forgotten_reads": 0, "failed_launches": 0}
         report |= {"ended_in_kernel": False, "ended_by_time": False}
@@ -222,6 +232,25 @@ class ProvedPrograms(unittest.TestCase):
             self.assertTrue(
                 self.agrees(data_behind_fences(), performed(data_behind_fences(), folder))
             )
+
+    def test_variants_of_the_guard(self):
+        """Each has two executions, the orders of the tickets. In one of them block 1 is last, and merges."""
+        clean = 0
+        for variant in random.Random(SEED).sample(ALL_VARIANTS, VARIANT_COUNT):
+            made, given = build(variant, merging_threads=(1,))
+            (ticket,) = given
+
+            def counts(sources, pair, ticket=ticket):
+                is_last = sources.get(ticket) != INITIAL
+                return is_last or all(one.kind is not Kind.read for one in pair)
+
+            exploration = simulated(made, counts)
+            races = axioms.verdict_of(made, given).races
+            self.assertEqual(bool(exploration.failed), bool(races), variant)
+            if not races:
+                self.assertEqual(len(exploration.executions), 2, variant)
+                clean += 1
+        self.assertGreater(clean, VARIANT_COUNT // 20)
 
     def test_random_programs(self):
         generator = random.Random(SEED)
