@@ -10,7 +10,7 @@ import itertools
 import re
 from typing import NamedTuple, Optional
 
-from engine.driver.consistency import Graph, bits_of, closed
+from engine.driver.consistency import Graph, bits_of, closed, morally_strong
 from engine.driver.errors import CommandError
 
 LINE = re.compile(
@@ -167,7 +167,7 @@ class Prefix(NamedTuple):
     """Some events of an execution, with all that they come after, and one that takes something else."""
 
     decisions: list
-    graph: frozenset
+    graph: int  # the bits of its parts, as numbers_of_parts has them
     happened: dict  # of each of them but the last: its kind and value, by name
     name: tuple  # of the last one
     kind: str  # as which it was taken into account; a compare-and-swap may turn out as another one
@@ -175,10 +175,14 @@ class Prefix(NamedTuple):
 
 
 class Execution:
-    """A trace, and what it means."""
+    """A trace, and what it means.
 
-    def __init__(self, trace):
+    `numbers_of_parts`: of each part of a graph its number. Executions that are compared by bits share it.
+    """
+
+    def __init__(self, trace, numbers_of_parts=None):
         self.trace = trace
+        self._numbers_of_parts = {} if numbers_of_parts is None else numbers_of_parts
         self.events = trace.events
         self.happened = []  # of each event: the bits of those that it surely came after
         self.names, counts, self._first = [], {}, {}
@@ -191,6 +195,14 @@ class Execution:
             self.happened.append(closed(bits, self.happened))
             if event.word is not None and event.word not in self._first:
                 self._first[event.word] = self._left_by_earlier(event.word)
+        self._stores = sum(1 << i for i, event in enumerate(self.events) if event.kind == "S")
+        self._after = [0] * len(self.events)  # of each event: the bits of those that come after it
+        for i, bits in enumerate(self.happened):
+            for k in bits_of(bits):
+                self._after[k] |= 1 << i
+        self._nodes = [
+            self._bit_of(self._node(i, trace.sources[i])) for i in range(len(self.events))
+        ]
 
     def _left_by_earlier(self, word):
         """The write of an earlier launch that the word's first value is of."""
@@ -206,21 +218,35 @@ class Execution:
             return (self.names[i],)
         return self.names[i], self._first[event.word] if source is None else self.names[source]
 
-    def graph(self, numbers=None, coherence=None):
-        """What these events are: equal if it is the same. All of them if none are named."""
-        numbers = range(len(self.events)) if numbers is None else numbers
-        chosen = set(numbers)
+    def _bit_of(self, part):
+        return 1 << self._numbers_of_parts.setdefault(part, len(self._numbers_of_parts))
+
+    def graph(self):
+        """What its events are: equal if it is the same."""
+        numbers = range(len(self.events))
         return frozenset(
             [
-                *(self._node(i, self.trace.sources[i]) for i in chosen),
-                *self._places(chosen, coherence or self.trace.coherence),
+                *(self._node(i, self.trace.sources[i]) for i in numbers),
+                *self._places(set(numbers), self.trace.coherence),
             ]
         )
+
+    def bits_of_graph(self, numbers=None):
+        """The same as bits. Of these events, or of all if none are named."""
+        numbers = range(len(self.events)) if numbers is None else numbers
+        result = 0
+        for i in numbers:
+            result |= self._nodes[i]
+        for part in self._places(set(numbers), self.trace.coherence):
+            result |= self._bit_of(part)
+        return result
 
     def _places(self, chosen, coherence):
         """The order of two writes, where it is not that of a chain of updates."""
         for order in coherence.values():
             here = [i for i in order if i in chosen]
+            if not any(self.events[i].kind == "S" for i in here):
+                continue
             for at, one in enumerate(here):
                 for other in here[at + 1 :]:
                     if "S" in (self.events[one].kind, self.events[other].kind):
@@ -239,7 +265,7 @@ class Execution:
             return False
         known = {*prefix.happened, prefix.name}
         numbers = [i for i, name in enumerate(self.names) if name in known]
-        return values[prefix.name][0] != prefix.kind or self.graph(numbers) == prefix.graph
+        return values[prefix.name][0] != prefix.kind or self.bits_of_graph(numbers) == prefix.graph
 
     def decisions(self, numbers, coherence=None, sources=None):
         """The list that leads to these events in this order."""
@@ -357,18 +383,21 @@ class Execution:
 
         All events that do not come after it are in, unless they contradict it.
         """
-        kept = sum(
-            1 << k for k in range(len(self.events)) if k != i and not self._comes_after(k, i)
-        )
+        kept = (1 << len(self.events)) - 1 & ~self._after[i] & ~(1 << i)
         base = closed(self.trace.before[i], self.happened)
         if source is not None:
             base |= self.happened[source] | 1 << source
-        events, sources, coherence = self._changed(i, source, kind)
+        if kind != "L":
+            for k in self._updates_of(source, i):
+                kept &= ~self._after[k] & ~(1 << k)
+            if base & ~kept:
+                return
         orders = {}
 
         def in_order(bits):
             """The numbers as they may happen; None if the axioms don't allow it."""
             if bits not in orders:
+                events, sources, coherence = self._changed(i, source, kind)
                 numbers, orders[bits] = [*bits_of(bits), i], None
                 for fences in self._fence_orders(numbers, events, sources, coherence):
                     orders[bits] = self._linear(numbers, fences, i, source)
@@ -378,30 +407,21 @@ class Execution:
             return orders[bits]
 
         def has_none_after(k, bits):
-            return not any(self._comes_after(m, k) for m in bits_of(bits))
+            return not self._after[k] & bits
 
-        if in_order(base) is None:
-            return
         seen, waiting = set(), [kept]
         while waiting:
             bits = waiting.pop()
             if bits in seen:
                 continue
             seen.add(bits)
-            named = (
-                self.names[i],
-                self._first[events[i].word] if source is None else self.names[source],
-            )
-            graph = frozenset(
-                [
-                    *(self._node(k, self.trace.sources[k]) for k in bits_of(bits)),
-                    named if kind != "S" else (self.names[i],),
-                    *self._places({*bits_of(bits), i}, coherence),
-                ]
-            )
+            graph = self._bits_of_changed(bits, i, source, kind)
             if is_known(graph):
                 continue
+            if in_order(base) is None:
+                return
             if linear := in_order(bits):
+                _, sources, coherence = self._changed(i, source, kind)
                 linear = [*(k for k in linear if k != i), i]
                 yield Prefix(
                     self.decisions(linear, coherence, sources),
@@ -422,5 +442,29 @@ class Execution:
                     part &= ~(1 << k)
             for k in bits_of(part & ~base):
                 if has_none_after(k, part):
-                    gone = sum(1 << m for m in bits_of(bits) if m == k or self._comes_after(m, k))
-                    waiting.append(bits & ~gone)
+                    waiting.append(bits & ~self._after[k] & ~(1 << k))
+
+    def _updates_of(self, source, i):
+        """The updates, without event i, that take `source`: none of them can if i writes just after it."""
+        event = self.events[i]
+        for k in self.trace.coherence[event.word]:
+            takes_it = self.events[k].kind == "U" and self.trace.sources[k] == source
+            if takes_it and k != i and morally_strong(self.events[k], event):
+                yield k
+
+    def _bits_of_changed(self, bits, i, source, kind):
+        """The graph of the events `bits`, and of event i if it takes `source` as an access of this kind."""
+        word = self.events[i].word
+        if kind == "S":
+            result = self._bit_of((self.names[i],))
+        else:
+            result = self._bit_of(
+                (self.names[i], self._first[word] if source is None else self.names[source])
+            )
+        for k in bits_of(bits):
+            result |= self._nodes[k]
+        if (bits | 1 << i) & self._stores:
+            _, _, coherence = self._changed(i, source, kind)
+            for part in self._places({*bits_of(bits), i}, coherence):
+                result |= self._bit_of(part)
+        return result

@@ -6,6 +6,7 @@ import re
 import tempfile
 import time
 
+from engine.driver.consistency import bits_of
 from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.executions import Execution, read_trace
 from engine.driver.output import counted, say
@@ -76,6 +77,7 @@ class Exploration:
         self.unfinished = ""  # why it has not come to the end, if so
         self._waiting = [None, None]  # the first twice: two runs must not differ
         self._begun = set()  # graphs of prefixes
+        self._numbers_of_parts = {}
         self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
         self._run_count = 0
         self._first = None
@@ -93,19 +95,22 @@ class Exploration:
                 self.unfinished = "its time was over (--seconds)"
                 return
             prefix = self._waiting.pop()
-            if prefix is not None and self._is_known(prefix.graph):
+            if prefix is not None and self._is_run(prefix.graph):
                 continue
             done, trace = run(prefix.decisions if prefix else [], False)
             self._take(done, trace, prefix, run, deadline)
 
-    def _is_known(self, graph):
+    def _is_run(self, graph):
         """Whether a run has all of it."""
         bits = -1
-        for part in graph:
+        for part in bits_of(graph):
             bits &= self._runs_with.get(part, 0)
             if not bits:
                 return False
         return True
+
+    def _is_known(self, graph):
+        return graph in self._begun or self._is_run(graph)
 
     def _take(self, done, trace, prefix, run, deadline):
         if trace.refused in REFUSALS:
@@ -113,7 +118,7 @@ class Exploration:
         is_stopped = done.code is None or (done.report or {}).get("ended_by_time")
         if is_stopped and time.monotonic() >= deadline:
             return
-        execution = Execution(trace)
+        execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
         follows = prefix is None or execution.follows(prefix)
         if self.has_weak_writes and not follows:
@@ -152,7 +157,7 @@ class Exploration:
             self.executions.add(execution.graph())
             if done.output not in self.results:
                 self.results.append(done.output)
-        for part in execution.graph():
+        for part in bits_of(execution.bits_of_graph()):
             self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
         self._run_count += 1
         self._wait_for(execution.alternatives(self._is_known))
