@@ -3,15 +3,14 @@
 
 import pathlib
 import re
-import tempfile
 import time
 
 from engine.driver.consistency import bits_of
+from engine.driver.decided_runs import SEED, decided_runs
 from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
-from engine.driver.executions import Execution, read_trace
+from engine.driver.executions import Execution
 from engine.driver.output import counted, say
-from engine.driver.racecheck_runs import answer, check_once, problem_of
-from engine.driver.untrusted_files import content_of
+from engine.driver.racecheck_runs import answer, problem_of
 
 REFUSALS = {
     "many_events": "a run has more than 2,000 strong accesses: try a grid of 2 x 2 and small inputs",
@@ -25,38 +24,7 @@ DIFFERENT = (
     "two runs of the same decisions differ: the program depends on time, on random numbers of the host, or "
     "on something else that no decision settles"
 )
-SEED = 0
-MOST_TRACE = 16 << 20  # bytes
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
-
-
-def decided(folder, decisions, orders_fences):
-    """The settings of a program that is to run by the decisions, which are written into the folder.
-
-    With `orders_fences` what the race checker says of it is of the order in which the fences are executed,
-    and not of any.
-    """
-    listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
-    listed.write_text("".join(f"{each}\n" for each in decisions))
-    traced.unlink(missing_ok=True)
-    return {
-        "LAB_PROVE_DECISIONS": str(listed),
-        "LAB_PROVE_TRACE": str(traced),
-        "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
-    }
-
-
-def trace_in(folder):
-    """The Trace that a program with such settings has left. Raises CommandError if it is none."""
-    text = content_of(pathlib.Path(folder, "trace"), MOST_TRACE).decode(errors="replace")
-    return read_trace(text[: text.rfind("\n") + 1])
-
-
-def run_decided(program, options, decisions, timeout, folder, orders_fences=False):
-    """One run by the decisions: what the race checker says of it, and its trace."""
-    settings = decided(folder, decisions, orders_fences)
-    run = check_once(program, options, SEED, timeout, False, settings=settings)
-    return run, trace_in(folder)
 
 
 class Exploration:
@@ -82,10 +50,10 @@ class Exploration:
         self._run_count = 0
         self._first = None
 
-    def run_all(self, run, limit, deadline):
+    def run_all(self, run, limit, deadline, expect=lambda decisions: None):
         """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
 
-        run(decisions, orders_fences) makes a run.
+        run(decisions, orders_fences) makes a run, expect(decisions) says that it will be asked for.
         """
         while self._waiting and not self.failed:
             if len(self.executions) >= limit:
@@ -97,8 +65,14 @@ class Exploration:
             prefix = self._waiting.pop()
             if prefix is not None and self._is_run(prefix.graph):
                 continue
+            self._expect_next(expect)
             done, trace = run(prefix.decisions if prefix else [], False)
             self._take(done, trace, prefix, run, deadline)
+
+    def _expect_next(self, expect):
+        following = self._waiting[-1] if self._waiting else None
+        if following is not None and not self._is_run(following.graph):
+            expect(following.decisions)
 
     def _is_run(self, graph):
         """Whether a run has all of it."""
@@ -195,13 +169,13 @@ def explore(program, options, limit, seconds):
     exploration = Exploration()
     deadline = time.monotonic() + seconds
     try:
-        with tempfile.TemporaryDirectory(prefix="lab-prove-") as folder:
-
-            def run(decisions, orders_fences):
-                left = max(1, round(deadline - time.monotonic()))
-                return run_decided(program, options, decisions, left, folder, orders_fences)
-
-            exploration.run_all(run, limit, deadline)
+        with decided_runs(program, options) as runs:
+            exploration.run_all(
+                lambda decisions, orders_fences: runs.run(decisions, deadline, orders_fences),
+                limit,
+                deadline,
+                lambda decisions: runs.expect(decisions, deadline),
+            )
     except KeyboardInterrupt:
         exploration.unfinished = "interrupted"
     return exploration
@@ -273,8 +247,8 @@ def read_decisions(path):
 
 def replay(program, options, path, decisions, timeout):
     """Runs the decisions, those of the file `path`, again: what the race checker says."""
-    with tempfile.TemporaryDirectory(prefix="lab-prove-") as folder:
-        run, trace = run_decided(program, options, decisions, timeout, folder)
+    with decided_runs(program, options) as runs:
+        run, trace = runs.run(decisions, time.monotonic() + timeout)
     if trace.refused in REFUSALS:
         raise CommandError(f"{REFUSALS[trace.refused]}.")
     made = Execution(trace).decisions(range(len(trace.events)))

@@ -18,6 +18,8 @@ from engine.driver.paths import shown
 from engine.driver.processes import MEMORY_SIGNALS, signal_name
 
 MOST_OUTPUT = 4000  # characters of a failed run
+KEPT_OUTPUT = 4 * MOST_OUTPUT  # bytes of any run
+REPORT, DIAGNOSTICS = "report.json", "diagnostics"  # the files' names
 SECONDS_TO_REPORT = 15  # that a program whose time is over gets to say what it has found
 MERGE_SECONDS = 60  # for the reports of all schedules
 
@@ -50,28 +52,37 @@ def check_once(
     program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
-        path = os.path.join(folder, "report.json")
-        diagnostics = os.path.join(folder, "diagnostics")
-        environment = dict(os.environ)
-        environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
-        environment["LAB_RACECHECK_SEED"] = str(seed)
-        environment["LAB_RACECHECK_REPORT"] = path
-        environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
+        environment = environment_of_run(folder, seed, lenient)
         environment["LAB_RACECHECK_SECONDS"] = str(timeout)
         environment["LAB_RACECHECK_SECONDS_OPTION"] = "--timeout"
         environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
-        environment[VARIABLE] = diagnostics
         environment.update(settings or {})
         patience = timeout + SECONDS_TO_REPORT
         command = [str(program), *options]
-        run = run_bounded(command, environment, patience, 4 * MOST_OUTPUT, given, programs)
-        try:
-            with open(path, encoding="utf-8") as file:
-                report = json.load(file)
-        except (OSError, ValueError):
-            report = None
-        records = records_of(diagnostics)
-        return CheckedRun(seed, run.code, report, run.output, run.left_out, records)
+        run = run_bounded(command, environment, patience, KEPT_OUTPUT, given, programs)
+        return checked_run(folder, seed, run)
+
+
+def environment_of_run(folder, seed, lenient):
+    """That of a program which writes into the folder what was found."""
+    environment = dict(os.environ)
+    environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
+    environment["LAB_RACECHECK_SEED"] = str(seed)
+    environment["LAB_RACECHECK_REPORT"] = os.path.join(folder, REPORT)
+    environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
+    environment[VARIABLE] = os.path.join(folder, DIAGNOSTICS)
+    return environment
+
+
+def checked_run(folder, seed, run):
+    """A CheckedRun from a BoundedRun that had this environment."""
+    try:
+        with open(os.path.join(folder, REPORT), encoding="utf-8") as file:
+            report = json.load(file)
+    except (OSError, ValueError):
+        report = None
+    records = records_of(os.path.join(folder, DIAGNOSTICS))
+    return CheckedRun(seed, run.code, report, run.output, run.left_out, records)
 
 
 class Merging(NamedTuple):

@@ -7,13 +7,13 @@ Executions in which program order and reads-from form a cycle are left out, as t
 import itertools
 import os
 import random
-import tempfile
 import time
 import types
 import unittest
 
+from engine.driver.decided_runs import decided_runs
 from engine.driver.executions import read_trace
-from engine.driver.proving import Exploration, run_decided
+from engine.driver.proving import Exploration
 from engine.memory_model import INITIAL, MemoryOrder, Program, axioms
 from engine.memory_model.axioms import Enumeration
 from engine.memory_model.decided_runs import decided_run, names_of
@@ -163,9 +163,9 @@ class Expected:
         return frozenset(parts)
 
 
-def explored(run):
+def explored(run, expect=lambda decisions: None):
     exploration = Exploration()
-    exploration.run_all(run, 100_000, time.monotonic() + 500)
+    exploration.run_all(run, 100_000, time.monotonic() + 500, expect)
     return exploration
 
 
@@ -198,15 +198,18 @@ def simulated(made, counts=lambda sources, pair: True):
     return explored(run)
 
 
-def performed(made, folder):
+def performed(made):
     """An Exploration of the program that the CPU backend performs."""
     options = [str(word) for word in words_of(made)]
+    with decided_runs(os.environ["ONE_PROGRAM"], options) as runs:
 
-    def run(decisions, orders_fences):
-        program = os.environ["ONE_PROGRAM"]
-        return run_decided(program, options, decisions, SECONDS_OF_RUN, folder, orders_fences)
+        def run(decisions, orders_fences):
+            return runs.run(decisions, time.monotonic() + SECONDS_OF_RUN, orders_fences)
 
-    return explored(run)
+        def expect(decisions):
+            runs.expect(decisions, time.monotonic() + SECONDS_OF_RUN)
+
+        return explored(run, expect)
 
 
 class ProvedPrograms(unittest.TestCase):
@@ -220,18 +223,14 @@ class ProvedPrograms(unittest.TestCase):
         return expected.races
 
     def test_litmus_tests(self):
-        with tempfile.TemporaryDirectory() as folder:
-            for name, (made, count) in LITMUS.items():
-                with self.subTest(program=name):
-                    self.assertEqual(len(Expected(made).graphs), count)
-                    self.agrees(made, simulated(made))
-                    self.agrees(made, performed(made, folder))
+        for name, (made, count) in LITMUS.items():
+            with self.subTest(program=name):
+                self.assertEqual(len(Expected(made).graphs), count)
+                self.agrees(made, simulated(made))
+                self.agrees(made, performed(made))
 
     def test_a_race_in_one_order_of_the_fences_is_one(self):
-        with tempfile.TemporaryDirectory() as folder:
-            self.assertTrue(
-                self.agrees(data_behind_fences(), performed(data_behind_fences(), folder))
-            )
+        self.assertTrue(self.agrees(data_behind_fences(), performed(data_behind_fences())))
 
     def test_variants_of_the_guard(self):
         """Each has two executions, the orders of the tickets. In one of them block 1 is last, and merges."""
@@ -264,10 +263,9 @@ class ProvedPrograms(unittest.TestCase):
     def test_random_programs_on_the_cpu_backend(self):
         generator = random.Random(SEED + 1)
         racing = 0
-        with tempfile.TemporaryDirectory() as folder:
-            for _ in range(PERFORMED_COUNT):
-                made = random_program_of_two_words(generator)
-                racing += self.agrees(made, performed(made, folder))
+        for _ in range(PERFORMED_COUNT):
+            made = random_program_of_two_words(generator)
+            racing += self.agrees(made, performed(made))
         self.assertLess(racing, PERFORMED_COUNT)
 
 

@@ -9,10 +9,10 @@ import pathlib
 import textwrap
 from typing import NamedTuple, Optional
 
+from engine.driver.decided_runs import SEED, decided, trace_in
 from engine.driver.diagnostics import VARIABLE, records_of
 from engine.driver.errors import NOTHING_COULD_RUN
 from engine.driver.invocation import invocation
-from engine.driver.proving import SEED, decided, trace_in
 from engine.driver.race_picture import race_figure, races_of
 from engine.driver.racecheck_runs import CheckedRun, problem_of
 from engine.driver.untrusted_files import content_of
@@ -259,7 +259,7 @@ class Judge:
     def run_cases(self, program, cases, settings, limits, options=(), loads=None, decisions=None):
         """Runs the program on these cases, and reads what it has left.
 
-        `decisions` are what engine.driver.proving.decided() takes, if it is to run by a list of them.
+        `decisions` are what engine.driver.decided_runs.decided() takes, if it is to run by a list of them.
         """
         folder = self.runner.new_folder()
         given = folder / "cases"

@@ -333,6 +333,34 @@ class Prove(unittest.TestCase):
             "1 execution of 2 blocks of 2 threads; no race, no fault; what it prints differs by itself",
         )
 
+    def test_what_is_printed_before_the_launch_is_in_each_result(self):
+        self.write(
+            "if (threadIdx.x == 0) atomicAdd(word, 1);",
+            host='std::printf("one "); std::fflush(stdout); std::printf("two ");',
+        )
+        self.proves(
+            self.prove(blocks=3),
+            '6 executions of 3 blocks of 2 threads; no race, no fault; one result: "one two 0 0 0"',
+        )
+
+    def test_a_thread_of_the_host_goes_on_in_each_execution(self):
+        self.write(
+            "if (threadIdx.x == 0) atomicAdd(word, 1);",
+            host="std::atomic<bool> over = false; std::thread waits([&] { over.wait(false); });",
+        )
+        text = (
+            (self.folder / "own.cu")
+            .read_text()
+            .replace(
+                "  std::printf",
+                "  over = true;\n  over.notify_all();\n  waits.join();\n  std::printf",
+            )
+        )
+        (self.folder / "own.cu").write_text("#include <atomic>\n#include <thread>\n" + text)
+        self.proves(
+            self.prove("--seconds", "60", blocks=3), "6 executions of 3 blocks of 2 threads"
+        )
+
     def test_limits_end_with_not_proved(self):
         self.write(QUEUE)
         result = self.prove("--limit", "5", blocks=3)

@@ -14,6 +14,7 @@
 #include "cpu_backend/execution/signals.hpp"
 #include "cpu_backend/execution/watch.hpp"
 #include "cpu_backend/execution/worker.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/player.hpp"
 #include "cpu_backend/runtime/failing_call.hpp"
 #include "cpu_backend/runtime/forked_process.hpp"
@@ -157,6 +158,7 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
                    void (*run_threads)(multiprocessor&, const void*), const void* body,
                    const body_copies* copies, const place& at) {
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
+  form::launch_comes();
   if (const cudaError_t error = begin_call("launch")) return record_error(error);
   if (const cudaError_t error = check(configuration, kernel); error != cudaSuccess) {
     if (configuration.returns_nothing) {

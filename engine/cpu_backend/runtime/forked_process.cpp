@@ -2,6 +2,7 @@
 #include "cpu_backend/runtime/forked_process.hpp"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -32,6 +33,12 @@ cudaError_t refused_after_fork() {
     std::fputs((what.sentence() + '\n').c_str(), stderr);
   }
   return cudaErrorInitializationError;
+}
+
+pid_t fork_with_device() {
+  const pid_t child = fork();
+  if (child == 0) is_child.store(false, std::memory_order_relaxed);
+  return child;
 }
 
 }  // namespace cpu_backend

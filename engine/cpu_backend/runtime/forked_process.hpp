@@ -4,6 +4,8 @@
 // device in the child. A child whose parent never did has one of its own.
 #pragma once
 
+#include <sys/types.h>
+
 #include "driver_types.h"
 
 namespace cpu_backend {
@@ -12,5 +14,8 @@ namespace cpu_backend {
 // in a child that may not use the device, where the first such call also says so on stderr; else
 // cudaSuccess. From then on this process counts as one that uses the device.
 cudaError_t refused_after_fork();
+
+// fork(), whose child may use the device. Only for a process in which no thread plays it yet.
+pid_t fork_with_device();
 
 }  // namespace cpu_backend

@@ -52,13 +52,15 @@ void set_value(const void* address, const std::vector<std::byte>& value) {
 
 decisions* decisions::active() {
   static decisions* const the_decisions = [] {
-    const char* const trace = setting("LAB_PROVE_TRACE");
-    return trace ? new decisions(setting("LAB_PROVE_DECISIONS"), trace) : nullptr;
+    return setting("LAB_PROVE_TRACE") ? new decisions : nullptr;
   }();
   return the_decisions;
 }
 
-decisions::decisions(const char* list, const char* trace) {
+// Not before the first launch: up to there several runs may be one process.
+void decisions::open() {
+  const char* const list = setting("LAB_PROVE_DECISIONS");
+  const char* const trace = setting("LAB_PROVE_TRACE");
   trace_ = std::fopen(trace, "w");
   if (!trace_) end("the trace can't be written.", trace);
   std::setvbuf(trace_, nullptr, _IOLBF, 0);
@@ -80,6 +82,7 @@ decisions::decisions(const char* list, const char* trace) {
 }
 
 void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads) {
+  if (!trace_) open();
   looks_.clear();
   words_.clear();
   arrived_.clear();

@@ -96,7 +96,8 @@ class decisions {
     std::optional<unsigned> write;
   };
 
-  decisions(const char* list, const char* trace);
+  decisions() = default;
+  void open();
   void print_value(const std::byte* begin, std::size_t bytes);
   static word_name name_of(const void* address, std::uint64_t block);
   word& word_at(const word_name& name, std::size_t bytes);

@@ -8,6 +8,7 @@
 
 #include "cpu_backend/execution/resident_thread.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/forked_runs.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend::form {
@@ -35,6 +36,11 @@ void reorder(thread_queue& released) {
     });
   }
   for (resident_thread* thread : threads) released.push(thread);
+}
+
+void launch_comes() {
+  static const bool once = (fork_runs(), true);
+  (void)once;
 }
 
 }  // namespace cpu_backend::form

@@ -20,6 +20,9 @@ inline void reorder(thread_queue&) {}
 // Whether lanes that have met go on before the threads of other warps.
 constexpr bool lets_warp_run_ahead() { return false; }
 
+// The host launches a kernel: nothing of it has happened yet.
+inline void launch_comes() {}
+
 // Without LAB_SMS. Blocks are to run side by side even on a small machine.
 int default_number_of_sms();
 

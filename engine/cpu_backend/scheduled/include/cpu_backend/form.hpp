@@ -20,6 +20,9 @@ void reorder(thread_queue& released);
 // Whether lanes that have met go on before the threads of other warps.
 bool lets_warp_run_ahead();
 
+// The host launches a kernel: nothing of it has happened yet.
+void launch_comes();
+
 // Without LAB_SMS. The same on every machine: a seed's run must not depend on it.
 constexpr int default_number_of_sms() { return 8; }
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""Runs of a racecheck program by lists of decisions, each with what it did: for ./lab prove."""
+
+import concurrent.futures
+import contextlib
+import math
+import os
+import pathlib
+import queue
+import tempfile
+import time
+
+from engine.driver.bounded_runs import RunningPrograms
+from engine.driver.executions import read_trace
+from engine.driver.forked_runs import ForkedRuns
+from engine.driver.racecheck_runs import check_once
+from engine.driver.untrusted_files import content_of
+
+SEED = 0
+MOST_TRACE = 16 << 20  # bytes
+IN_MEMORY = "/dev/shm"  # what is in this folder never comes to a disk
+AT_A_TIME = 2  # a run that is waited for, and one that will be asked for later
+
+
+def decided(folder, decisions, orders_fences):
+    """The settings of a program that is to run by the decisions, which are written into the folder.
+
+    With `orders_fences` what the race checker says of it is of the order in which the fences are executed,
+    and not of any.
+    """
+    listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
+    listed.write_text("".join(f"{each}\n" for each in decisions))
+    traced.unlink(missing_ok=True)
+    return {
+        "LAB_PROVE_DECISIONS": str(listed),
+        "LAB_PROVE_TRACE": str(traced),
+        "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
+    }
+
+
+def trace_in(folder):
+    """The Trace that a program with such settings has left. Raises CommandError if it is none."""
+    text = content_of(pathlib.Path(folder, "trace"), MOST_TRACE).decode(errors="replace")
+    return read_trace(text[: text.rfind("\n") + 1])
+
+
+@contextlib.contextmanager
+def decided_runs(program, options):
+    """DecidedRuns, which end with the context."""
+    # A run writes some small files: on a disk that takes a fifth of its time.
+    in_memory = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="lab-prove-", dir=in_memory) as folder:
+        runs = DecidedRuns(program, options, folder)
+        try:
+            yield runs
+        finally:
+            runs.end()
+
+
+class DecidedRuns:
+    """Runs of one program. decided_runs() makes them.
+
+    The first two are processes of their own: what differs by itself, differs in them. The others are forked,
+    if they can be.
+    """
+
+    def __init__(self, program, options, folder):
+        self._program, self._options = program, options
+        self._count = 0
+        self._programs = RunningPrograms()
+        self._threads = concurrent.futures.ThreadPoolExecutor(AT_A_TIME)
+        self._ahead = {}  # runs that were begun before they were asked for, by their decisions
+        self._places = queue.SimpleQueue()
+        for _ in range(AT_A_TIME):
+            self._places.put(_Place(tempfile.mkdtemp(dir=folder)))
+
+    def run(self, decisions, deadline, orders_fences=False):
+        """One run by the decisions: what the race checker says of it, and its Trace."""
+        self._count += 1
+        begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)
+        if begun is None:
+            begun = self._threads.submit(
+                self._run, self._count > 2, decisions, deadline, orders_fences
+            )
+        return begun.result()
+
+    def expect(self, decisions, deadline):
+        """A run by these decisions will be asked for: it begins now, if another one that was expected is
+        over."""
+        if self._count < 2 or tuple(decisions) in self._ahead:
+            return
+        if all(each.done() for each in self._ahead.values()):
+            self._ahead[tuple(decisions)] = self._threads.submit(
+                self._run, True, decisions, deadline, False
+            )
+
+    def _run(self, forks, decisions, deadline, orders_fences):
+        place = self._places.get()
+        try:
+            settings = decided(place.folder, decisions, orders_fences)
+            run = self._forked_run(place, settings, deadline, orders_fences) if forks else None
+            if run is None:
+                left = max(1, math.ceil(deadline - time.monotonic()))
+                run = check_once(
+                    self._program,
+                    self._options,
+                    SEED,
+                    left,
+                    False,
+                    programs=self._programs,
+                    settings=settings,
+                )
+            return run, trace_in(place.folder)
+        finally:
+            self._places.put(place)
+
+    def _forked_run(self, place, settings, deadline, orders_fences):
+        if orders_fences not in place.forked:
+            place.forked[orders_fences] = ForkedRuns(
+                self._program, self._options, SEED, place.folder, settings, self._programs
+            )
+        forked = place.forked[orders_fences]
+        run = forked.run(deadline) if forked else None
+        if forked and run is None:
+            forked.close()
+            place.forked[orders_fences] = None
+        return run
+
+    def end(self):
+        self._programs.end()
+        self._threads.shutdown()
+        while not self._places.empty():
+            for each in self._places.get().forked.values():
+                if each:
+                    each.close()
+
+
+class _Place:
+    """Where one run is at a time, and the processes that fork these."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.forked = {}  # by `orders_fences`; None if it can't be

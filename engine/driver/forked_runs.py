@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Runs of one racecheck program that are the same up to its first launch.
+
+A process comes there once, and makes a child for each (engine/cpu_backend/scheduled/forked_runs.hpp).
+"""
+
+import contextlib
+import os
+import pathlib
+import select
+import subprocess
+import time
+
+from engine.driver.bounded_runs import AT_ONCE, BoundedRun, kill_all_of
+from engine.driver.racecheck_runs import (
+    DIAGNOSTICS,
+    KEPT_OUTPUT,
+    REPORT,
+    checked_run,
+    environment_of_run,
+)
+
+
+class ForkedRuns:
+    """The process, one of `programs`. To be closed."""
+
+    def __init__(self, program, options, seed, folder, settings, programs):
+        """`folder` is for what the runs find; `settings` go into the program's environment."""
+        self._seed, self._folder = seed, folder
+        self._is_ready = None  # not known yet
+        self._output, self._left_out = b"", 0
+        self._before = b"", 0  # what it had printed when it came to its launch
+        asked, self._asks = os.pipe()
+        self._answers, answered = os.pipe()
+        environment = environment_of_run(folder, seed, False)
+        environment.update(settings, LAB_PROVE_RUNS=f"{asked},{answered}")
+        try:
+            self._process = programs.start(
+                [str(program), *options],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                pass_fds=(asked, answered),
+            )
+        finally:
+            os.close(asked)
+            os.close(answered)
+        self._programs = programs
+        self._prints = self._process.stdout.fileno()
+        os.set_blocking(self._prints, False)
+
+    def run(self, deadline):
+        """A CheckedRun, without code and report if its time was over; None if there can be no such run."""
+        if self._is_ready is None:
+            self._is_ready = self._answer(deadline) == "ready"
+            self._before = self._output, self._left_out
+        for name in (REPORT, DIAGNOSTICS):
+            pathlib.Path(self._folder, name).unlink(missing_ok=True)
+        answer = ""
+        if self._is_ready:
+            self._output, self._left_out = self._before
+            with contextlib.suppress(BrokenPipeError):
+                os.write(self._asks, b".")
+                answer = self._answer(deadline)
+        if not answer and time.monotonic() < deadline:
+            return None
+        if not answer:
+            kill_all_of(self._process)
+        self._read_output()
+        text = self._output.decode(errors="replace")
+        run = BoundedRun(int(answer) if answer else None, text, self._left_out)
+        return checked_run(self._folder, self._seed, run)
+
+    def _answer(self, deadline):
+        """The next line; empty if there is none until the deadline, or at all."""
+        text, sources = b"", [self._answers, self._prints]
+        while not text.endswith(b"\n"):
+            ready, _, _ = select.select(sources, [], [], max(0, deadline - time.monotonic()))
+            if self._prints in ready and not self._read_output():
+                sources.remove(self._prints)
+            part = os.read(self._answers, AT_ONCE) if self._answers in ready else b""
+            text += part
+            if not ready or (self._answers in ready and not part):
+                return ""
+        return text.decode().strip()
+
+    def _read_output(self):
+        """Takes what has been printed; returns whether there may be more later."""
+        with contextlib.suppress(BlockingIOError):
+            while part := os.read(self._prints, AT_ONCE):
+                both = self._output + part
+                self._output = both[-KEPT_OUTPUT:]
+                self._left_out += len(both) - len(self._output)
+            return False
+        return True
+
+    def close(self):
+        kill_all_of(self._process)
+        self._programs.forget(self._process)
+        self._process.wait()
+        self._process.stdout.close()
+        os.close(self._asks)
+        os.close(self._answers)
