@@ -84,6 +84,7 @@ bool multiprocessor::take_turn() {
   observer::block_runs(number_);
   if (begins) announce_variables_of_files();
   turn_was_idle_ = changed_memory_ = false;
+  gone_on_ = 0;
   held_back_ = 0;
   holds_block_.store(true, std::memory_order_relaxed);
   switch_fiber(os_thread_, current_->own);
@@ -219,6 +220,13 @@ void multiprocessor::accessed_strongly(const void* address, std::size_t bytes,
   if (!list) return;
   list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory,
                  state_before_access_, order);
+}
+
+// Only at a strong access may another thread come between, and who looks at plain memory until it
+// changes never comes to one.
+bool multiprocessor::goes_on() {
+  constexpr unsigned often_enough = 1024;
+  return decisions::active() && ++gone_on_ < often_enough;
 }
 
 // ---- Waiting by looking at memory again and again

@@ -108,9 +108,7 @@ void give_turn_back() {
   if (!on) return;
   // The launch was stopped: nobody would come back to this thread.
   if (on->running_grid().failed()) on->stop(call_stack::here());
-  // A block that is to come to its next strong access first would not get its turn again.
-  if (decisions::active()) return;
-  on->give_turn_back(false);
+  if (!on->goes_on()) on->give_turn_back(false);
 }
 
 namespace {

@@ -82,6 +82,9 @@ class multiprocessor : public block_execution {
   // Such an access has happened.
   void accessed_strongly(const void* address, std::size_t bytes, observer::access kind,
                          bool changed_memory, const char* order);
+  // A thread has read memory often since the turn began. Whether it does not give the turn back: in
+  // a run by decisions, for some time.
+  bool goes_on();
   // Here the scheduler may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.
@@ -116,6 +119,7 @@ class multiprocessor : public block_execution {
   static constexpr unsigned nobody = ~0u;
   std::vector<unsigned> parked_;
   unsigned decided_ = nobody;
+  unsigned gone_on_ = 0;  // how often in this turn
   memory_wait memory_wait_;
   std::vector<const void*> looks_from_;  // of each fiber
   std::vector<std::uint16_t> start_order_;
