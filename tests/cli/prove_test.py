@@ -333,14 +333,16 @@ class Prove(unittest.TestCase):
             "1 execution of 2 blocks of 2 threads; no race, no fault; what it prints differs by itself",
         )
 
-    def test_what_is_printed_before_the_launch_is_in_each_result(self):
+    def test_what_comes_before_the_launch_is_in_each_result_and_times_are_0(self):
         self.write(
             "if (threadIdx.x == 0) atomicAdd(word, 1);",
-            host='std::printf("one "); std::fflush(stdout); std::printf("two ");',
+            host="cudaEvent_t start, stop; cudaEventCreate(&start); cudaEventCreate(&stop); float time = 7; "
+            'cudaEventRecord(start); std::printf("one "); std::fflush(stdout); cudaEventRecord(stop); '
+            'cudaEventElapsedTime(&time, start, stop); std::printf("%g ", time);',
         )
         self.proves(
             self.prove(blocks=3),
-            '6 executions of 3 blocks of 2 threads; no race, no fault; one result: "one two 0 0 0"',
+            '6 executions of 3 blocks of 2 threads; no race, no fault; one result: "one 0 0 0 0"',
         )
 
     def test_a_thread_of_the_host_goes_on_in_each_execution(self):

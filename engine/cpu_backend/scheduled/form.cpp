@@ -8,6 +8,7 @@
 
 #include "cpu_backend/execution/resident_thread.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/forked_runs.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
@@ -37,6 +38,8 @@ void reorder(thread_queue& released) {
   }
   for (resident_thread* thread : threads) released.push(thread);
 }
+
+bool hides_times() { return decisions::active() != nullptr; }
 
 void launch_comes() {
   static const bool once = (fork_runs(), true);

@@ -28,6 +28,8 @@ int default_number_of_sms();
 
 // Whether it tells anything about a kernel how long it runs.
 inline constexpr bool times_mean_something = true;
+// Whether every run is to read the same times: then none passes between two events.
+constexpr bool hides_times() { return false; }
 
 }  // namespace form
 }  // namespace cpu_backend

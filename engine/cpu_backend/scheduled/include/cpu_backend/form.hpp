@@ -28,6 +28,8 @@ constexpr int default_number_of_sms() { return 8; }
 
 // Whether it tells anything about a kernel how long it runs.
 inline constexpr bool times_mean_something = false;
+// Whether every run is to read the same times: then none passes between two events.
+bool hides_times();
 
 }  // namespace form
 }  // namespace cpu_backend
