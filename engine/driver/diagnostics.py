@@ -219,9 +219,8 @@ def _place(value):
 
 COUNT = _number(0, 2**63)
 CHECKS = {
-    **dict.fromkeys(
-        ("block", "thread", "other_thread", "threads", "blocks", "largest", "next_block"), _index
-    ),
+    **dict.fromkeys(("block", "thread", "other_thread", "threads", "blocks", "largest"), _index),
+    **dict.fromkeys(("next_block", "unstarted"), _index),
     **dict.fromkeys(
         ("at", "launched_at", "other_at", "overtaken_at", "allocated_at", "freed_at"), _place
     ),

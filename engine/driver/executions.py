@@ -14,11 +14,13 @@ from engine.driver.consistency import Graph, bits_of, closed, morally_strong
 from engine.driver.errors import CommandError
 
 LINE = re.compile(
-    r"launch (?P<blocks>\d+) (?P<threads>\d+)|event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) "
-    r"(?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) (?P<source>\d+) (?P<order>[-arx][db]|volatile) "
-    r"(?P<value>\w+)|fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
+    r"launch (?P<blocks>\d+) (?P<threads>\d+)(?P<cooperative> cooperative)?|"
+    r"event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) (?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) "
+    r"(?P<source>\d+) (?P<order>[-arx][db]|volatile) (?P<value>\w+)|"
+    r"fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
     r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
-    r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|"
+    r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|(?P<grid>grid)|(?P<waits>waits) \d+ \d+|"
+    r"stuck (?P<stuck>\d+)|"
     r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
 )
 
@@ -55,11 +57,15 @@ class Trace(NamedTuple):
     coherence: dict  # of each word the numbers of its writes
     has_weak_writes: bool  # to words that strong accesses use after them; or volatile accesses
     refused: Optional[str]
+    cooperative: tuple  # of each launch: whether all of its blocks start together
+    with_waits: frozenset  # the launches in which a thread has waited in a loop
+    stuck: tuple  # the blocks that wait for ever at the end
 
 
 def read_trace(text):
     """The Trace that a program has written."""
     shapes, events, sources, refused = [], [], [], None
+    cooperative, with_waits, stuck = [], set(), []
     known, ordered = _Knowledge(), _Knowledge()
     writes, coherence, weak = {}, {}, set()
     has_weak_writes = False
@@ -71,6 +77,7 @@ def read_trace(text):
             continue
         if match["blocks"]:
             shapes.append((int(match["blocks"]), int(match["threads"])))
+            cooperative.append(match["cooperative"] is not None)
             for each in (known, ordered):
                 each.begin_launch()
             weak = set()
@@ -115,6 +122,17 @@ def read_trace(text):
         elif match["why"]:
             refused = match["why"]
             continue
+        elif match["waits"]:
+            with_waits.add(len(shapes))
+            continue
+        elif match["stuck"]:
+            stuck.append(int(match["stuck"]))
+            continue
+        elif match["grid"]:
+            first_threads = [(block, 0) for block in range(shapes[-1][0])]
+            for each in (known, ordered):
+                each.meet(first_threads)
+            continue
         else:
             block = int(match["all_of"] or match["warp_of"])
             if match["all_of"]:
@@ -138,6 +156,9 @@ def read_trace(text):
         coherence,
         has_weak_writes,
         refused,
+        tuple(cooperative),
+        frozenset(with_waits),
+        tuple(stuck),
     )
 
 

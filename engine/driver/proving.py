@@ -11,11 +11,11 @@ from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.executions import Execution
 from engine.driver.output import counted, say
 from engine.driver.racecheck_runs import answer, problem_of
+from engine.driver.starting import end_in_words, explore_starts, first_hang
 
 REFUSALS = {
     "many_events": "a run has more than 2,000 strong accesses: try a grid of 2 x 2 and small inputs",
     "many_blocks": "a launch has more blocks than are resident at once: try fewer, or set LAB_SMS",
-    "grid_barrier": "a barrier of the grid is not explored yet",
     "stealing": "blocks that cancel others are not explored yet",
     "mixed_sizes": "strong accesses of two sizes to the same bytes are not explored yet",
     "waits": "a thread has waited where other threads of its block wrote: try fewer threads",
@@ -24,6 +24,7 @@ DIFFERENT = (
     "two runs of the same decisions differ: the program depends on time, on random numbers of the host, or "
     "on something else that no decision settles"
 )
+START = re.compile(r"[1-9][0-9]*:[0-9]+(,[0-9]+)*")  # before all decisions
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
 
@@ -38,6 +39,10 @@ class Exploration:
     def __init__(self):
         self.executions = set()  # the graphs of complete ones
         self.shapes = ()
+        self.cooperative = ()  # of each launch
+        self.waits = {}  # {a launch in which blocks wait and need not all start: the number of its blocks}
+        self.stuck = ()  # the blocks that wait for ever in the run that failed
+        self.hang = ""  # who waits for whom, if that is why it failed
         self.results = []  # what the program printed, each text once
         self.prints_the_same = True  # in two runs of the same decisions
         self.has_weak_writes = False
@@ -49,6 +54,10 @@ class Exploration:
         self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
         self._run_count = 0
         self._first = None
+
+    def run_first(self, run, deadline):
+        """Makes the first run alone; run_all() goes on from it."""
+        self._take(*run([], False), self._waiting.pop(), run, deadline)
 
     def run_all(self, run, limit, deadline, expect=lambda decisions: None):
         """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
@@ -94,10 +103,14 @@ class Exploration:
             return
         execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
+        for launch in trace.with_waits:
+            blocks, _ = trace.shapes[launch - 1]
+            if not trace.cooperative[launch - 1]:
+                self.waits[launch] = max(blocks, self.waits.get(launch, 0))
         follows = prefix is None or execution.follows(prefix)
         if self.has_weak_writes and not follows:
             return
-        if trace.refused not in (None, "early") or not follows:
+        if trace.refused not in (None, "early", "unstarted") or not follows:
             raise CommandError(f"not proved: {DIFFERENT}.")
         if not trace.shapes:
             raise CommandError("not proved: the program has launched no kernel.")
@@ -109,7 +122,7 @@ class Exploration:
                 self._wait_for(prefix.others(kind))
                 if not execution.is_consistent():
                     return
-        self.shapes = trace.shapes
+        self.shapes, self.cooperative = trace.shapes, trace.cooperative
         is_complete = trace.refused is None
         findings = done.report["findings"] if done.report else []
         if (is_complete and problem_of(done, 0)) or findings:
@@ -117,7 +130,7 @@ class Exploration:
             races = done.report is None or done.report["findings"]
             if races or (is_complete and problem_of(done, 0)):
                 self.executions.add(execution.graph())
-                self.failed = done, decisions
+                self.failed, self.stuck = (done, decisions), trace.stuck
                 return
         if prefix is None:
             values = execution.graph(), execution.values()
@@ -127,10 +140,10 @@ class Exploration:
                 raise CommandError(f"not proved: {DIFFERENT}.")
             else:
                 self.prints_the_same = self._first[1] == done.output
-        if is_complete:
+        if trace.refused != "early":
             self.executions.add(execution.graph())
-            if done.output not in self.results:
-                self.results.append(done.output)
+        if is_complete and done.output not in self.results:
+            self.results.append(done.output)
         for part in bits_of(execution.bits_of_graph()):
             self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
         self._run_count += 1
@@ -170,15 +183,50 @@ def explore(program, options, limit, seconds):
     deadline = time.monotonic() + seconds
     try:
         with decided_runs(program, options) as runs:
-            exploration.run_all(
-                lambda decisions, orders_fences: runs.run(decisions, deadline, orders_fences),
-                limit,
-                deadline,
-                lambda decisions: runs.expect(decisions, deadline),
-            )
+            _explore_all(exploration, runs, limit, deadline)
     except KeyboardInterrupt:
         exploration.unfinished = "interrupted"
     return exploration
+
+
+def _explore_all(exploration, runs, limit, deadline):
+    """Explores the program, and with each set of blocks that may have started before the others."""
+
+    def explore_as(part, beginning=(), only_first=False):
+        def run(decisions, orders_fences):
+            return runs.run([*beginning, *decisions], deadline, orders_fences)
+
+        def expect(decisions):
+            runs.expect([*beginning, *decisions], deadline)
+
+        if only_first:
+            part.run_first(run, deadline)
+        else:
+            part.run_all(run, limit, deadline, expect)
+
+    def explore_with(start, only_first=False):
+        part = Exploration()
+        explore_as(part, [start], only_first)
+        if part.failed:
+            done, decisions = part.failed
+            part.failed = done, [start, *decisions]
+        return part
+
+    explore_as(exploration, only_first=True)
+    if exploration.failed:
+        return
+    part = first_hang(exploration, explore_with) if time.monotonic() < deadline else None
+    if part is None:
+        explore_as(exploration)
+        if exploration.failed or exploration.unfinished:
+            return
+        part = explore_starts(exploration, explore_with)
+    if part is None:
+        return
+    exploration.failed, exploration.hang = part.failed, part.hang
+    exploration.unfinished = part.unfinished
+    if part.unfinished:
+        exploration.unfinished += " before it was known whether it ends if not all blocks start"
 
 
 def shape_in_words(shapes):
@@ -206,8 +254,9 @@ def say_explored(explored):
         result = f"one result: {shown}"
     else:
         result = f"{len(explored.results)} different outputs"
-    what = f"{executions} of {shape_in_words(explored.shapes)}; no race, no fault; {result}"
-    bounds = "this grid, these inputs; all blocks are resident from the start"
+    ends = end_in_words(explored.shapes, explored.cooperative)
+    what = f"{executions} of {shape_in_words(explored.shapes)}; no race, no fault; {ends}; {result}"
+    bounds = "this grid, these inputs"
     waits = "no round of a waiting loop that leaves its thread as it was"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
     if explored.has_weak_writes:
@@ -224,6 +273,10 @@ def say_explored(explored):
 
 def say_findings_of(program, run, merging, timeout):
     """Prints racecheck's report of a run; returns the exit code."""
+    if run.report and run.report["accesses"]:
+        run = run._replace(
+            code=run.code and 1
+        )  # A program may end with any code when a kernel has failed.
     return answer(program, [SEED], [run], timeout, False, merging)["code"]
 
 
@@ -236,13 +289,17 @@ def read_decisions(path):
             f"{path} can't be read as a list of decisions: {error}.", WRONG_USE
         ) from error
     words = [line for line in text.splitlines() if not line.startswith("#")]
-    for word in words:
+    for word in _without_start(words):
         if not DECISION.fullmatch(word):
             raise CommandError(
                 f"{path} is no list of decisions: {word!r} is not a block and a thread, as in 2.0 or 2.0/1.",
                 WRONG_USE,
             )
     return words
+
+
+def _without_start(words):
+    return words[1:] if words and START.fullmatch(words[0]) else words
 
 
 def replay(program, options, path, decisions, timeout):
@@ -252,10 +309,12 @@ def replay(program, options, path, decisions, timeout):
     if trace.refused in REFUSALS:
         raise CommandError(f"{REFUSALS[trace.refused]}.")
     made = Execution(trace).decisions(range(len(trace.events)))
+    wanted = _without_start(decisions)
     is_same = all(
-        one.partition("/")[0] == other.partition("/")[0] for one, other in zip(decisions, made)
+        one.partition("/")[0] == other.partition("/")[0] for one, other in zip(wanted, made)
     )
-    if trace.refused not in (None, "early") or len(made) < len(decisions) or not is_same:
+    has_ended = trace.refused in (None, "early", "unstarted")
+    if not has_ended or len(made) < len(wanted) or not is_same:
         raise CommandError(
             f"{path} does not fit this program and these options: decision {len(made) + 1} names a "
             "thread or a value that is not there."

@@ -74,7 +74,7 @@ def act(arguments):
     if not explored.failed:
         return say_explored(explored)
     run, decisions = explored.failed
-    say(f"refuted by execution {len(explored.executions)}:")
+    say(explored.hang or f"refuted by execution {len(explored.executions)}:")
     say_findings_of(program, run, merging, arguments.seconds)
     file.write("\n".join([BEGINNING, *decisions]) + "\n")
     words = [*asked, "--replay", arguments.decisions, *options_of_program(arguments)]

@@ -53,7 +53,8 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
       address, bytes, kind, changed_memory,
       scheduled::order_in_words(kind != observer::access::store && acquires(how.order),
                                 kind != observer::access::load && releases(how.order),
-                                observed_scope(how.scope)));
+                                observed_scope(how.scope)),
+      at);
   if (changed_memory) {
     on->progressed();
   } else {

@@ -67,9 +67,13 @@ void decisions::open() {
   if (!list) return;
   std::FILE* const file = std::fopen(list, "r");
   if (!file) end("the decisions can't be read.", list);
-  char each[64];
+  char each[512];
   bool is_right = true;
-  while (is_right && std::fscanf(file, "%63s", each) == 1) {
+  while (is_right && std::fscanf(file, "%511s", each) == 1) {
+    if (std::strchr(each, ':')) {
+      is_right = list_.empty() && started_.empty() && read_started(each);
+      continue;
+    }
     unsigned long long block = 0;
     unsigned rank = 0, which = 0;
     char rest = 0;
@@ -78,28 +82,51 @@ void decisions::open() {
     list_.push_back({{block, rank}, read == 3 ? std::optional(which) : std::nullopt});
   }
   std::fclose(file);
-  if (!is_right) end("a decision is block.thread or block.thread/write, as in 2.0/1.", list);
+  if (!is_right) {
+    end("a decision is block.thread or block.thread/write; launch:block,block may come first.",
+        list);
+  }
 }
 
-void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads) {
+bool decisions::read_started(const char* word) {
+  char* rest = nullptr;
+  limited_launch_ = std::strtoull(word, &rest, 10);
+  for (char before = ':'; *rest == before; before = ',') {
+    started_.insert(std::strtoull(rest + 1, &rest, 10));
+  }
+  return limited_launch_ != 0 && !started_.empty() && *rest == 0;
+}
+
+bool decisions::starts(std::uint64_t block) const {
+  return launch_ != limited_launch_ || started_.contains(block);
+}
+
+void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool cooperative) {
   if (!trace_) open();
+  ++launch_;
   looks_.clear();
   words_.clear();
   arrived_.clear();
-  std::fprintf(trace_, "launch %llu %llu\n", static_cast<unsigned long long>(blocks),
-               static_cast<unsigned long long>(threads));
+  turns_.clear();
+  std::fprintf(trace_, "launch %llu %llu%s\n", static_cast<unsigned long long>(blocks),
+               static_cast<unsigned long long>(threads), cooperative ? " cooperative" : "");
 }
 
 decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
   if (made_ >= most_events) refuse("many_events");
   if (made_ == list_.size()) {
-    list_.push_back({*std::find_if(parked.begin(), parked.end(),
-                                   [&](const thread_name& each) { return !waits(each); }),
-                     std::nullopt});
+    std::vector<thread_name> able;
+    std::copy_if(parked.begin(), parked.end(), std::back_inserter(able),
+                 [&](const thread_name& each) { return !waits(each); });
+    const auto has_had_fewer = [&](const thread_name& one, const thread_name& other) {
+      return turns_[one] < turns_[other];
+    };
+    list_.push_back({*std::min_element(able.begin(), able.end(), has_had_fewer), std::nullopt});
   }
   const thread_name chosen = list_[made_++].thread;
   if (std::find(parked.begin(), parked.end(), chosen) == parked.end()) refuse("no_such_decision");
   if (waits(chosen)) refuse("waits");
+  ++turns_[chosen];
   return chosen;
 }
 
@@ -117,6 +144,9 @@ void decisions::comes_to(thread_name by, const void* address, std::uint64_t stat
       [&](const look& each) { return each.address == address && each.state == state; });
   mine.waits = before != mine.since_change.end();
   mine.round_begins = static_cast<std::size_t>(before - mine.since_change.begin());
+  if (mine.waits) {
+    std::fprintf(trace_, "waits %llu %u\n", static_cast<unsigned long long>(by.first), by.second);
+  }
 }
 
 bool decisions::waits_in_vain(thread_name thread) const {
@@ -245,6 +275,14 @@ void decisions::barrier_opened(std::uint64_t block) {
 void decisions::lanes_met(std::uint64_t block, unsigned first, unsigned lanes, bool orders_memory) {
   std::fprintf(trace_, "lanes %llu %u %u %d\n", static_cast<unsigned long long>(block), first,
                lanes, orders_memory);
+}
+
+void decisions::grid_barrier_opened() { std::fputs("grid\n", trace_); }
+
+void decisions::started_ones_ended() { std::fprintf(trace_, "refused unstarted\n"); }
+
+void decisions::waits_for_ever(std::uint64_t block) {
+  std::fprintf(trace_, "stuck %llu\n", static_cast<unsigned long long>(block));
 }
 
 void decisions::stopped_early() { std::fprintf(trace_, "refused early\n"); }

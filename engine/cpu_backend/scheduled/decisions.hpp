@@ -8,7 +8,11 @@
 //                             word in this launch (0: what was there before), or, if it only
 //                             stores, has its place in the word's coherence order just after that
 //                             one. Without n it is the last one of that order. After the list's
-//                             end the first thread that can goes on.
+//                             end that thread goes on that can and has had the fewest turns: so
+//                             few of them look for what another one is still to write. Before all
+//                             of them there may be "launch:block,block", as in 2:0,3: in the
+//                             process's second launch blocks 0 and 3 start, and no other one. Else
+//                             all blocks start.
 //   LAB_PROVE_TRACE=FILE      what happened goes there
 #pragma once
 
@@ -17,6 +21,7 @@
 #include <cstdio>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -31,7 +36,9 @@ class decisions {
   // nullptr unless this process runs by a list.
   static decisions* active();
 
-  void launch_begins(std::uint64_t blocks, std::uint64_t threads);
+  void launch_begins(std::uint64_t blocks, std::uint64_t threads, bool cooperative);
+  // Whether the block starts, in this launch.
+  bool starts(std::uint64_t block) const;
   // Whose strong access is next. Ends the process if the list names a thread that is not there.
   thread_name next(const std::vector<thread_name>& parked);
   // The thread has come to a strong access; `state` is what it holds, or 0. If it has looked at
@@ -62,6 +69,12 @@ class decisions {
   void arrives(thread_name by) { arrived_[by.first].push_back(by.second); }
   void barrier_opened(std::uint64_t block);
   void lanes_met(std::uint64_t block, unsigned first, unsigned lanes, bool orders_memory);
+  // All blocks have come to the grid's barrier, each with its first thread.
+  void grid_barrier_opened();
+  // All blocks that have started are done, and others have not started.
+  void started_ones_ended();
+  // The block waits, and nothing that it waits for will happen.
+  void waits_for_ever(std::uint64_t block);
   // Nobody goes on, and some have looked at what was overwritten: no execution ends so.
   void stopped_early();
   // Ends the process, because of what is not explored.
@@ -98,13 +111,18 @@ class decisions {
 
   decisions() = default;
   void open();
+  bool read_started(const char* word);
   void print_value(const std::byte* begin, std::size_t bytes);
   static word_name name_of(const void* address, std::uint64_t block);
   word& word_at(const word_name& name, std::size_t bytes);
 
   std::vector<decision> list_;
   std::size_t made_ = 0;
+  std::map<thread_name, unsigned> turns_;  // in this launch
   std::FILE* trace_ = nullptr;
+  std::uint64_t launch_ = 0;          // its number, from 1 on
+  std::uint64_t limited_launch_ = 0;  // in which not all blocks start; 0: none
+  std::set<std::uint64_t> started_;   // the blocks that start in that one
   std::map<thread_name, looks> looks_;
   std::map<word_name, word> words_;
   std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier

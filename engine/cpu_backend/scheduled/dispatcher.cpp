@@ -7,6 +7,7 @@
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/context.hpp"
@@ -80,16 +81,27 @@ void dispatcher::run(grid& of) {
   observer::launch_ends(of.failed());
 }
 
-// All blocks are resident. Each runs until all of its threads have come to a strong access or wait.
+// All blocks that start are resident. Each runs until all of its threads have come to a strong
+// access or wait.
 void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
                                   decisions& list) {
-  list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z);
+  list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z,
+                     of.cooperative);
   if (of.total_blocks > resident.size()) list.refuse("many_blocks");
+  unstarted_.clear();
   for (multiprocessor* each : resident) {
-    if (!of.failed()) each->take_turn();
+    if (of.failed()) return;
+    const std::uint64_t block = form::block_at(of.next_block.load());
+    if (list.starts(block)) {
+      each->take_turn();
+    } else {
+      ++of.next_block;
+      unstarted_.push_back(block);
+    }
   }
   std::vector<decisions::thread_name> parked;
   while (!of.failed()) {
+    leave_grid_barriers(of, resident);
     parked.clear();
     bool any_block = false, any_goes_on = false;
     for (const multiprocessor* each : resident) {
@@ -100,11 +112,22 @@ void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& 
         any_goes_on |= !list.waits(parked.back());
       }
     }
-    if (!any_block) return;
+    if (!any_block) {
+      if (unstarted_.empty() || of.failed()) return;
+      list.started_ones_ended();
+      of.fail_first(cudaErrorLaunchTimeout);
+      return;
+    }
+    if (of.failed()) return;
     if (!any_goes_on) {
       const bool in_vain = std::all_of(parked.begin(), parked.end(),
                                        [&](const auto& each) { return list.waits_in_vain(each); });
-      if (in_vain) return fail_as_deadlock(of, resident);
+      if (in_vain) {
+        for (const multiprocessor* each : resident) {
+          if (each->has_block()) list.waits_for_ever(each->block());
+        }
+        return fail_as_deadlock(of, resident);
+      }
       list.stopped_early();
       of.fail_first(cudaErrorLaunchTimeout);
       return;
@@ -116,6 +139,15 @@ void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& 
       each->take_turn();
       events_.fetch_add(1, std::memory_order_relaxed);
     }
+  }
+}
+
+void dispatcher::leave_grid_barriers(const grid& of, const std::vector<multiprocessor*>& resident) {
+  const auto leaves = [](const multiprocessor* each) { return each->leaves_grid_barrier(); };
+  for (;;) {
+    const auto next = std::find_if(resident.begin(), resident.end(), leaves);
+    if (next == resident.end() || of.failed()) return;
+    (*next)->take_turn();
   }
 }
 
@@ -131,7 +163,10 @@ void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& 
     text += heading_of(each->block_index()) + lines_of(in_block);
     waiting.insert(waiting.end(), in_block.begin(), in_block.end());
   }
-  report_failure(of, deadlock_of(of), text);
+  diagnostic deadlock = deadlock_of(of);
+  if (!unstarted_.empty()) deadlock.add("unstarted", of.index_of(unstarted_.front()));
+  if (unstarted_.size() > 1) deadlock.add("more", unstarted_.size() - 1);
+  report_failure(of, deadlock, text);
   for (const diagnostic& each : waiting) write_record(each);
 }
 

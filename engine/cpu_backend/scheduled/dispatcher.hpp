@@ -31,9 +31,12 @@ class dispatcher {
 
  private:
   void run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident, decisions& list);
+  // Blocks that wait at a barrier of the grid go on, if it has opened, or never will.
+  static void leave_grid_barriers(const grid& of, const std::vector<multiprocessor*>& resident);
   void fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident);
 
   std::vector<std::unique_ptr<multiprocessor>> multiprocessors_;
+  std::vector<std::uint64_t> unstarted_;  // blocks that a run by decisions does not let start
   std::atomic<bool> holds_block_ = false;
   std::atomic<std::uint64_t> events_ = 0;
 };

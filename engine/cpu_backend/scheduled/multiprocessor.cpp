@@ -50,6 +50,7 @@ bool multiprocessor::take_block() {
   fruitless_ = 0;
   parked_.clear();
   decided_ = nobody;
+  at_grid_barrier_.reset();
   anything_waited_ = true;  // no thread is known to be done by its rank
   warps_.begin_block(0, threads_);
   shared_variables_.clear();
@@ -200,7 +201,8 @@ void multiprocessor::wait_for_decision(const void* address) {
     return all_have_started() && parked_.size() == running_ - barrier_.arrived() - warps_.waiting();
   };
   while (decided_ != rank) {
-    note_wait(wait_reason::spinning, {});
+    // If it waits in a loop, it has come from there.
+    note_wait(wait_reason::spinning, current_->waits_at);
     if (decided_ == nobody && all_are_parked()) {
       give_turn_back(false);
     } else {
@@ -215,9 +217,10 @@ void multiprocessor::wait_for_decision(const void* address) {
 
 void multiprocessor::accessed_strongly(const void* address, std::size_t bytes,
                                        observer::access kind, bool changed_memory,
-                                       const char* order) {
+                                       const char* order, const place& at) {
   decisions* const list = decisions::active();
   if (!list) return;
+  current_->waits_at = at;
   list->accessed({block_, thread_rank()}, address, bytes, kind, changed_memory,
                  state_before_access_, order);
 }
@@ -227,6 +230,11 @@ void multiprocessor::accessed_strongly(const void* address, std::size_t bytes,
 bool multiprocessor::goes_on() {
   constexpr unsigned often_enough = 1024;
   return decisions::active() && ++gone_on_ < often_enough;
+}
+
+bool multiprocessor::leaves_grid_barrier() const {
+  return has_block_ && at_grid_barrier_ &&
+         (grid_->barrier_generation != *at_grid_barrier_ || grid_->finished_blocks != 0);
 }
 
 // ---- Waiting by looking at memory again and again

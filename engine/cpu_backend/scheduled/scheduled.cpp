@@ -61,7 +61,8 @@ void strong_access_begins(const void* address, std::size_t bytes) {
 void strong_access_done(const void* address, std::size_t bytes, observer::access kind,
                         bool changed_memory, const char* order) {
   if (multiprocessor* on = this_multiprocessor) {
-    on->accessed_strongly(address, bytes, kind, changed_memory, order);
+    const place unknown{};
+    on->accessed_strongly(address, bytes, kind, changed_memory, order, unknown);
   }
 }
 

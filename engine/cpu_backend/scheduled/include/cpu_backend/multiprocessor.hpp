@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class multiprocessor : public block_execution {
   // In a run by decisions: the ranks of the threads before a strong access, and whose is next.
   const std::vector<unsigned>& parked() const { return parked_; }
   void decide(unsigned rank) { decided_ = rank; }
+  // Whether its block waits at a barrier of the grid that has opened, or never will.
+  bool leaves_grid_barrier() const;
   // After the launch; forgets the block that a failed one left.
   void end();
   const uint3& block_index() const { return block_index_; }
@@ -79,12 +82,15 @@ class multiprocessor : public block_execution {
   // Before a strong access, in a run by decisions: returns when it is this thread's turn.
   // `address` is nullptr before a fence. The state of the thread has been noted.
   void wait_for_decision(const void* address);
-  // Such an access has happened.
+  // Such an access has happened, here if that is known.
   void accessed_strongly(const void* address, std::size_t bytes, observer::access kind,
-                         bool changed_memory, const char* order);
+                         bool changed_memory, const char* order, const place& at);
   // A thread has read memory often since the turn began. Whether it does not give the turn back: in
   // a run by decisions, for some time.
   bool goes_on();
+  // Its block waits until the grid's barrier is not in this generation any more; or does not wait.
+  void wait_at_grid_barrier(std::uint64_t generation) { at_grid_barrier_ = generation; }
+  void pass_grid_barrier() { at_grid_barrier_.reset(); }
   // Here the scheduler may let another thread of the block go on, or another block.
   void switch_point(const place& at);
   // Lets other blocks go on; returns when it is this one's turn again.
@@ -120,6 +126,7 @@ class multiprocessor : public block_execution {
   std::vector<unsigned> parked_;
   unsigned decided_ = nobody;
   unsigned gone_on_ = 0;  // how often in this turn
+  std::optional<std::uint64_t> at_grid_barrier_;
   memory_wait memory_wait_;
   std::vector<const void*> looks_from_;  // of each fiber
   std::vector<std::uint16_t> start_order_;
