@@ -56,8 +56,9 @@ class Exploration:
         self._first = None
 
     def run_first(self, run, deadline):
-        """Makes the first run alone; run_all() goes on from it."""
-        self._take(*run([], False), self._waiting.pop(), run, deadline)
+        """Makes the first run once more; run_all() goes on from it."""
+        self._waiting.remove(None)
+        self._take(*run([], False), None, run, deadline)
 
     def run_all(self, run, limit, deadline, expect=lambda decisions: None):
         """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
@@ -212,9 +213,10 @@ def _explore_all(exploration, runs, limit, deadline):
             part.failed = done, [start, *decisions]
         return part
 
-    explore_as(exploration, only_first=True)
-    if exploration.failed:
-        return
+    for _ in range(2):  # before any other one: if two runs differ, it shows now
+        explore_as(exploration, only_first=True)
+        if exploration.failed:
+            return
     part = first_hang(exploration, explore_with) if time.monotonic() < deadline else None
     if part is None:
         explore_as(exploration)

@@ -46,6 +46,10 @@ int main(int, char** words) {
   std::printf("%u %u %u\\n", out[0], out[1], out[2]);
 }
 """
+PLAINLY = "kernel<<<blocks, THREADS>>>(word, out);"
+TOGETHER = """\
+void* arguments[] = {&word, &out};
+  cudaLaunchCooperativeKernel((void*)kernel, dim3(blocks), dim3(THREADS), arguments, 0, 0);"""
 # Three items, handed out by tickets.
 QUEUE = """
   __shared__ unsigned item;
@@ -156,8 +160,11 @@ class Prove(unittest.TestCase):
     def setUp(self):
         self.folder = temporary_folder(self)
 
-    def write(self, body, threads=2, host=""):
+    def write(self, body, threads=2, host="", together=False):
         text = PROGRAM.replace("BODY", body).replace("HOST", host)
+        if together:
+            assert text.count(PLAINLY) == 1
+            text = text.replace(PLAINLY, TOGETHER)
         (self.folder / "own.cu").write_text(text.replace("THREADS", str(threads)))
 
     def prove(self, *words, blocks=2, target="own.cu", **given):
@@ -243,21 +250,14 @@ class Prove(unittest.TestCase):
         self.assertNotIn("\nproved", f"\n{result.stdout}")
 
     def test_a_poll_fails_once_at_most(self):
-        self.write(POLL)
-        text = (self.folder / "own.cu").read_text()
-        launch = (
-            "void* arguments[] = {&word, &out};\n"
-            "  cudaLaunchCooperativeKernel((void*)kernel, dim3(blocks), dim3(2), arguments, 0, 0);"
-        )
-        text = text.replace("kernel<<<blocks, 2>>>(word, out);", launch)
-        (self.folder / "own.cu").write_text(text)
+        self.write(POLL, together=True)
         result = self.prove(blocks=2)
         self.assertEqual(result.returncode, 0, result)
         # Whether the first round leaves the registers as they were is up to the compiler.
         self.assertRegex(result.stdout, "\nproved: (1 execution|2 executions) of 2 blocks")
 
     def test_a_round_that_goes_on_with_another_value_is_none_that_waits(self):
-        self.write(PASSES_ON)
+        self.write(PASSES_ON, together=True)
         result = self.prove(blocks=2)
         self.assertEqual(result.returncode, 0, result)
         self.assertRegex(result.stdout, '\nproved: .*; one result: "10 0 0"\n')
