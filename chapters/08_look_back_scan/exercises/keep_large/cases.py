@@ -27,11 +27,12 @@ def case(random, n, threads, per_cent, races=False, counted=False, second=None):
         random.randrange(LEAST, 2**32) if large else random.randrange(LEAST) for large in is_large
     ]
     large = [value for value in values if value >= LEAST]
+    share = {0: "none", 100: "all"}.get(per_cent, f"about {per_cent} %")
     grids = f"{threads}, then of {second}" if second else threads
     tiles = -(-n // min(threads, second or threads))
     return Case(
         f"{n:,} value{'s' * (n != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}"
-        + (f", about {per_cent} % large" if n else ""),
+        + (f", {share} large" if n else ""),
         [
             given("values", "unsigned", values),
             n,
