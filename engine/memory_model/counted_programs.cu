@@ -91,7 +91,8 @@ __global__ void bounded_queue(shared_words* with) {
     do {
       if (now % replaced_once == now / replaced_once + size) return;
     } while (!replaces(with, begun, now, now + 1, acq_rel, acquire));
-    while (read.load(acquire) != now / replaced_once) {
+    const unsigned reads = now / replaced_once;
+    while (read.load(acquire) != reads) {
     }
     with->value[now % replaced_once % size] = 1;
     written.fetch_add(1, release);
@@ -102,7 +103,8 @@ __global__ void bounded_queue(shared_words* with) {
     do {
       if (now % replaced_once == now / replaced_once) return;
     } while (!replaces(with, begun, now, now + replaced_once, acq_rel, acquire));
-    while (written.load(acquire) != now % replaced_once) {
+    const unsigned writes = now % replaced_once;
+    while (written.load(acquire) != writes) {
     }
     with->out[now / replaced_once] = with->value[now / replaced_once % size];
     read.fetch_add(1, release);

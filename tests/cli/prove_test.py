@@ -13,6 +13,11 @@ from this_build import BUILD, ROOT
 HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
 CASE = ROOT / "chapters/04_last_block_guard/every_order.cu"
 MUTANTS = {  # of last_block.cuh: what is replaced, and the diagnosis
+    "barrier_after_the_ticket": (
+        "  // What thread 0 has acquired, all threads may read.\n  __syncthreads();\n",
+        "",
+        "missing __syncwarp()",
+    ),
     "relaxed_ticket": ("memory_order_acq_rel", "memory_order_relaxed", "missing acquire"),
     "ticket_of_block_scope": ("thread_scope_device", "thread_scope_block", "scope too narrow"),
     "ticket_without_acquire": ("memory_order_acq_rel", "memory_order_release", "missing acquire"),
