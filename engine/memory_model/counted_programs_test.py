@@ -7,12 +7,12 @@ its loop begins again and nothing has changed. Such executions are counted here 
 """
 
 import os
-import tempfile
 import time
 import unittest
 
+from engine.driver.decided_runs import decided_runs
 from engine.driver.executions import Execution
-from engine.driver.proving import Exploration, run_decided
+from engine.driver.proving import Exploration
 
 SECONDS_OF_RUN = 60
 # Each with GenMC's count, and how many more begin a loop again.
@@ -29,13 +29,10 @@ COUNTS = {
 def explored(name):
     """An Exploration of the program, and {execution: its output}."""
     outputs = {}
-    with tempfile.TemporaryDirectory() as folder:
+    with decided_runs(os.environ["COUNTED_PROGRAMS"], [name]) as runs:
 
         def run(decisions, orders_fences):
-            program = os.environ["COUNTED_PROGRAMS"]
-            done, trace = run_decided(
-                program, [name], decisions, SECONDS_OF_RUN, folder, orders_fences
-            )
+            done, trace = runs.run(decisions, time.monotonic() + SECONDS_OF_RUN, orders_fences)
             if trace.refused is None:
                 outputs[Execution(trace).graph()] = done.output
             return done, trace
