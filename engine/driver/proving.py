@@ -114,7 +114,9 @@ class Exploration:
         if trace.refused not in (None, "early", "unstarted") or not follows:
             raise CommandError(f"not proved: {DIFFERENT}.")
         if not trace.shapes:
-            raise CommandError("not proved: the program has launched no kernel.")
+            printed = done.output.split("\n")
+            last = next((f": {line.strip()}" for line in reversed(printed) if line.strip()), ".")
+            raise CommandError(f"not proved: the program has launched no kernel{last}")
         if done.report and done.report["forgotten_reads"]:
             raise CommandError("not proved: there was no room to remember all reads.")
         if prefix is not None:
@@ -287,8 +289,9 @@ def read_decisions(path):
     try:
         text = pathlib.Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
         raise CommandError(
-            f"{path} can't be read as a list of decisions: {error}.", WRONG_USE
+            f"{path} can't be read as a list of decisions: {why}.", WRONG_USE
         ) from error
     words = [line for line in text.splitlines() if not line.startswith("#")]
     for word in _without_start(words):

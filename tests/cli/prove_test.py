@@ -366,6 +366,14 @@ class Prove(unittest.TestCase):
             self.prove("--seconds", "60", blocks=3), "6 executions of 3 blocks of 2 threads"
         )
 
+    def test_who_launches_nothing_is_told_what_the_program_said(self):
+        self.write("*out = 1;", host='std::printf("no grid\\n"); return 3;')
+        result = self.prove(blocks=2)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn(
+            "lab: not proved: the program has launched no kernel: no grid\n", result.stderr
+        )
+
     def test_many_plain_reads_do_not_end_a_turn(self):
         self.write(MANY_READS)
         self.proves(self.prove(blocks=2), "2 executions of 2 blocks of 2 threads")
@@ -410,7 +418,10 @@ class Prove(unittest.TestCase):
             result = self.prove("--replay", "list")
             self.assertNotEqual(result.returncode, 0)
             self.assertIn(words, result.stderr)
-        self.assertIn("missing.txt", self.prove("--replay", "missing.txt").stderr)
+        self.assertEqual(
+            self.prove("--replay", "missing.txt").stderr,
+            "lab: missing.txt can't be read as a list of decisions: No such file or directory.\n",
+        )
 
     def test_a_file_of_another_kind_is_kept(self):
         self.write(QUEUE)
