@@ -130,7 +130,9 @@ class _Job:
         for file in sorted(folder.glob("failed_*.json")):
             rows = json.loads(file.read_text(encoding="utf-8"))
             self.failed.update({name: Judgement(**row) for name, row in rows.items()})
-        self.said = _last_words(folder, [bool(self.missing(batch)) for batch in batches])
+        self.said = _last_words(
+            folder, [number for number, batch in enumerate(batches) if self.missing(batch)]
+        )
 
     def _wait(self, array, units, minutes):
         """Until all Units are judged, or the array has no task that waits or runs. A task asks for so many
@@ -198,9 +200,9 @@ class _Job:
             self.array.unlink(missing_ok=True)
 
 
-def _last_words(folder, is_missing):
-    """The last line that a task printed whose batch has something missing; "" if none printed any."""
-    for number in [place for place, missing in enumerate(is_missing) if missing]:
+def _last_words(folder, numbers):
+    """The last line of the first of these tasks that has printed any; "" if none has."""
+    for number in numbers:
         try:
             printed = (folder / f"task_{number}.txt").read_bytes()[-LAST_BYTES:]
         except OSError:  # it was never started
