@@ -184,16 +184,27 @@ def act(arguments):
         if roster and row["student"] in roster.aliases:
             row["alias"] = roster.aliases[row["student"]]
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
+    leaderboard, similar = (run.folder / name for name in ("leaderboard.html", "similar.html"))
     if any(SPEED in exercise.points for exercise in exercises):
-        write_leaderboard(marks, run.folder / "leaderboard.html")
+        write_leaderboard(marks, leaderboard)
         remark("leaderboard.html lists the fastest; it is a page that you can publish.")
+    else:
+        remove_page(leaderboard)
     if arguments.similar:
         pairs, more = similar_pairs(submissions.students, exercises)
-        write_similar(pairs, more, run.folder / "similar.html")
+        write_similar(pairs, more, similar)
         remark(f"similar.html lists {counted(len(pairs), 'pair')} to look at, and no proof.")
+    else:
+        remove_page(similar)
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)
+
+
+def remove_page(file):
+    """Removes an earlier run's page, which tells of files that may have changed since."""
+    if file.is_file() and not file.is_symlink():
+        file.unlink()
 
 
 def with_points_for_speed(arguments, exercises):

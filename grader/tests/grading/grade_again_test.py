@@ -83,6 +83,15 @@ class GradeAgainTest(GradedClass):
         for name in before.keys() - {"timings.json", "summary.html"}:
             self.assertEqual(after[name], before[name], name)
 
+    def test_a_page_that_this_run_does_not_make_is_none_of_an_earlier_run(self):
+        self.hand_in(ann=self.right, bob=self.right)
+        self.graded("--similar")
+        pages = [self.output / name for name in ("similar.html", "leaderboard.html")]
+        self.assertTrue(pages[0].exists())
+        pages[1].write_text("of a run with points for speed", encoding="utf-8")
+        self.graded("--student", "ann")
+        self.assertEqual([page for page in pages if page.exists()], [])
+
     def test_who_comes_later_gets_a_row_and_a_folder_that_is_nobody_elses(self):
         self.hand_in(**{"a_b": self.right})
         self.graded()
