@@ -68,6 +68,8 @@ void scans_of_floats(session& run) {
                         })};
     run.add_peer(cases, of, "bulk_look_back",
                  [&] { return bulk_look_back_scan(data, out, where); });
+    run.add_peer(cases, of, "look_back_dependent_launch",
+                 [&] { return look_back_scan_by_dependent_launch(data, out, where); });
     add_cub_scan(run, cases, of, data, out, where);
     const std::size_t bytes = sizeof(float) * where.elements;
     cases.push_back(device_to_device_copy(data.a(0), out.data(), bytes, bytes, where.inputs));

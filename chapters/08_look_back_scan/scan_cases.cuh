@@ -62,4 +62,9 @@ benchmark_case scanning(const std::string& name, role part, const exact_vectors<
 benchmark_case bulk_look_back_scan(const exact_vectors<float>& data, lab::device_buffer<float>& out,
                                    const placement& where);
 
+// By look-back and programmatic dependent launch. Throws no_such_peer. In dependent_launch.cu.
+benchmark_case look_back_scan_by_dependent_launch(const exact_vectors<float>& data,
+                                                  lab::device_buffer<float>& out,
+                                                  const placement& where);
+
 }  // namespace benchmarks
