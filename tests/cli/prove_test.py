@@ -234,6 +234,17 @@ class Prove(unittest.TestCase):
         self.write(IN_ORDER)
         self.proves(self.prove(blocks=2), "1 execution of 2 blocks of 2 threads")
 
+    def test_a_device_variable_is_one_word_and_a_shared_one_is_of_each_block(self):
+        ticket = "if (threadIdx.x == 0) { tickets = 0; atomicAdd(&tickets, 1); }"
+        self.write(ticket.replace("tickets = 0; ", ""))
+        text = (self.folder / "own.cu").read_text()
+        (self.folder / "own.cu").write_text(
+            text.replace("__global__", "__device__ unsigned tickets;\n__global__")
+        )
+        self.proves(self.prove(blocks=2), "2 executions of 2 blocks of 2 threads")
+        self.write(f"__shared__ unsigned tickets; {ticket}")
+        self.proves(self.prove(blocks=2), "1 execution of 2 blocks of 2 threads")
+
     def test_a_load_may_get_an_older_value(self):
         self.write(STORES)
         result = self.prove(blocks=2)

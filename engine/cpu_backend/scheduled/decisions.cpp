@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "cpu_backend/execution/settings.hpp"
+#include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/runtime/allocation_table.hpp"
 
 namespace cpu_backend {
@@ -164,8 +165,8 @@ bool decisions::waits_in_vain(thread_name thread) const {
 
 decisions::word_name decisions::name_of(const void* address, std::uint64_t block) {
   // Shared memory of all blocks may be at one address.
-  const bool is_global = allocations().find(address).has_value();
-  return {is_global ? -1 : static_cast<std::int64_t>(block),
+  const bool is_shared = this_multiprocessor->has_shared(address);
+  return {is_shared ? static_cast<std::int64_t>(block) : -1,
           static_cast<const std::byte*>(address)};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/scheduled/shared_variables.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace cpu_backend {
@@ -17,6 +18,14 @@ bool shared_variables::add(void* address, std::size_t bytes) {
   }
   variables_.push_back({address, std::vector(bytes, std::byte{unknown_byte})});
   return true;
+}
+
+bool shared_variables::hold(const void* address) const {
+  return std::any_of(variables_.begin(), variables_.end(), [&](const variable& each) {
+    const auto offset =
+        static_cast<const std::byte*>(address) - static_cast<std::byte*>(each.address);
+    return static_cast<std::size_t>(offset) < each.image.size();
+  });
 }
 
 void shared_variables::restore() {

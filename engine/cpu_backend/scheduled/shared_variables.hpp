@@ -18,6 +18,7 @@ class shared_variables {
   // True if the running block has not used it before. Until it is saved, its bytes are unknown
   // ones.
   bool add(void* address, std::size_t bytes);
+  bool hold(const void* address) const;
 
   // The block gets its turn, or its turn ends.
   void restore();

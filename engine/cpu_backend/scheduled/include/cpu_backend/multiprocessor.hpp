@@ -36,6 +36,8 @@ class multiprocessor : public block_execution {
   // In a run by decisions: the ranks of the threads before a strong access, and whose is next.
   const std::vector<unsigned>& parked() const { return parked_; }
   void decide(unsigned rank) { decided_ = rank; }
+  // Whether that is in its block's shared memory.
+  bool has_shared(const void* address) const { return shared_variables_.hold(address); }
   // Whether its block waits at a barrier of the grid that has opened, or never will.
   bool leaves_grid_barrier() const;
   // After the launch; forgets the block that a failed one left.
