@@ -20,7 +20,7 @@ LINE = re.compile(
     r"fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
     r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
     r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|(?P<grid>grid)|(?P<waits>waits) \d+ \d+|"
-    r"stuck (?P<stuck>\d+)|"
+    r"stuck (?P<stuck>\d+)|left (?P<left>[0-9a-f]{16})|"
     r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
 )
 
@@ -60,12 +60,13 @@ class Trace(NamedTuple):
     cooperative: tuple  # of each launch: whether all of its blocks start together
     with_waits: frozenset  # the launches in which a thread has waited in a loop
     stuck: tuple  # the blocks that wait for ever at the end
+    left: tuple  # of each launch that has ended: a hash of what kernels have written until then
 
 
 def read_trace(text):
     """The Trace that a program has written."""
     shapes, events, sources, refused = [], [], [], None
-    cooperative, with_waits, stuck = [], set(), []
+    cooperative, with_waits, stuck, left = [], set(), [], []
     known, ordered = _Knowledge(), _Knowledge()
     writes, coherence, weak = {}, {}, set()
     has_weak_writes = False
@@ -128,6 +129,9 @@ def read_trace(text):
         elif match["stuck"]:
             stuck.append(int(match["stuck"]))
             continue
+        elif match["left"]:
+            left.append(match["left"])
+            continue
         elif match["grid"]:
             first_threads = [(block, 0) for block in range(shapes[-1][0])]
             for each in (known, ordered):
@@ -159,6 +163,7 @@ def read_trace(text):
         tuple(cooperative),
         frozenset(with_waits),
         tuple(stuck),
+        tuple(left),
     )
 
 
@@ -273,6 +278,12 @@ class Execution:
                     if "S" in (self.events[one].kind, self.events[other].kind):
                         yield "place", self.names[one], self.names[other]
 
+    def begun(self, launch):
+        """The bits of the graph that it has at this launch's end."""
+        return self.bits_of_graph(
+            [i for i, event in enumerate(self.events) if event.launch <= launch]
+        )
+
     def values(self):
         """Of each event its kind and value, by name."""
         return {name: (event.kind, event.value) for name, event in zip(self.names, self.events)}
@@ -384,10 +395,13 @@ class Execution:
             done |= 1 << ready
         return linear
 
-    def alternatives(self, is_known):
-        """Prefixes, in each of which the last access takes something else; none that is_known(graph)."""
+    def alternatives(self, is_known, last_launch):
+        """Prefixes, in each of which the last access takes something else; none that is_known(graph).
+
+        That access is in one of the launches up to the last one.
+        """
         for i, event in enumerate(self.events):
-            if event.kind == "F":
+            if event.kind == "F" or event.launch > last_launch:
                 continue
             for source in [None, *self.trace.coherence[event.word]]:
                 if source == i or (source is not None and self._comes_after(source, i)):

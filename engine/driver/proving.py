@@ -34,6 +34,10 @@ class Exploration:
     All executions are found. Take the run that has most in common with one that was not. Let the first
     access that differs take what it takes there: what they have in common stays, so this is in one of the
     largest prefixes that are run (`alternatives`), and that run has more in common.
+
+    What comes after a launch's end depends on what the launches up to there have left, and on nothing else:
+    all that the host can know is in memory at the end of one of them. So of runs that have left the same,
+    and print the same if they go on in the same way, only the first one's later launches are varied.
     """
 
     def __init__(self):
@@ -46,10 +50,15 @@ class Exploration:
         self.results = []  # what the program printed, each text once
         self.prints_the_same = True  # in two runs of the same decisions
         self.has_weak_writes = False
+        self.has_merged = False  # whether several executions have gone on as one
         self.failed = None  # the run that failed, and its decisions
         self.unfinished = ""  # why it has not come to the end, if so
         self._waiting = [None, None]  # the first twice: two runs must not differ
         self._begun = set()  # graphs of prefixes
+        self._left, self._going_on = (
+            set(),
+            set(),
+        )  # at launches' ends: what there was, and who goes on
         self._numbers_of_parts = {}
         self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
         self._run_count = 0
@@ -150,7 +159,23 @@ class Exploration:
         for part in bits_of(execution.bits_of_graph()):
             self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
         self._run_count += 1
-        self._wait_for(execution.alternatives(self._is_known))
+        last_launch = self._last_to_vary(execution, done.output)
+        self._wait_for(execution.alternatives(self._is_known, last_launch))
+
+    def _last_to_vary(self, execution, output):
+        """The last launch of a run in which other decisions lead to what no other run stands for."""
+        last = len(execution.trace.shapes)
+        for launch in range(1, min(last, len(execution.trace.left) + 1)):
+            begun = launch, execution.begun(launch)
+            if begun in self._going_on:
+                continue
+            left = execution.trace.left[:launch], output
+            if left in self._left:
+                self.has_merged = True
+                return launch
+            self._left.add(left)
+            self._going_on.add(begun)
+        return last
 
     def _wait_for(self, prefixes):
         for each in prefixes:
@@ -271,6 +296,8 @@ def say_explored(explored):
         )
     else:
         say(f"proved: {what}")
+    if explored.has_merged:
+        say("merged: executions that had left the same memory at a launch's end went on as one")
     say(f"bounds: {bounds}; {waits}; {cycles}")
     return 1 if explored.has_weak_writes else 0
 

@@ -89,17 +89,30 @@ __global__ void grid_sync_too_late(unsigned* word, unsigned*) {
   if (blockIdx.x == 1) word_of_device(*word).store(1, release);
 }
 
-__global__ void ticket(unsigned* word, unsigned*) { word_of_device(*word).fetch_add(1, relaxed); }
+// Who takes the last one is what it leaves.
+__global__ void ticket(unsigned* word, unsigned*) {
+  if (word_of_device(*word).fetch_add(1, relaxed) == gridDim.x - 1) word[6] = blockIdx.x;
+}
+
+// In one state alone, and in some orders of the tickets.
+__global__ void last_block_after_block_0(unsigned* word, unsigned*) {
+  const bool is_second = word_of_device(word[7]).fetch_add(1, relaxed) == 1;
+  if (word[6] == 0 && blockIdx.x == 0 && is_second) wait_for(*word, 1);
+  if (blockIdx.x == gridDim.x - 1) word_of_device(*word).store(1, release);
+}
 
 int main(int, char** words) {
   unsigned *word, *out;
   cudaMallocManaged(&word, 8 * sizeof(unsigned));
   cudaMallocManaged(&out, 8 * sizeof(unsigned));
+  word[0] = word[6] = 0;
   const std::string name = words[1], launch = words[3];
   const unsigned blocks = static_cast<unsigned>(std::atoi(words[2]));
   const auto run = [&](auto* kernel, const char* its_name) {
     if (name != its_name) return;
+    const unsigned left = word[6];
     for (int i = 0; i < 8; ++i) word[i] = out[i] = 0;
+    word[6] = left;
     if (launch == "together") {
       void* arguments[] = {&word, &out};
       cudaLaunchCooperativeKernel(reinterpret_cast<void*>(kernel), dim3(blocks), dim3(1), arguments,
@@ -109,11 +122,12 @@ int main(int, char** words) {
     }
   };
   if (launch == "second") {
-    ticket<<<1, 1>>>(word, out);
+    ticket<<<blocks, 1>>>(word, out);
     if (cudaDeviceSynchronize() != cudaSuccess) return 2;
   }
   run(barrier, "barrier");
   run(last_block, "last_block");
+  run(last_block_after_block_0, "last_block_after_block_0");
   run(any_other, "any_other");
   run(lock, "lock");
   run(tiles_by_ticket, "tiles_by_ticket");
@@ -181,6 +195,10 @@ class Starts(unittest.TestCase):
         result = self.prove("last_block", blocks=2, launch="second")
         words = "may hang: in launch 2 block 0 waits for block 1, which need not have started"
         self.assertIn(words, result.stdout)
+
+    def test_each_state_that_a_launch_leaves_is_looked_at(self):
+        result = self.prove("last_block_after_block_0", launch="second")
+        self.assertIn("may hang: in launch 2 block 0 waits for block 2, ", result.stdout)
 
     def test_an_execution_that_hangs_is_replayed(self):
         self.prove("tiles_by_block")

@@ -24,7 +24,7 @@ MUTANTS = {  # of last_block.cuh: what is replaced, and the diagnosis
     "ticket_without_release": ("memory_order_acq_rel", "memory_order_acquire", "missing release"),
 }
 
-# Two arguments: the blocks, and KERNEL's choice. Each block has two threads; word[] is 0 at first.
+# Two arguments: the blocks, and the launches, for HOST. Each block has two threads; word[] is 0 at first.
 PROGRAM = """\
 #include <cuda_runtime.h>
 
@@ -44,7 +44,7 @@ int main(int, char** words) {
   cudaMallocManaged(&word, 8 * sizeof(unsigned));
   cudaMallocManaged(&out, 8 * sizeof(unsigned));
   for (int i = 0; i < 8; ++i) word[i] = out[i] = 0;
-  const unsigned blocks = static_cast<unsigned>(std::atoi(words[1]));
+  unsigned blocks = static_cast<unsigned>(std::atoi(words[1]));
   HOST
   kernel<<<blocks, THREADS>>>(word, out);
   if (cudaDeviceSynchronize() != cudaSuccess) return 2;
@@ -142,6 +142,21 @@ ONCE_BEFORE = """
   word[0] = word[1] = 0;
   word[3] = 1;
 """
+# word[1] is set by the host.
+TICKETS = """
+  if (threadIdx.x == 0) {
+    const unsigned ticket = atomicInc(word, gridDim.x - 1);
+    const bool is_last = ticket == gridDim.x - 1;
+    LAST
+  }
+"""
+LAUNCH = "kernel<<<blocks, 2>>>(word, out); cudaDeviceSynchronize();"
+WHO = "if (is_last) out[0] = 3 * out[0] + blockIdx.x;"
+# In the third launch, if block 0 was the last one in the first, and in one order alone.
+RACE_AFTER_TWO = """
+    if (word[1] == 1 && is_last) out[3] = blockIdx.x;
+    if (word[1] == 3 && out[3] == 0 && ticket == 2 - blockIdx.x && blockIdx.x != 1) out[0] = 1;
+"""
 NOBODY_COMES = "while (atomicAdd(word, 0) == 0) {}"
 ENDLESS = "for (;;) atomicAdd(word, 1);"
 # More of them than a thread makes in one turn of a run by a seed.
@@ -172,8 +187,8 @@ class Prove(unittest.TestCase):
             text = text.replace(PLAINLY, TOGETHER)
         (self.folder / "own.cu").write_text(text.replace("THREADS", str(threads)))
 
-    def prove(self, *words, blocks=2, target="own.cu", **given):
-        options = ["--", str(blocks)] if blocks else []
+    def prove(self, *words, blocks=2, launches=1, target="own.cu", **given):
+        options = ["--", str(blocks), str(launches)] if blocks else []
         return lab(
             "prove", target, "--build", str(BUILD), *words, *options, folder=self.folder, **given
         )
@@ -323,7 +338,57 @@ class Prove(unittest.TestCase):
             "if (threadIdx.x == 0) atomicAdd(word, 1);",
             host="kernel<<<blocks, 2>>>(word, out);",
         )
-        self.proves(self.prove(blocks=2), "4 executions of 2 blocks of 2 threads")
+        self.proves(self.prove(blocks=2), "3 executions of 2 blocks of 2 threads")
+
+    def test_what_is_the_same_after_a_launch_goes_on_once(self):
+        host = f"for (int i = 1; i < std::atoi(words[2]); ++i) {{ {LAUNCH} }}"
+        for last in ("++out[0];", "*reinterpret_cast<unsigned**>(&out[4]) = word;"):
+            self.write(TICKETS.replace("LAST", f"if (is_last) {last}"), host=host)
+            for launches, count in ((1, 6), (2, 11), (3, 16)):
+                with self.subTest(last=last, launches=launches):
+                    result = self.prove(blocks=3, launches=launches)
+                    self.proves(result, f"{count} executions of 3 blocks of 2 threads")
+                    self.assertEqual("\nmerged: executions" in result.stdout, launches > 1)
+
+    def test_what_differs_after_a_launch_goes_on_each(self):
+        prints = 'if (is_last) printf("%u ", blockIdx.x);'
+        shows = 'std::printf("%u ", out[0]); out[0] = 0;'
+        for name, last, host, count, results in (
+            ("memory", WHO, LAUNCH, 3 * 6 + 3, 9),
+            ("output of the kernel", prints, LAUNCH, 3 * 6 + 3, 9),
+            # The second launch leaves the same in all executions.
+            (
+                "output of the host",
+                f"if (word[1] == 0) {{ {WHO} }}",
+                f"{LAUNCH} {shows} word[1] = 1; {LAUNCH} word[1] = 0;",
+                6 + 3 * 5 + 3 * 5,
+                9,
+            ),
+            (
+                "number of blocks",
+                WHO,
+                "unsigned who; kernel<<<3, 2>>>(word, out); cudaMemcpy(&who, out, 4, cudaMemcpyDefault);"
+                "out[0] = 0; blocks = who + 1;",
+                1 + 2 + 6 + 3,
+                3,
+            ),
+        ):
+            with self.subTest(differs=name):
+                self.write(TICKETS.replace("LAST", last), host=host)
+                result = self.prove(blocks=3)
+                self.proves(result, f"{count} executions of ")
+                self.assertIn(f"; {results} different outputs\n", result.stdout)
+
+    def test_a_race_of_a_later_launch_is_found_after_each_state(self):
+        self.write(
+            TICKETS.replace("LAST", RACE_AFTER_TWO),
+            host=f"word[1] = 1; {LAUNCH} word[1] = 2; {LAUNCH} word[1] = 3;",
+        )
+        result = self.prove(blocks=3)
+        self.assertEqual(result.returncode, 1, result)
+        self.assertIn("race (managed memory) on allocation 2, element 0", result.stdout)
+        again = self.prove("--replay", "prove.txt", blocks=3)
+        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
 
     def test_randomness_of_the_host_is_noticed(self):
         self.write(

@@ -113,6 +113,10 @@ void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool 
                static_cast<unsigned long long>(threads), cooperative ? " cooperative" : "");
 }
 
+void decisions::launch_ends(std::uint64_t left) {
+  std::fprintf(trace_, "left %016llx\n", static_cast<unsigned long long>(left));
+}
+
 decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
   if (made_ >= most_events) refuse("many_events");
   if (made_ == list_.size()) {

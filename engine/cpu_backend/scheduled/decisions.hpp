@@ -37,6 +37,8 @@ class decisions {
   static decisions* active();
 
   void launch_begins(std::uint64_t blocks, std::uint64_t threads, bool cooperative);
+  // `left`: a hash of what kernels have written so far, as it is now.
+  void launch_ends(std::uint64_t left);
   // Whether the block starts, in this launch.
   bool starts(std::uint64_t block) const;
   // Whose strong access is next. Ends the process if the list names a thread that is not there.

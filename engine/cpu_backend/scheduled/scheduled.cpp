@@ -104,6 +104,8 @@ void lanes_met(unsigned first_rank, unsigned lanes, bool orders_memory) {
   if (list) list->lanes_met(this_multiprocessor->block(), first_rank, lanes, orders_memory);
 }
 
+void launch_leaves(std::uint64_t hash) { decisions::active()->launch_ends(hash); }
+
 void give_turn_back() {
   multiprocessor* on = this_multiprocessor;
   if (!on) return;

@@ -49,6 +49,9 @@ void launch_ends(bool failed) {
   plain_accesses.flush();
   running_thread = nullptr;
   consumer().launch_ends(failed);
+  if (scheduled::runs_by_decisions()) {
+    scheduled::launch_leaves(consumer().memory().hash_of_written());
+  }
   --racecheck::accesses_by_runtime;
 }
 void block_begins(const block& begun) { consumer().block_begins(begun); }

@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
+#include "cpu_backend/execution/stack_hash.hpp"
 #include "cpu_backend/scheduled.hpp"
 
 // The linker's names for the program's variables: initialised ones, then those that start as zero.
@@ -226,6 +228,47 @@ std::size_t shadow_memory::bytes() const {
   std::size_t sum = program_ ? program_->bytes : 0;
   for (const auto& each : regions_) sum += each->bytes;
   return sum;
+}
+
+std::uint64_t shadow_memory::hash_of_written() {
+  std::uint64_t hash = 0;
+  const auto add = [&](std::initializer_list<std::uint64_t> words) {
+    hash = cpu_backend::hash_of_memory(hash, words.begin(), words.end());
+  };
+  std::vector<const region*> by_number;
+  each_region([&](const region& each) { by_number.push_back(&each); });
+  std::sort(by_number.begin(), by_number.end(),
+            [](const region* left, const region* right) { return left->number < right->number; });
+  for (const region* in : by_number) {
+    const auto first = reinterpret_cast<std::uintptr_t>(in->begin) / bytes_of_cell;
+    const auto written = [&](std::size_t index) {
+      return in->cells[region::place_of(index)].write.marks() & cell::written_bytes;
+    };
+    for (std::size_t i = 0, words = in->words(); i < words; ++i) {
+      const unsigned mask = written(i);
+      if (mask == 0) continue;
+      const auto* const at =
+          reinterpret_cast<const volatile std::byte*>((first + i) * bytes_of_cell);
+      const bool is_pointer_wide = (first + i) % 2 == 0 && mask == whole_cell && i + 1 < words &&
+                                   written(i + 1) == whole_cell;
+      if (is_pointer_wide) {
+        const auto* const pointer = *reinterpret_cast<const std::byte* const volatile*>(at);
+        if (const region* to = find(pointer)) {
+          constexpr std::uint64_t is_pointer = 2 * whole_cell;  // as no mask is
+          add({in->number, i, is_pointer, to->number,
+               static_cast<std::uint64_t>(pointer - to->begin)});
+          ++i;
+          continue;
+        }
+      }
+      std::uint64_t value = 0;
+      for (unsigned k = 0; k < bytes_of_cell; ++k) {
+        if (mask >> k & 1) value |= std::to_integer<std::uint64_t>(at[k]) << 8 * k;
+      }
+      add({in->number, i, mask, value});
+    }
+  }
+  return hash;
 }
 
 void shadow_memory::forget_accesses() {

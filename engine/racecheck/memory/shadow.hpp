@@ -97,6 +97,9 @@ class shadow_memory {
   const std::uint32_t& lasting_changes() const { return changes_; }
   // Forgets all accesses, but not what was written.
   void forget_accesses();
+  // Of the bytes that kernels have written, with which ones they are: the same in every run in
+  // which these are the same, wherever the memory lies.
+  std::uint64_t hash_of_written();
   // Of all memory that every block can reach.
   std::size_t bytes() const;
   template <class What>

@@ -61,6 +61,8 @@ void written_weakly(const void* address, std::size_t bytes);
 // In such a run: who has waited for whom.
 void barrier_opened();
 void lanes_met(unsigned first_rank, unsigned lanes, bool orders_memory);
+// And what the launch leaves, at its end.
+void launch_leaves(std::uint64_t hash);
 // Another block may go on, whatever the thread is doing.
 void give_turn_back();
 
