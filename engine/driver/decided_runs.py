@@ -94,6 +94,10 @@ class DecidedRuns:
                 self._run, True, decisions, deadline, False
             )
 
+    def forget(self, decisions):
+        """A run by these decisions will not be asked for."""
+        self._ahead.pop(tuple(decisions), None)
+
     def _run(self, forks, decisions, deadline, orders_fences):
         place = self._places.get()
         try:

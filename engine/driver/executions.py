@@ -247,18 +247,14 @@ class Execution:
     def _bit_of(self, part):
         return 1 << self._numbers_of_parts.setdefault(part, len(self._numbers_of_parts))
 
-    def graph(self):
-        """What its events are: equal if it is the same."""
+    def parts(self):
+        """What its graph is made of."""
         numbers = range(len(self.events))
-        return frozenset(
-            [
-                *(self._node(i, self.trace.sources[i]) for i in numbers),
-                *self._places(set(numbers), self.trace.coherence),
-            ]
-        )
+        yield from (self._node(i, self.trace.sources[i]) for i in numbers)
+        yield from self._places(set(numbers), self.trace.coherence)
 
-    def bits_of_graph(self, numbers=None):
-        """The same as bits. Of these events, or of all if none are named."""
+    def graph(self, numbers=None):
+        """The bits of its parts: equal if it is the same. Of these events, or of all if none are named."""
         numbers = range(len(self.events)) if numbers is None else numbers
         result = 0
         for i in numbers:
@@ -279,10 +275,8 @@ class Execution:
                         yield "place", self.names[one], self.names[other]
 
     def begun(self, launch):
-        """The bits of the graph that it has at this launch's end."""
-        return self.bits_of_graph(
-            [i for i, event in enumerate(self.events) if event.launch <= launch]
-        )
+        """The graph that it has at this launch's end."""
+        return self.graph([i for i, event in enumerate(self.events) if event.launch <= launch])
 
     def values(self):
         """Of each event its kind and value, by name."""
@@ -297,7 +291,7 @@ class Execution:
             return False
         known = {*prefix.happened, prefix.name}
         numbers = [i for i, name in enumerate(self.names) if name in known]
-        return values[prefix.name][0] != prefix.kind or self.bits_of_graph(numbers) == prefix.graph
+        return values[prefix.name][0] != prefix.kind or self.graph(numbers) == prefix.graph
 
     def decisions(self, numbers, coherence=None, sources=None):
         """The list that leads to these events in this order."""

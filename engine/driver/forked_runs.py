@@ -33,7 +33,8 @@ class ForkedRuns:
         asked, self._asks = os.pipe()
         self._answers, answered = os.pipe()
         environment = environment_of_run(folder, seed, False)
-        environment.update(settings, LAB_PROVE_RUNS=f"{asked},{answered}")
+        # Functions are looked up once, and not in each child at their first call.
+        environment.update(settings, LAB_PROVE_RUNS=f"{asked},{answered}", LD_BIND_NOW="1")
         try:
             self._process = programs.start(
                 [str(program), *options],

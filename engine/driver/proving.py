@@ -41,13 +41,13 @@ class Exploration:
     """
 
     def __init__(self):
-        self.executions = set()  # the graphs of complete ones
+        self.executions = set()  # the graphs of complete ones, as bits
         self.shapes = ()
         self.cooperative = ()  # of each launch
         self.waits = {}  # {a launch in which blocks wait and need not all start: the number of its blocks}
         self.stuck = ()  # the blocks that wait for ever in the run that failed
         self.hang = ""  # who waits for whom, if that is why it failed
-        self.results = []  # what the program printed, each text once
+        self.results = {}  # what the program printed, each text once: its keys
         self.prints_the_same = True  # in two runs of the same decisions
         self.has_weak_writes = False
         self.has_merged = False  # whether several executions have gone on as one
@@ -69,10 +69,11 @@ class Exploration:
         self._waiting.remove(None)
         self._take(*run([], False), None, run, deadline)
 
-    def run_all(self, run, limit, deadline, expect=lambda decisions: None):
+    def run_all(self, run, limit, deadline, expect=lambda _: None, forget=lambda _: None):
         """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
 
-        run(decisions, orders_fences) makes a run, expect(decisions) says that it will be asked for.
+        run(decisions, orders_fences) makes a run, expect(decisions) says that it will be asked for, and
+        forget(decisions) that it won't.
         """
         while self._waiting and not self.failed:
             if len(self.executions) >= limit:
@@ -83,10 +84,16 @@ class Exploration:
                 return
             prefix = self._waiting.pop()
             if prefix is not None and self._is_run(prefix.graph):
+                forget(prefix.decisions)
                 continue
             self._expect_next(expect)
             done, trace = run(prefix.decisions if prefix else [], False)
             self._take(done, trace, prefix, run, deadline)
+
+    def graphs(self):
+        """Of each execution the parts of its graph."""
+        parts = [*self._numbers_of_parts]
+        return {frozenset(parts[i] for i in bits_of(each)) for each in self.executions}
 
     def _expect_next(self, expect):
         following = self._waiting[-1] if self._waiting else None
@@ -135,17 +142,18 @@ class Exploration:
                 if not execution.is_consistent():
                     return
         self.shapes, self.cooperative = trace.shapes, trace.cooperative
+        graph = execution.graph()
         is_complete = trace.refused is None
         findings = done.report["findings"] if done.report else []
         if (is_complete and problem_of(done, 0)) or findings:
             done, decisions = _confirmed(done, execution, findings, run)
             races = done.report is None or done.report["findings"]
             if races or (is_complete and problem_of(done, 0)):
-                self.executions.add(execution.graph())
+                self.executions.add(graph)
                 self.failed, self.stuck = (done, decisions), trace.stuck
                 return
         if prefix is None:
-            values = execution.graph(), execution.values()
+            values = graph, execution.values()
             if self._first is None:
                 self._first = values, done.output
             elif self._first[0] != values:
@@ -153,10 +161,10 @@ class Exploration:
             else:
                 self.prints_the_same = self._first[1] == done.output
         if trace.refused != "early":
-            self.executions.add(execution.graph())
-        if is_complete and done.output not in self.results:
-            self.results.append(done.output)
-        for part in bits_of(execution.bits_of_graph()):
+            self.executions.add(graph)
+        if is_complete:
+            self.results[done.output] = True
+        for part in bits_of(graph):
             self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
         self._run_count += 1
         last_launch = self._last_to_vary(execution, done.output)
@@ -227,10 +235,13 @@ def _explore_all(exploration, runs, limit, deadline):
         def expect(decisions):
             runs.expect([*beginning, *decisions], deadline)
 
+        def forget(decisions):
+            runs.forget([*beginning, *decisions])
+
         if only_first:
             part.run_first(run, deadline)
         else:
-            part.run_all(run, limit, deadline, expect)
+            part.run_all(run, limit, deadline, expect, forget)
 
     def explore_with(start, only_first=False):
         part = Exploration()
@@ -278,7 +289,7 @@ def say_explored(explored):
     if not explored.prints_the_same:
         result = "what it prints differs by itself, so nothing is said of its results"
     elif len(explored.results) == 1:
-        text = explored.results[0].strip()
+        text = next(iter(explored.results)).strip()
         shown = f'"{text}"' if text and "\n" not in text else "the same output"
         result = f"one result: {shown}"
     else:

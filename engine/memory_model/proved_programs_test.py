@@ -219,7 +219,7 @@ class ProvedPrograms(unittest.TestCase):
         expected = Expected(made)
         self.assertEqual(bool(exploration.failed), expected.races, listing)
         if not expected.races:
-            self.assertEqual(exploration.executions, expected.graphs, listing)
+            self.assertEqual(exploration.graphs(), expected.graphs, listing)
         return expected.races
 
     def test_litmus_tests(self):
