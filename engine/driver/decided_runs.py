@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Runs of a racecheck program by lists of decisions, each with what it did: for ./lab prove."""
 
-import concurrent.futures
 import contextlib
 import math
 import os
 import pathlib
 import queue
 import tempfile
+import threading
 import time
 
 from engine.driver.bounded_runs import RunningPrograms
@@ -62,61 +62,81 @@ class DecidedRuns:
 
     The first two are processes of their own: what differs by itself, differs in them. The others are forked,
     if they can be.
+
+    The threads that make them are asked and answer by queues, and not by futures: Ctrl-C can come while the
+    lock of one is being taken, which then stays so, and both would wait for ever.
     """
 
     def __init__(self, program, options, folder):
         self._program, self._options = program, options
         self._count = 0
         self._programs = RunningPrograms()
-        self._threads = concurrent.futures.ThreadPoolExecutor(AT_A_TIME)
-        self._ahead = {}  # runs that were begun before they were asked for, by their decisions
-        self._places = queue.SimpleQueue()
-        for _ in range(AT_A_TIME):
-            self._places.put(_Place(tempfile.mkdtemp(dir=folder)))
+        self._asked = (
+            queue.SimpleQueue()
+        )  # of each run where the answer goes, and what _run() takes
+        self._ahead = {}  # of runs that were begun before they were asked for: the answer, by the decisions
+        self._threads = [
+            threading.Thread(target=self._work, args=(tempfile.mkdtemp(dir=folder),), daemon=True)
+            for _ in range(AT_A_TIME)
+        ]
+        for each in self._threads:
+            each.start()
 
     def run(self, decisions, deadline, orders_fences=False):
         """One run by the decisions: what the race checker says of it, and its Trace."""
         self._count += 1
         begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)
         if begun is None:
-            begun = self._threads.submit(
-                self._run, self._count > 2, decisions, deadline, orders_fences
-            )
-        return begun.result()
+            begun = self._begin(self._count > 2, decisions, deadline, orders_fences)
+        result, problem = begun.get()
+        if problem:
+            raise problem
+        return result
 
     def expect(self, decisions, deadline):
         """A run by these decisions will be asked for: it begins now, if another one that was expected is
         over."""
         if self._count < 2 or tuple(decisions) in self._ahead:
             return
-        if all(each.done() for each in self._ahead.values()):
-            self._ahead[tuple(decisions)] = self._threads.submit(
-                self._run, True, decisions, deadline, False
-            )
+        if not any(each.empty() for each in self._ahead.values()):
+            self._ahead[tuple(decisions)] = self._begin(True, decisions, deadline, False)
 
     def forget(self, decisions):
         """A run by these decisions will not be asked for."""
         self._ahead.pop(tuple(decisions), None)
 
-    def _run(self, forks, decisions, deadline, orders_fences):
-        place = self._places.get()
-        try:
-            settings = decided(place.folder, decisions, orders_fences)
-            run = self._forked_run(place, settings, deadline, orders_fences) if forks else None
-            if run is None:
-                left = max(1, math.ceil(deadline - time.monotonic()))
-                run = check_once(
-                    self._program,
-                    self._options,
-                    SEED,
-                    left,
-                    False,
-                    programs=self._programs,
-                    settings=settings,
-                )
-            return run, trace_in(place.folder)
-        finally:
-            self._places.put(place)
+    def _begin(self, *words):
+        answer = queue.SimpleQueue()
+        self._asked.put((answer, words))
+        return answer
+
+    def _work(self, folder):
+        place = _Place(folder)
+        while asked := self._asked.get():
+            answer, words = asked
+            try:
+                answer.put((self._run(place, *words), None))
+            except Exception as problem:  # it belongs to the thread that waits
+                answer.put((None, problem))
+        for each in place.forked.values():
+            if each:
+                each.close()
+
+    def _run(self, place, forks, decisions, deadline, orders_fences):
+        settings = decided(place.folder, decisions, orders_fences)
+        run = self._forked_run(place, settings, deadline, orders_fences) if forks else None
+        if run is None:
+            left = max(1, math.ceil(deadline - time.monotonic()))
+            run = check_once(
+                self._program,
+                self._options,
+                SEED,
+                left,
+                False,
+                programs=self._programs,
+                settings=settings,
+            )
+        return run, trace_in(place.folder)
 
     def _forked_run(self, place, settings, deadline, orders_fences):
         if orders_fences not in place.forked:
@@ -132,11 +152,10 @@ class DecidedRuns:
 
     def end(self):
         self._programs.end()
-        self._threads.shutdown()
-        while not self._places.empty():
-            for each in self._places.get().forked.values():
-                if each:
-                    each.close()
+        for _ in self._threads:
+            self._asked.put(None)
+        for each in self._threads:
+            each.join()
 
 
 class _Place:

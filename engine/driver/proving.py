@@ -214,10 +214,10 @@ def _confirmed(done, execution, findings, run):
 def explore(program, options, limit, seconds):
     """An Exploration of the program, as far as it comes."""
     name = pathlib.Path(program).name.removesuffix("_racecheck")
-    say(f"exploring {name}: Ctrl-C says how far it came")
     exploration = Exploration()
     deadline = time.monotonic() + seconds
     try:
+        say(f"exploring {name}: Ctrl-C says how far it came")
         with decided_runs(program, options) as runs:
             _explore_all(exploration, runs, limit, deadline)
     except KeyboardInterrupt:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Ctrl-C while the schedules of a program run: whatever lock is being taken, lab comes to its end."""
+"""Ctrl-C while a program runs many times: whatever lock is being taken, lab comes to its end."""
 
 import sys
 import unittest
@@ -8,10 +8,10 @@ from test_setup import captured
 
 # Raises KeyboardInterrupt where the thread that waits has just taken a lock, for the n-th time since it
 # began to wait.
-PROGRAM = """
+INTERRUPTS = """
 import pathlib, sys, time
 from unittest import mock
-from engine.driver import schedules
+from engine.driver import decided_runs, schedules
 
 left = int(sys.argv[1])
 
@@ -24,23 +24,37 @@ def interrupt(frame, event, argument):
             raise KeyboardInterrupt
     return interrupt
 
-def check_once(*words, **options):
-    time.sleep(0.3)
+def takes_time(*words, **options):
+    time.sleep(0.1)
 
-with mock.patch.object(schedules, "check_once", check_once):
-    try:
+try:
+    RUNS
+except KeyboardInterrupt:
+    pass
+print("ended")
+"""
+BY_SEEDS = """
+    with mock.patch.object(schedules, "check_once", takes_time):
         with schedules.scheduled_runs([(pathlib.Path("program"), [])], [0, 1, 2, 3], 60) as (finished,):
             sys.settrace(interrupt)
             finished()
-    except KeyboardInterrupt:
-        pass
-print("ended")
+"""
+BY_DECISIONS = """
+    with mock.patch.object(decided_runs.DecidedRuns, "_run", takes_time):
+        with decided_runs.decided_runs(pathlib.Path("program"), []) as runs:
+            sys.settrace(interrupt)
+            for decision in ("0.0", "0.1", "0.2"):
+                runs.run([decision], 60)
+                runs.expect(["1.0"], 60)
+            runs.run(["1.0"], 60)
 """
 
 
 class InterruptedSchedulesTest(unittest.TestCase):
     def test_it_ends_wherever_the_interruption_comes(self):
-        for count in range(1, 13):
-            with self.subTest(count):
-                result = captured([sys.executable, "-c", PROGRAM, str(count)], timeout=30)
-                self.assertEqual((result.stdout, result.stderr), ("ended\n", ""))
+        for runs in (BY_SEEDS, BY_DECISIONS):
+            program = INTERRUPTS.replace("    RUNS", runs)
+            for count in range(1, 13):
+                with self.subTest(count, runs=runs):
+                    result = captured([sys.executable, "-c", program, str(count)], timeout=30)
+                    self.assertEqual((result.stdout, result.stderr), ("ended\n", ""))
