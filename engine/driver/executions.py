@@ -212,6 +212,7 @@ class Execution:
         self.events = trace.events
         self.happened = []  # of each event: the bits of those that it surely came after
         self.names, counts, self._first = [], {}, {}
+        self._updates = {}  # by the word and what they take
         for i, event in enumerate(self.events):
             number = counts[event.name] = counts.get(event.name, -1) + 1
             self.names.append((*event.name, number))
@@ -219,6 +220,8 @@ class Execution:
             if event.kind in "LU" and trace.sources[i] is not None:
                 bits |= 1 << trace.sources[i]
             self.happened.append(closed(bits, self.happened))
+            if event.kind == "U":
+                self._updates.setdefault((event.word, trace.sources[i]), []).append(i)
             if event.word is not None and event.word not in self._first:
                 self._first[event.word] = self._left_by_earlier(event.word)
         self._stores = sum(1 << i for i, event in enumerate(self.events) if event.kind == "S")
@@ -476,9 +479,8 @@ class Execution:
     def _updates_of(self, source, i):
         """The updates, without event i, that take `source`: none of them can if i writes just after it."""
         event = self.events[i]
-        for k in self.trace.coherence[event.word]:
-            takes_it = self.events[k].kind == "U" and self.trace.sources[k] == source
-            if takes_it and k != i and morally_strong(self.events[k], event):
+        for k in self._updates.get((event.word, source), ()):
+            if k != i and morally_strong(self.events[k], event):
                 yield k
 
     def _bits_of_changed(self, bits, i, source, kind):
