@@ -71,9 +71,7 @@ class DecidedRuns:
         self._program, self._options = program, options
         self._count = 0
         self._programs = RunningPrograms()
-        self._asked = (
-            queue.SimpleQueue()
-        )  # of each run where the answer goes, and what _run() takes
+        self._asked = queue.SimpleQueue()  # where each answer goes, and what _run() takes
         self._ahead = {}  # of runs that were begun before they were asked for: the answer, by the decisions
         self._threads = [
             threading.Thread(target=self._work, args=(tempfile.mkdtemp(dir=folder),), daemon=True)
