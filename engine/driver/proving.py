@@ -42,8 +42,8 @@ class Exploration:
 
     def __init__(self):
         self.executions = set()  # the graphs of complete ones, as bits
-        self.shapes = ()
-        self.cooperative = ()  # of each launch
+        self.launches = ()  # of the last run, each with its shape and whether all blocks start together
+        self.kinds = {}  # of launches of any run: the keys
         self.waits = {}  # {a launch in which blocks wait and need not all start: the number of its blocks}
         self.stuck = ()  # the blocks that wait for ever in the run that failed
         self.hang = ""  # who waits for whom, if that is why it failed
@@ -141,7 +141,8 @@ class Exploration:
                 self._wait_for(prefix.others(kind))
                 if not execution.is_consistent():
                     return
-        self.shapes, self.cooperative = trace.shapes, trace.cooperative
+        self.launches = tuple(zip(trace.shapes, trace.cooperative))
+        self.kinds.update(dict.fromkeys(self.launches))
         graph = execution.graph()
         is_complete = trace.refused is None
         findings = done.report["findings"] if done.report else []
@@ -269,11 +270,11 @@ def _explore_all(exploration, runs, limit, deadline):
         exploration.unfinished += " before it was known whether it ends if not all blocks start"
 
 
-def shape_in_words(shapes):
+def shape_in_words(kinds):
     """How large the launches are."""
     words = [
         f"{counted(blocks, 'block')} of {counted(threads, 'thread')}"
-        for blocks, threads in dict.fromkeys(shapes)
+        for blocks, threads in dict.fromkeys(shape for shape, _ in kinds)
     ]
     return ", then ".join(words)
 
@@ -294,8 +295,8 @@ def say_explored(explored):
         result = f"one result: {shown}"
     else:
         result = f"{len(explored.results)} different outputs"
-    ends = end_in_words(explored.shapes, explored.cooperative)
-    what = f"{executions} of {shape_in_words(explored.shapes)}; no race, no fault; {ends}; {result}"
+    ends = end_in_words(explored.kinds)
+    what = f"{executions} of {shape_in_words(explored.kinds)}; no race, no fault; {ends}; {result}"
     bounds = "this grid, these inputs"
     waits = "no round of a waiting loop that leaves its thread as it was"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"

@@ -29,7 +29,7 @@ def first_hang(explored, explore_with):
     """
     if explored.executions and not any(explored.executions):
         return None  # it has no strong access at which a thread could wait
-    for launch, ((blocks, _), together) in enumerate(zip(explored.shapes, explored.cooperative), 1):
+    for launch, ((blocks, _), together) in enumerate(explored.launches, 1):
         if together or blocks == 1:
             continue
         for started in itertools.combinations(range(blocks), blocks - 1):
@@ -68,7 +68,7 @@ def hang_in_words(part, launch, blocks, started):
     if not part.stuck:
         return ""
     others = [each for each in range(blocks) if each not in started]
-    where = f"in launch {launch} " if len(part.shapes) > 1 else ""
+    where = f"in launch {launch} " if len(part.launches) > 1 else ""
     verb = "waits" if len(part.stuck) == 1 else "wait"
     # With any one of the others it has ended: larger sets come first.
     whom = _named(others) if len(others) == 1 else f"one of {_named(others)}"
@@ -80,9 +80,9 @@ def _named(blocks):
     return f"blocks {', '.join(words[:-1])} and {words[-1]}" if words[1:] else f"block {words[0]}"
 
 
-def end_in_words(shapes, cooperative):
+def end_in_words(launches):
     """What has been shown of the launches' end."""
-    kinds = {together for (blocks, _), together in zip(shapes, cooperative) if blocks > 1}
+    kinds = {together for (blocks, _), together in launches if blocks > 1}
     if kinds == {False}:
         return "it ends even if not all blocks start together"
     if kinds == {True}:

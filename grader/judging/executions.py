@@ -50,6 +50,6 @@ def all_executions(run_once):
         return None
     failed = [exploration.failed[0]] if exploration.failed else []
     is_proved = not (failed or exploration.unfinished or exploration.has_weak_writes)
-    words = f"proved for {shape_in_words(exploration.shapes)}" if is_proved else ""
+    words = f"proved for {shape_in_words(exploration.kinds)}" if is_proved else ""
     made = [results[printed] for printed in exploration.results]
     return Executions(len(exploration.executions), failed, made, words)

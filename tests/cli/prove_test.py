@@ -378,6 +378,9 @@ class Prove(unittest.TestCase):
                 result = self.prove(blocks=3)
                 self.proves(result, f"{count} executions of ")
                 self.assertIn(f"; {results} different outputs\n", result.stdout)
+        self.assertIn(" of 3 blocks of 2 threads, then ", result.stdout)
+        for blocks in ("1 block", "2 blocks"):
+            self.assertIn(f", then {blocks} of 2 threads", result.stdout)
 
     def test_a_race_of_a_later_launch_is_found_after_each_state(self):
         self.write(
