@@ -24,6 +24,7 @@ NOT_SOURCES = (".git", ".venv")
 LISTS_OF_INPUTS = (".d", "inputs.json")
 # What these commands of git tell, of commits and of whether a file has changed, decides no test.
 WITHOUT_CONTENT = ("check-attr", "log", "rev-parse", "status")
+MADE_FOLDER = "--dir"  # bubblewrap's: in the sandbox it is made, and nothing of ours is in it
 OPTIONS_OF_INCLUDE = re.compile(r"-(?:I|isystem=?)(.*)", re.S)
 
 
@@ -71,7 +72,9 @@ class Recorder:
         is_python = is_python_program(os.path.join(folder, shutil.which(words[0]) or words[0]))
         names_headers = any(word in ("-MD", "-MMD") for word in words)
         is_include = False
-        for word in words:
+        for before, word in zip(["", *words], words):
+            if before == MADE_FOLDER and os.path.basename(words[0]) == "bwrap":
+                continue
             option = OPTIONS_OF_INCLUDE.fullmatch(word)
             if option and not option[1]:  # the folder is the next word
                 is_include = True

@@ -310,6 +310,7 @@ subprocess.run(["true", "given.txt"], check=True)
 subprocess.run(["true", "-Iinclude", "-isystem", "system", "-c", "x"], check=True)
 subprocess.run(["true", "-Iknown", "-MD", "-c", "x"], check=True)
 subprocess.run(["true", "whole"], check=True)
+subprocess.run(["./bwrap", "--ro-bind", "bound", "bound", "--dir", "made"], check=True)
 subprocess.run(["git", "init", "--quiet"], cwd="known", check=True)
 subprocess.run(["git", "ls-files"], cwd="known", check=True)
 subprocess.run(["git", "-C", "known", "status", "--porcelain"], check=True)
@@ -323,8 +324,9 @@ pathlib.Path("/etc/passwd").read_text()
 class Recording(unittest.TestCase):
     def setUp(self):
         self.root = temporary_folder(self).resolve()
-        for folder in ("docs", "include", "system", "known", "whole", "build"):
+        for folder in "docs include system known whole bound made build".split():
             (self.root / folder).mkdir()
+        (self.root / "bwrap").symlink_to(shutil.which("true"))
         texts = {
             "reader.py": READER,
             "child.py": "open('of_child.txt').close()\n",
@@ -362,6 +364,7 @@ class Recording(unittest.TestCase):
             "headers\tinclude",
             "headers\tsystem",
             "tree\twhole",
+            "tree\tbound",
             "names\tknown",
             "tree\tknown",
         }
