@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """One exercise, named by EXERCISE: its starter fails as it must, its solution is right and free of
-races, and each of its wrong solutions is rejected by what it names."""
+races, so are solutions in other styles, and each of its wrong solutions is rejected by what it names."""
 
 import os
 import pathlib
@@ -8,6 +8,9 @@ import re
 import tempfile
 import unittest
 from typing import NamedTuple
+from unittest import mock
+
+from other_right_solutions import STYLES
 
 from engine.driver.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import KINDS, all_exercises, chosen_exercise
@@ -34,7 +37,8 @@ from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise(os.environ["EXERCISE"])
 EXERCISE_BUILD = ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD))
-# What the results reject need not be compiled for the race checker.
+# What the results reject need not be compiled for the race checker, unless it is one of OWN: only so is
+# it said whether a grade would refuse the file.
 RESULTS_ALONE = EXERCISE_BUILD._replace(
     settings={**EXERCISE_BUILD.settings, "racecheck_libraries": ""}
 )
@@ -42,6 +46,7 @@ IS_BRIEF = (
     os.environ.get("LAB_BRIEF_TESTS") == "1"
 )  # other compilers see starter and solution alone
 SCHEDULES = 20 if IS_BRIEF else 100
+OWN = ("starter", "solution")
 LEAST_MUTANTS = 5
 SECRET_SIZES = 6
 COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
@@ -68,7 +73,8 @@ class OwnFilesTest(unittest.TestCase):
             folder.mkdir()
             file = folder / EXERCISE.file_name
             file.write_text(trial.text, encoding="utf-8")
-            build = RESULTS_ALONE if trial.part in ("results", "compiling") else EXERCISE_BUILD
+            is_seen = trial.name in OWN or trial.part not in ("results", "compiling")
+            build = EXERCISE_BUILD if is_seen else RESULTS_ALONE
             build = build._replace(files=folder)
             self.tries[trial.name] = Tried(build, file, check(build, EXERCISE, file))
         return self.tries[trial.name]
@@ -97,7 +103,7 @@ class OwnFilesTest(unittest.TestCase):
         self.on_cpu()
         judged = 0
         for trial in trials_of(EXERCISE):
-            is_own = trial.name in ("starter", "solution")
+            is_own = trial.name in OWN
             needed = (trial.part or "").split(OR)[-1]
             if not EXERCISE_BUILD.can_observe and needed in ("races", "limits"):
                 continue  # nothing here sees them
@@ -110,7 +116,7 @@ class OwnFilesTest(unittest.TestCase):
                 else:
                     self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
                 if is_own:
-                    self.assertEqual(verdict.warnings, ())
+                    self.assertEqual((verdict.warnings, verdict.refusals), ((), ()))
                 if trial.name == "solution" and EXERCISE_BUILD.can_observe:
                     small = any(case.every_execution for case in cases_of(EXERCISE))
                     self.assertEqual(verdict.proved_for.startswith("proved for "), small)
@@ -144,6 +150,23 @@ class OwnFilesTest(unittest.TestCase):
                         self.assertIn(NOT_KEPT, lines, secret.case.name)
                     else:
                         self.assertEqual(lines, [], secret.case.name)
+
+    def test_right_solutions_in_other_styles_are_solved(self):
+        self.on_cpu()
+        if not EXERCISE_BUILD.can_observe or IS_BRIEF:
+            self.skipTest("this build has no race checker, or is about other things")
+        self.assertLessEqual({number for number, *_ in STYLES}, {e.number for e in all_exercises()})
+        for number, style, changes in STYLES:
+            if number != EXERCISE.number:
+                continue
+            with self.subTest(style=style):
+                text = solution(EXERCISE)
+                for ours, theirs in changes:
+                    self.assertEqual(text.count(ours), 1, ours)
+                    text = text.replace(ours, theirs)
+                with mock.patch("grader.judging.check.ExerciseCases", as_in_a_grade):
+                    verdict = verdict_on(EXERCISE_BUILD, EXERCISE, text)
+                self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
 
 
 class FactsTest(unittest.TestCase):
@@ -237,6 +260,11 @@ class FactsTest(unittest.TestCase):
         self.assertGreaterEqual(len(mutants), LEAST_MUTANTS)
         rejected_by = {mutant.rejected_by for mutant in mutants}
         self.assertLessEqual(set(EXERCISE.parts), rejected_by)
+
+
+def as_in_a_grade(exercise, cases):
+    """ExerciseCases with a size that only a grade counts, for a check."""
+    return ExerciseCases(exercise, cases, secret=secret_case(exercise, "other solutions"))
 
 
 def _numbers(cases):

@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Right solutions in other styles than ours: a limit refuses what is wrong, and nothing else."""
 
-import unittest
-from unittest import mock
-
-from engine.driver.build_folder import BuildFolder, settings_of
-from grader.exercises.catalogue import chosen_exercise
-from grader.judging.judge import ExerciseCases
-from grader.judging.programs import ExerciseBuild
-from grader.judging.results import secret_case
-from lab_tool.authoring.trials import solution, verdict_on
-from this_build import BUILD
-
 # (exercise, in which style, [(a piece of our solution, what stands there instead)])
 STYLES = [
     (
@@ -327,25 +316,3 @@ STYLES = [
         ],
     ),
 ]
-
-
-def as_in_a_grade(exercise, cases):
-    """ExerciseCases with a size that only a grade counts, for a check."""
-    return ExerciseCases(exercise, cases, secret=secret_case(exercise, "other solutions"))
-
-
-class OtherRightSolutionsTest(unittest.TestCase):
-    def test_they_are_solved(self):
-        build = ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD))
-        if not build.can_observe:
-            self.skipTest("this build has no race checker")
-        for number, style, changes in STYLES:
-            with self.subTest(number, style=style):
-                exercise = chosen_exercise(number)
-                text = solution(exercise)
-                for ours, theirs in changes:
-                    self.assertEqual(text.count(ours), 1, ours)
-                    text = text.replace(ours, theirs)
-                with mock.patch("grader.judging.check.ExerciseCases", as_in_a_grade):
-                    verdict = verdict_on(build, exercise, text)
-                self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
