@@ -30,8 +30,8 @@ from grader.submissions import grading_run
 from lab_runs import interrupt_alone, started
 from lab_tool.authoring.trials import trials_of
 from lab_tool.command_line import main
+from lab_tool.grading.class_grading import due_time
 from lab_tool.paths import ROOT
-from lab_tool.verbs.grade import due_time
 from test_setup import captured
 from this_build import BUILD
 
@@ -56,7 +56,7 @@ class GradeTest(GradedClass):
                 self.assertEqual(code, 2, text)
                 self.assertIn(f"{says}, which every submission may read", text)
         self.assertFalse(output.exists())
-        with mock.patch("lab_tool.verbs.grade.ROOT", pathlib.Path("/usr/src/app")):
+        with mock.patch("lab_tool.grading.class_grading.ROOT", pathlib.Path("/usr/src/app")):
             code, text = grade(self.place, self.folder / "grades")
         self.assertEqual(code, 2, text)
         self.assertIn("the course /usr/src/app is below /usr, which every submission", text)

@@ -23,7 +23,7 @@ from grader.judging.speed_points import (
     times_in,
 )
 from grader.reports.leaderboard import ranked, write_leaderboard
-from lab_tool.verbs.grade import with_points_for_speed
+from lab_tool.grading.class_grading import with_points_for_speed
 
 RULE = {"points": 4, "all_up_to": 1.1, "none_from": 2}
 # Nanoseconds of the solution of 01.1 next to itself, in turn: 5,000 elements on the CPU backend, on two cores
