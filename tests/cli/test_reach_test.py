@@ -11,6 +11,7 @@ from unittest import mock
 
 from engine.driver.build_folder import introspection
 from engine.driver.errors import CommandError
+from grader.exercises.catalogue import all_exercises
 from lab_tool.testing import quick_gate
 from lab_tool.testing.changed_files import (
     Changes,
@@ -412,6 +413,19 @@ class OfThisBuild(unittest.TestCase):
         self.assertIn("engine/driver/errors.py", own)
         # Not named whole, since a name in a string counts.
         self.assertNotIn("/".join(["lab_tool", "authoring", "new_chapter.py"]), own)
+
+    def test_each_file_of_an_exercise_reaches_the_test_that_judges_it(self):
+        if self.files is None:
+            self.skipTest("this is no git checkout")
+        reach = Reach(BUILD, NINJA, introspection(BUILD, "tests"), self.files)
+        for exercise in all_exercises():
+            folder = exercise.folder.relative_to(ROOT).as_posix()
+            files = [path for path in self.files if path.startswith(f"{folder}/")]
+            self.assertGreater(len(files), 9)
+            for path in files:
+                for changes in (Changes("HEAD", {path}, set()), Changes("HEAD", set(), {path})):
+                    names = [test["name"] for test in reach.reached_by(changes).tests]
+                    self.assertIn(f"exercise_{exercise.name}", names, path)
 
     def test_every_test_has_one_suite_and_known_marks(self):
         suites = {suite.name for suite in all_suites()}
