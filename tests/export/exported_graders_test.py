@@ -2,8 +2,10 @@
 """The exported graders, each in the folders that its system makes, with submissions of students.
 
 The course is built once, by what Gradescope runs when it makes its image; the others then use that copy.
+It stays in the build folder, so that the next run builds what has changed in the export since.
 """
 
+import filecmp
 import json
 import os
 import pathlib
@@ -28,6 +30,8 @@ IDENTITY = {
     "RELEASE_URL": "https://example.org/release",
 }
 FULL = sum(EXERCISE.points.values())
+KEPT = BUILD / "exported_graders"
+BUILT = "build-cpu"
 
 
 def run(*command, folder, **variables):
@@ -40,6 +44,21 @@ def run(*command, folder, **variables):
         check=False,
         timeout=1700,
     )
+
+
+def replace_sources(copy, exported):
+    """Makes the files in `copy` those of `exported`, but for what is built there. One that is the same
+    keeps its time, and what was built of it is up to date."""
+    for path in sorted(copy.rglob("*"), reverse=True):
+        inner = path.relative_to(copy)
+        if BUILT not in inner.parts and not (exported / inner).exists():
+            path.rmdir() if path.is_dir() else path.unlink()
+    for path in exported.rglob("*"):
+        own = copy / path.relative_to(exported)
+        if path.is_dir():
+            own.mkdir(parents=True, exist_ok=True)
+        elif not own.exists() or not filecmp.cmp(path, own, shallow=False):
+            shutil.copy(path, own)
 
 
 def wrong():
@@ -55,9 +74,9 @@ class ExportedGraders(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(holder.cleanup)
         cls.folder = pathlib.Path(holder.name)
-        cls.root = cls.folder / "autograder"
+        cls.root = KEPT / "autograder"
         for name in ("source", "submission", "results"):
-            (cls.root / name).mkdir(parents=True)
+            (cls.root / name).mkdir(parents=True, exist_ok=True)
         for system in ("gradescope", "classroom50", "autolab"):
             words = ["--exercises", EXERCISE.number, "--for", system, "--build", BUILD]
             made = run(
@@ -65,7 +84,8 @@ class ExportedGraders(unittest.TestCase):
             )
             assert made.returncode == 0, made.stderr
         with zipfile.ZipFile(cls.folder / "gradescope/autograder.zip") as archive:
-            archive.extractall(cls.root / "source")
+            archive.extractall(cls.folder / "source")
+        replace_sources(cls.root / "source", cls.folder / "source")
         made = run("bash", cls.root / "source/setup.sh", folder="/", AUTOGRADER_ROOT=str(cls.root))
         assert made.returncode == 0, made.stdout + made.stderr
         shutil.copyfile(cls.root / "source/run_autograder", cls.root / "run_autograder")
@@ -131,7 +151,8 @@ class ExportedGraders(unittest.TestCase):
         self.assertIn("| 01.1 saxpy: ", done.stdout)
 
     def test_a_student_can_check_in_the_repository(self):
-        copy = self.folder / "gradescope/students"
+        copy = KEPT / "students"
+        replace_sources(copy, self.folder / "gradescope/students")
         lab = [sys.executable, copy / "lab"]
         made = run(*lab, "setup", "--backend", "cpu", "--no-build", folder=copy)
         self.assertEqual(made.returncode, 0, made.stderr)
