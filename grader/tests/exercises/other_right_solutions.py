@@ -262,6 +262,19 @@ STYLES = [
         ],
     ),
     (
+        "04.2",
+        "the last block looks at the bins by atomic loads",
+        [
+            (
+                "if (bins[bin] > bins[best]) best = bin;",
+                "if (cuda::atomic_ref<unsigned, cuda::thread_scope_device>(bins[bin])\n"
+                "              .load(cuda::memory_order_relaxed) >\n"
+                "          cuda::atomic_ref<unsigned, cuda::thread_scope_device>(bins[best])\n"
+                "              .load(cuda::memory_order_relaxed)) {\n        best = bin;\n      }",
+            ),
+        ],
+    ),
+    (
         "04.3",
         "one thread chooses among the blocks' candidates",
         [
