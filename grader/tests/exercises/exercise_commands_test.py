@@ -16,7 +16,7 @@ from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution
 from lab_tool.command_line import LAB
 from test_setup import temporary_folder
-from this_build import BUILD
+from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
 SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
@@ -208,6 +208,14 @@ class ExerciseCommandsTest(unittest.TestCase):
         numbers = [each.number for each in all_exercises()]
         self.assertEqual(len(numbers), 28)
         self.assertEqual(numbers, sorted(set(numbers)))
+
+    def test_a_sample_takes_the_place_of_the_exercise_of_its_number(self):
+        samples = ROOT / "grader/tests/samples"
+        with mock.patch.dict(os.environ, LAB_SAMPLE_EXERCISES=str(samples)):
+            found = all_exercises()
+        self.assertEqual([each.number for each in found], [each.number for each in all_exercises()])
+        replaced = [each.number for each in found if samples in each.folder.parents]
+        self.assertEqual(replaced, [EXERCISE.number])
 
     def test_learn_without_a_terminal_says_what_to_do(self):
         result = self.lab("learn")
