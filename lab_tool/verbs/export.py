@@ -13,7 +13,6 @@ from grader.exercises.catalogue import chosen_exercises
 from grader.exercises.work_folder import has_solution
 from lab_tool.export.graders import GRADERS
 from lab_tool.export.repository import repository_files
-from lab_tool.export.solution_work import recorded_files
 from lab_tool.export.writing import new_folder, write_folder
 from lab_tool.options import add_build
 
@@ -69,7 +68,12 @@ def act(arguments):
     if not all(map(has_solution, exercises)):
         raise CommandError("this copy of the course has no solutions to export from.", WRONG_USE)
     folder = new_folder(arguments.folder)
-    recorded = recorded_files(arguments, exercises) if system in GRADERS else {}
+    recorded = {}
+    if system in GRADERS:
+        # Not above: the help of all verbs would import the sandbox and the runs in it.
+        from lab_tool.export.solution_work import recorded_files
+
+        recorded = recorded_files(arguments, exercises)
     files = repository_files(exercises, arguments.title or TITLE, arguments.due, arguments.hints)
     students = folder if system == "plain" else folder / "students"
     grader = GRADERS[system](exercises, recorded) if system in GRADERS else {}

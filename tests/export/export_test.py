@@ -21,8 +21,8 @@ from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
 from lab_runs import lab
+from lab_tool.export import solution_work
 from lab_tool.export.writing import write_folder
-from lab_tool.verbs import export as export_verb
 from lab_tool.verbs.export import VERB
 from lab_tool.verbs.grade import VERB as GRADE
 from this_build import BUILD, ROOT
@@ -378,7 +378,7 @@ class ExportTest(unittest.TestCase):
             with (
                 self.subTest(full),
                 mock.patch.object(pathlib.Path, "write_bytes", write),
-                mock.patch.object(export_verb, "recorded_files", lambda *_: {}),
+                mock.patch.object(solution_work, "recorded_files", lambda *_: {}),
                 self.assertRaisesRegex(CommandError, "nothing is left of the export"),
             ):
                 VERB.act(parse("export", VERB, [str(folder), *words], None))
