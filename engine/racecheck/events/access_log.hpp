@@ -120,10 +120,15 @@ class checker_works {
   const bool worked_;
 };
 
+// Between the two halves of an atomic: the kernel's own code may be there, and look at a variable,
+// but no other thread.
+inline constinit bool is_in_atomic = false;
+
 // The same where clocks may change: all that threads did before is checked first.
 class checker_synchronizes : public checker_works {
  public:
   checker_synchronizes() {
+    is_in_atomic = false;
     time_of_program.check();
     plain_accesses.flush();
   }

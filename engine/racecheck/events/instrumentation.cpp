@@ -29,7 +29,8 @@ constexpr unsigned accesses_between_turns = 1u << 14;
 __thread unsigned accesses_until_turn = accesses_between_turns;
 
 void let_others_run() {
-  accesses_until_turn = accesses_between_turns;
+  accesses_until_turn = racecheck::is_in_atomic ? 1 : accesses_between_turns;
+  if (racecheck::is_in_atomic) return;
   cpu_backend::scheduled::give_turn_back();
 }
 

@@ -121,10 +121,12 @@ void atomic_begins(const void* address, std::size_t bytes) {
     plain_accesses.flush();  // they come before it, also for who asks what was written plainly
     scheduled::strong_access_begins(address, bytes);
   }
-  if (!racecheck::weak_memory::active) return;
-  const checker_works now;
-  racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),
-                                                       bytes);
+  if (racecheck::weak_memory::active) {
+    const checker_works now;
+    racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),
+                                                         bytes);
+  }
+  racecheck::is_in_atomic = true;
 }
 void atomic_done(const atomic_operation& operation) {
   const checker_synchronizes now;
