@@ -32,7 +32,7 @@ void run_program(unsigned blocks, int seeds) {
   std::set<std::vector<int>> outcomes;
   for (int seed = 0; seed < seeds; ++seed) {
     cpu_backend::scheduled::set_seed(static_cast<std::uint64_t>(seed));
-    racecheck::checker::instance().weak().draw_values(static_cast<std::uint64_t>(seed));
+    racecheck::checker::instance().draw_values(static_cast<std::uint64_t>(seed));
     program.run();
     outcomes.insert(program.outcome());
   }

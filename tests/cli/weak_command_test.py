@@ -113,6 +113,26 @@ int main() {
 """
 
 
+# Two blocks raise their flags and look at the other one's. If neither has seen it, both count.
+FLAGS = """#include <cuda/atomic>
+#include <cstdio>
+__global__ void look(int* words) {
+  cuda::atomic_ref<int, cuda::thread_scope_device> own(words[blockIdx.x]), other(words[1 - blockIdx.x]);
+  own.store(1, cuda::memory_order_relaxed);
+  cuda::atomic_thread_fence(cuda::memory_order_ORDER, cuda::thread_scope_device);
+  if (other.load(cuda::memory_order_relaxed) == 0) atomicAdd(&words[2], 1);
+}
+int main() {
+  int* words;
+  cudaMallocManaged(&words, 3 * sizeof(int));
+  words[0] = words[1] = words[2] = 0;
+  look<<<2, 1>>>(words);
+  if (cudaDeviceSynchronize() != cudaSuccess) return 1;
+  std::printf("%d\\n", words[2]);
+}
+"""
+
+
 @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
 class WeakRun(unittest.TestCase):
     def setUp(self):
@@ -141,6 +161,22 @@ class WeakRun(unittest.TestCase):
         result = self.run_lab("--weak", self.message("__threadfence()"))
         self.assertEqual((result.returncode, result.stdout), (0, "17\n"), result.stderr)
         self.assertIn("\nweak: no read got an old value\n", "\n" + result.stderr)
+
+    def test_an_atomic_load_gets_an_older_value(self):
+        file = self.file(FLAGS.replace("ORDER", "acq_rel"))
+        result = self.run_lab("--weak", file)
+        self.assertEqual((result.returncode, result.stdout), (0, "2\n"), result.stderr)
+        self.assertIn(
+            "\nweak: 1 atomic or volatile load got an older value, as it may\n"
+            "weak: no read got an old value\n",
+            "\n" + result.stderr,
+        )
+
+    def test_two_sequentially_consistent_fences_have_one_order(self):
+        file = self.file(FLAGS.replace("ORDER", "seq_cst"))
+        for seed in ((), *(("--seed", str(seed)) for seed in range(8))):
+            result = self.run_lab("--weak", *seed, file)
+            self.assertIn(result.stdout, ("0\n", "1\n"), (seed, result.stderr))
 
     def test_explain(self):
         result = self.run_lab("--weak", "--explain", self.message("__threadfence_block()"))

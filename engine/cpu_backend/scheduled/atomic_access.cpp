@@ -79,8 +79,8 @@ bool replace_word(void* address, std::uint64_t expected, std::uint64_t desired) 
 
 }  // namespace
 
-std::uint64_t read_memory(const void* address, unsigned bytes) {
-  if (this_multiprocessor) observer::atomic_begins(address, bytes);
+std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind) {
+  if (this_multiprocessor) observer::atomic_begins(address, bytes, kind);
   switch (bytes) {
     case 1:
       return __atomic_load_n(static_cast<const std::uint8_t*>(address), __ATOMIC_SEQ_CST);

@@ -38,6 +38,10 @@ class counting_consumer final : public event_consumer {
   void grid_barrier_passes(thread_state& by) override { next_.grid_barrier_passes(by); }
   void fenced(thread_state& by, scope within, bool sequentially_consistent,
               place_number place) override;
+  void atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
+                     cpu_backend::observer::access kind) override {
+    next_.atomic_begins(by, address, bytes, kind);
+  }
   void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
                    place_number place) override;
   void old_value_is_unused(thread_state& by) override { next_.old_value_is_unused(by); }

@@ -18,6 +18,7 @@
 #include "racecheck/events/time_limit.hpp"
 #include "racecheck/memory/shadow.hpp"
 #include "racecheck/order/thread_state.hpp"
+#include "racecheck/weak/older_loads.hpp"
 #include "racecheck/weak/weak_memory.hpp"
 
 namespace racecheck {
@@ -98,6 +99,7 @@ extern constinit access_log plain_accesses;
 // Before anybody but the access that comes just now looks at memory.
 inline void put_newest_values_back() {
   if (weak_memory::active) weak_memory::active->put_back();
+  if (older_loads::active) older_loads::active->put_back();
 }
 
 // While the checker itself works, what it does to memory is not the thread's doing.

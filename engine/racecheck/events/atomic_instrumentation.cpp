@@ -19,8 +19,10 @@ namespace {
 // The compiler's numbers of the memory orders.
 enum order { relaxed, consume, acquire, release, acq_rel, seq_cst };
 
+// They all read the newest value, loads too: their fence is only told of in done().
 void begins(const volatile void* address, std::size_t bytes) {
-  cpu_backend::observer::atomic_begins(const_cast<const void*>(address), bytes);
+  cpu_backend::observer::atomic_begins(const_cast<const void*>(address), bytes,
+                                       atomic_access_kind::update);
 }
 
 void done(const volatile void* address, unsigned bytes, atomic_access_kind kind, int with,

@@ -86,7 +86,8 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   // write meanwhile is what it gets.
   constexpr bool changed_memory = false;
   cpu_backend::scheduled::accessed(changed_memory, from);
-  cpu_backend::observer::atomic_begins(address, bytes);
+  // Which value it gets is chosen last of all, since the program reads only after this call.
+  cpu_backend::observer::atomic_begins(address, bytes, cpu_backend::observer::access::update);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), false);
@@ -96,7 +97,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;
   if (!running_thread) return racecheck::on_host_access(address, writes);
-  cpu_backend::observer::atomic_begins(address, bytes);
+  cpu_backend::observer::atomic_begins(address, bytes, cpu_backend::observer::access::store);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
                              site_of(from), true);

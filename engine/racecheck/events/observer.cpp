@@ -115,16 +115,15 @@ void fenced(const fence& done) {
   consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
                     racecheck::place_of(done.called_from));
 }
-void atomic_begins(const void* address, std::size_t bytes) {
+void atomic_begins(const void* address, std::size_t bytes, access kind) {
   if (!running_thread) return;
   if (scheduled::runs_by_decisions()) {
     plain_accesses.flush();  // they come before it, also for who asks what was written plainly
     scheduled::strong_access_begins(address, bytes);
   }
-  if (racecheck::weak_memory::active) {
-    const checker_works now;
-    racecheck::weak_memory::active->strong_access_begins(static_cast<const std::byte*>(address),
-                                                         bytes);
+  if (racecheck::older_loads::active) {
+    const checker_synchronizes now;  // Plain writes of the word come first.
+    consumer().atomic_begins(now.thread(), static_cast<const std::byte*>(address), bytes, kind);
   }
   racecheck::is_in_atomic = true;
 }

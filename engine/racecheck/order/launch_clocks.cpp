@@ -25,6 +25,16 @@ bool launch_clocks::begin_launch() {
   return starts_over;
 }
 
+void launch_clocks::keep_earlier_messages() {
+  if (!actual_.orders_sc_fences()) {
+    orders_of_fences_ = 2;
+    actual_ = synchronization(without_repairs_);
+    actual_.order_sc_fences();
+  }
+  actual_.keep_earlier_messages();
+  assumed_.keep_earlier_messages();
+}
+
 void launch_clocks::note(const block_state& block, const noted& what) {
   if (actual_.last_epoch() - actual_.launch_start() >= most_epochs_of_launch - 1) [[unlikely]] {
     std::fputs("racecheck: one launch has more than 2^31 barriers, fences and atomics\n", stderr);
@@ -66,14 +76,15 @@ void launch_clocks::fence(block_state& block, thread_state& by, scope within,
 }
 
 void launch_clocks::strong_read(block_state& block, thread_state& by, const message& at,
-                                scope within, bool acquires, bool updates) {
+                                scope within, bool acquires, bool updates, unsigned older) {
   note(block, {.what = kind::strong_read,
                .at_block_scope = within == scope::block,
                .acquires = acquires,
                .updates = updates,
+               .older = older,
                .rank = by.name.rank,
                .with = at.location});
-  actual_.strong_read(block, by, at, within, acquires, updates);
+  actual_.strong_read(block, by, at, within, acquires, updates, older);
 }
 
 void launch_clocks::strong_write(block_state& block, thread_state& by, message& at, scope within,
@@ -159,7 +170,7 @@ void launch_clocks::happen(const noted& what) {
       assumed_.fence(block, by, within, what.sequentially_consistent);
       break;
     case kind::strong_read:
-      assumed_.strong_read(block, by, memory(), within, what.acquires, what.updates);
+      assumed_.strong_read(block, by, memory(), within, what.acquires, what.updates, what.older);
       break;
     case kind::strong_write:
       assumed_.strong_write(block, by, memory(), within, what.releases, what.updates);

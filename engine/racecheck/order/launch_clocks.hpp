@@ -4,6 +4,7 @@
 // happens again under all assumptions, from the launch's begin or from the race before.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <unordered_map>
@@ -19,6 +20,8 @@ class launch_clocks {
   bool begin_launch();
   // See synchronization.
   void order_sc_fences(bool exactly = false) { actual_.order_sc_fences(exactly); }
+  // From here on strong reads may be of earlier writes. Which ones is asked of has_seen().
+  void keep_earlier_messages();
   // In this launch from here on: an atomic has read from a write that is not the last one.
   void stop_noting() { has_too_many_ = true; }
   // From here on nothing is noted, and no assumption is known.
@@ -31,7 +34,7 @@ class launch_clocks {
   // As those of synchronization.
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
   void strong_read(block_state& block, thread_state& by, const message& at, scope within,
-                   bool acquires, bool updates);
+                   bool acquires, bool updates, unsigned older = 0);
   void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
                     bool updates);
   void weak_write(const block_state& block, const thread_state& by, message& at);
@@ -43,6 +46,16 @@ class launch_clocks {
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
     return actual_.before(block, by, thread, at);
+  }
+  // Whether `by` can get nothing older than this write, which `thread` made in epoch `at`: what it
+  // does now is after the write, or after a strong read of it. Here the fences have the order in
+  // which they are executed, whatever before() takes for known: what is read must be possible in
+  // some order of them, and this is the one that is known.
+  bool has_seen(const block_state& block, const thread_state& by, thread_name thread, epoch at,
+                const observation& write) const {
+    const unsigned ordered = orders_of_fences_ - 1;
+    return actual_.before(block, by, thread, at, ordered) ||
+           actual_.current(block, by, ordered).happened_before.observed.get().has_observed(write);
   }
   const knowledge& actual_knowledge(const block_state& block, const thread_state& by) const {
     return actual_.current(block, by, 0);
@@ -86,6 +99,7 @@ class launch_clocks {
     bool releases : 1 = false;
     bool updates : 1 = false;
     bool sequentially_consistent : 1 = false;
+    std::uint32_t older : 4 = 0;
     std::uint32_t rank : rank_bits + 1 =
         0;  // of a warp the first one's; of a block all its threads
     // A block's number; where an atomic was; a warp's lanes; of a barrier the number of `arrived_`,
@@ -93,6 +107,7 @@ class launch_clocks {
     std::uint32_t with = 0;
   };
   static_assert(sizeof(noted) == 8);
+  static_assert(synchronization::most_earlier < 1u << 4);
   static constexpr std::uint32_t all_threads = ~0u;
   // Threads that contend for a lock try again and again; to do all of that under all
   // assumptions would take minutes. Barriers of the block cost next to nothing but room.
@@ -104,7 +119,10 @@ class launch_clocks {
   void catch_up();
   void happen(const noted& what);
 
-  synchronization actual_{std::span(assumed_repairs).first(1)};
+  // As the program stands: once, or once more with the fences in the order of their execution.
+  static constexpr std::array<assumptions, 2> without_repairs_{};
+  unsigned orders_of_fences_ = 1;
+  synchronization actual_{std::span(without_repairs_).first(1)};
   synchronization assumed_{std::span(assumed_repairs).subspan(1)};
   std::deque<noted> noted_;
   std::uint32_t noted_block_ = 0;

@@ -56,6 +56,7 @@ void synchronization::begin_launch(epoch start) {
   for (std::vector<knowledge>& each : at_grid_barrier_)
     std::fill(each.begin(), each.end(), knowledge{});
   barriers_.clear();
+  earlier_.clear();
   at_sc_fences_ = {};
   at_sc_fences_of_block_.clear();
 }
@@ -126,11 +127,11 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
     state.last_seen = nullptr;
     if (sequentially_consistent) {
       see_pending_fences(block, by, assumption, at);
-      if (orders_sc_fences_ && assumption == 0) see_earlier_sc_fences(block, by, at);
+      if (orders_sc_fences_under(assumption)) see_earlier_sc_fences(block, by, assumption, at);
     }
     const known now = with_itself(block, by, assumption);
     if (sequentially_consistent) {
-      if (orders_sc_fences_ && assumption == 0) note_sc_fence(block, at, now);
+      if (orders_sc_fences_under(assumption)) note_sc_fence(block, at, now);
       change(block, by, assumption).published.change().add(sharing<known>(now), at, block.number);
     }
     const knowledge& mine = current(block, by, assumption);
@@ -154,8 +155,9 @@ void synchronization::see_pending_fences(block_state& block, thread_state& by, u
   mine.published.join(mine.pending);
 }
 
-void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by, scope within) {
-  knowledge& mine = change(block, by, 0);
+void synchronization::see_earlier_sc_fences(block_state& block, thread_state& by,
+                                            unsigned assumption, scope within) {
+  knowledge& mine = change(block, by, assumption);
   if (within == scope::device) mine.happened_before.join(at_sc_fences_);
   if (within == scope::block && at_sc_fences_of_block_.empty() && !notes_fences_of_block_) {
     // Most programs never come here, and no block's own fences were noted. So all of them count as
@@ -176,8 +178,9 @@ void synchronization::note_sc_fence(const block_state& block, scope within, cons
 
 // A thread has a state of its own, and a message something to hand over, only once there is
 // something to keep: most atomics neither follow a fence nor release.
-void synchronization::strong_read(block_state& block, thread_state& by, const message& at,
-                                  scope within, bool acquires, bool updates) {
+void synchronization::strong_read(block_state& block, thread_state& by, const message& last,
+                                  scope within, bool acquires, bool updates, unsigned older) {
+  const message& at = older == 0 ? last : *(earlier_.at(last.location).end() - older);
   for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
     if (!in_use(assumption)) continue;
     const message::under_assumption* there =
@@ -234,6 +237,7 @@ void synchronization::see(const block_state& block, thread_state::under_assumpti
 
 void synchronization::strong_write(block_state& block, thread_state& by, message& at, scope within,
                                    bool releases, bool updates) {
+  if (keeps_earlier_) keep_earlier(at);
   for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
     if (!in_use(assumption)) continue;
     const scope mine = wider(within, assumptions_[assumption]);
@@ -278,6 +282,14 @@ void synchronization::strong_write(block_state& block, thread_state& by, message
   at.within = within;
   at.writer = by.name;
   by.current_epoch = next(block.number);
+}
+
+void synchronization::keep_earlier(const message& last) {
+  if (earlier_.size() == most_with_earlier && !earlier_.contains(last.location)) return;
+  std::vector<message>& all = earlier_[last.location];
+  if (last.chain == 0) all.clear();  // It is the first write, of memory that is new.
+  if (all.size() == most_earlier) all.erase(all.begin());
+  all.push_back(copy_of(last, assumptions_.size()));
 }
 
 // What a strong write hands over: PUB, what the thread has released at the location before, and

@@ -24,7 +24,7 @@ class synchronization {
         at_grid_barrier_{std::vector<knowledge>(of.size()), std::vector<knowledge>(of.size())} {}
 
   // From here on fence.sc operations happen in the order in which they are executed: under the
-  // first assumption an earlier one is before a later one, if their scopes let them. (Else only
+  // last assumption an earlier one is before a later one, if their scopes let them. (Else only
   // where something shows in which order they are: a race must not be missed because of the
   // schedule.)
   // `exactly`: also those at block scope are noted from the launch's begin on.
@@ -32,6 +32,11 @@ class synchronization {
     orders_sc_fences_ = true;
     notes_fences_of_block_ = exactly;
   }
+  bool orders_sc_fences() const { return orders_sc_fences_; }
+  // From here on a strong read may be of an earlier write than the last one.
+  void keep_earlier_messages() { keeps_earlier_ = true; }
+  static constexpr unsigned most_earlier = 8;  // of a location
+  static constexpr std::size_t most_with_earlier = std::size_t{1} << 16;
 
   // Its first epoch is `start`: all that is older is before the kernel's start.
   void begin_launch(epoch start);
@@ -42,8 +47,9 @@ class synchronization {
 
   void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
   // The reading and the writing half of a strong operation, in this order for a read-modify-write.
-  void strong_read(block_state& block, thread_state& by, const message& at, scope within,
-                   bool acquires, bool updates);
+  // `older`: how many writes of the location are later than the one that is read.
+  void strong_read(block_state& block, thread_state& by, const message& last, scope within,
+                   bool acquires, bool updates, unsigned older = 0);
   void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
                     bool updates);
   void weak_write(const thread_state& by, message& at);
@@ -54,13 +60,14 @@ class synchronization {
   void grid_barrier_passes(block_state& block, thread_state& by);
 
   // Whether what `thread` did in epoch `at` is before what `by` does now, under the first
-  // assumption. (Others take a barrier for granted that may not be there: see before_under.)
-  bool before(const block_state& block, const thread_state& by, thread_name thread,
-              epoch at) const {
+  // assumption or one that repairs nothing either. (Others take a barrier for granted that may not
+  // be there: see before_under.)
+  bool before(const block_state& block, const thread_state& by, thread_name thread, epoch at,
+              unsigned assumption = 0) const {
     if (at < launch_start_ || thread == by.name) return true;
     if (thread.block == block.number && at <= block.floor_of(thread.rank)) return true;
-    const knowledge* fork = by.fork(0);
-    const knowledge* knows = fork ? fork : block.base[0].get();
+    const knowledge* fork = by.fork(assumption);
+    const knowledge* knows = fork ? fork : block.base[assumption].get();
     return knows && knows->happened_before.order.covers(thread, at);
   }
   // The same under any assumption, but for what the block's own barriers order; for the diagnosis.
@@ -105,11 +112,16 @@ class synchronization {
   shared<heads> handed_over(const block_state& block, const thread_state::under_assumption& state,
                             std::uint32_t location, const shared<heads>& continued) const;
   void see_pending_fences(block_state& block, thread_state& by, unsigned assumption, scope within);
-  void see_earlier_sc_fences(block_state& block, thread_state& by, scope within);
+  void see_earlier_sc_fences(block_state& block, thread_state& by, unsigned assumption,
+                             scope within);
   void note_sc_fence(const block_state& block, scope within, const known& now);
   // What `by` knows, with all that it has done itself.
   known with_itself(const block_state& block, thread_state& by, unsigned assumption);
   bool in_use(unsigned assumption) const { return !given_up_[assumption]; }
+  bool orders_sc_fences_under(unsigned assumption) const {
+    return orders_sc_fences_ && assumption + 1 == assumptions_.size();
+  }
+  void keep_earlier(const message& last);
   bool may_give_up(unsigned assumption) const { return assumptions_[assumption] != assumptions{}; }
   void watch_size(unsigned assumption, std::size_t size);
 
@@ -123,6 +135,8 @@ class synchronization {
   std::array<std::vector<knowledge>, 2> at_grid_barrier_;
   bool orders_sc_fences_ = false;
   bool notes_fences_of_block_ = false;
+  bool keeps_earlier_ = false;
+  std::unordered_map<std::uint32_t, std::vector<message>> earlier_;  // by location; newest last
   known at_sc_fences_;  // what those of device scope have known
   std::unordered_map<std::uint32_t, known> at_sc_fences_of_block_;  // and those of any scope
   // The floors of all barriers of each block: also of those that are done.

@@ -7,7 +7,9 @@
 // assumption, it is known what is missing.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -65,6 +67,23 @@ struct message {
 
   observation last_write() const { return {location, chain, position}; }
 };
+
+// `assumptions`: how many it is known under.
+inline message copy_of(const message& from, std::size_t assumptions) {
+  message made;
+  made.location = from.location;
+  made.written = from.written;
+  made.strong = from.strong;
+  made.within = from.within;
+  made.writer = from.writer;
+  made.chain = from.chain;
+  made.position = from.position;
+  if (from.by_assumption) {
+    made.by_assumption = std::make_unique<message::under_assumption[]>(assumptions);
+    std::copy_n(from.by_assumption.get(), assumptions, made.by_assumption.get());
+  }
+  return made;
+}
 
 struct thread_state {
   struct handed_on {  // to or from one location, by an operation that the pattern may continue

@@ -2,6 +2,7 @@
 #include "racecheck/races/atomic_access_check.hpp"
 
 #include <optional>
+#include <utility>
 
 #include "cpu_backend/scheduled.hpp"
 
@@ -13,11 +14,13 @@ void atomic_access_check::carry_volatile(thread_state& by, region& in, const std
   atomic_locations& locations = history_.locations();
   const object_number at = history_.make_location(in, in.cell_at(address), shape);
   const cell_record made(cell_record::stamp_of(by), site, cell_record::is_volatile);
+  const unsigned passed = writes ? 0 : pass_writes(by, in, address, bytes);
   locations.use_message(at, shape, [&](message& carries) {
     if (writes) {
       clocks_.strong_write(blocks_.running(), by, carries, scope::device, false, false);
+      if (older_loads::active) older_.written(carries, made);
     } else {
-      clocks_.strong_read(blocks_.running(), by, carries, scope::device, false, false);
+      clocks_.strong_read(blocks_.running(), by, carries, scope::device, false, false, passed);
     }
   });
   if (writes && locations[at].shape == shape) locations[at].last = made;
@@ -49,6 +52,9 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
       number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
   at.last = cell_record(cell_record::stamp_of(by), now.record.site(), 0);
   forget_earlier(now.in, now.address, at);
+  if (older_loads::active) {
+    older_.forget(locations.last_seen(now.in, now.address, at).location);
+  }
   cpu_backend::scheduled::written_weakly(now.address, bytes_of_cell);
 }
 
@@ -56,6 +62,30 @@ void atomic_access_check::forget_earlier(const region& in, const std::byte* addr
                                          const location& at) {
   if (!cpu_backend::scheduled::runs_by_decisions()) return;  // Then nothing is kept.
   earlier_.forget(history_.locations().last_seen(in, address, at).location);
+}
+
+// How many writes a load that comes now is older than. It gets the newest value of a word that is
+// accessed in two sizes, or has been written plainly: what is read there without order is a race.
+unsigned atomic_access_check::pass_writes(const thread_state& by, region& in,
+                                          const std::byte* address, std::size_t bytes) {
+  if (!older_loads::active) return 0;
+  const access_shape shape(bytes, offset_in_cell(address));
+  atomic_locations& locations = history_.locations();
+  for (const std::byte* each = address; each < address + bytes; each += bytes_of_cell) {
+    cell& whole = in.cell_at(each);
+    const location& at = locations[history_.make_location(in, whole, shape)];
+    if (at.has_two_shapes || at.shape != shape || whole.write.has(cell::is_split)) return 0;
+    const cell_record written = at.weak_write;
+    if (written.access_epoch() >= clocks_.launch_start() && !written.was_volatile()) return 0;
+  }
+  unsigned passed = 0;
+  locations.use_message(in.cell_at(address).location(), shape, [&](const message& last) {
+    passed =
+        older_.pass_writes(blocks_.running(), by, last, const_cast<std::byte*>(address), bytes);
+  });
+  // Whoever waits looks again, and must not count as one that waits in vain.
+  if (passed != 0) cpu_backend::scheduled::memory_changed();
+  return passed;
 }
 
 void atomic_access_check::check_weak_accesses(const thread_state& by, const cell_access& now,
@@ -97,11 +127,12 @@ void atomic_access_check::check(thread_state& by, region& in,
   // What the operation carries is the first cell's.
   const object_number first = history_.make_location(in, in.cell_at(done.address), shape);
   const std::optional<unsigned> decided = cpu_backend::scheduled::decided_write();
+  const unsigned passed = std::exchange(passed_, 0);
   const auto read_now = [&] {
     locations.use_message(first, shape, [&](const message& carries) {
       if (decided && !earlier_.is_last(carries, *decided)) clocks_.stop_noting();
       const message& read = decided ? earlier_.read(carries, *decided) : carries;
-      clocks_.strong_read(block, by, read, done.within, done.acquires, stores);
+      clocks_.strong_read(block, by, read, done.within, done.acquires, stores, passed);
     });
   };
   // An operation that acquires, or that reads and writes as one, is itself after what it has seen.
@@ -132,6 +163,7 @@ void atomic_access_check::check(thread_state& by, region& in,
             write_now(carries);
           }
           written = carries.last_write();
+          if (older_loads::active) older_.written(carries, made);
         });
       }
     }

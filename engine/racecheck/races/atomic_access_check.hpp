@@ -15,6 +15,7 @@
 #include "racecheck/races/finding.hpp"
 #include "racecheck/races/resident_blocks.hpp"
 #include "racecheck/races/synchronization_log.hpp"
+#include "racecheck/weak/older_loads.hpp"
 
 namespace racecheck {
 
@@ -28,10 +29,21 @@ constexpr operation operation_of(cpu_backend::observer::access kind) {
 class atomic_access_check {
  public:
   atomic_access_check(launch_clocks& clocks, resident_blocks& blocks, access_history& history,
-                      conflict_check& conflicts, synchronization_log& log)
-      : clocks_(clocks), blocks_(blocks), history_(history), conflicts_(conflicts), log_(log) {}
+                      conflict_check& conflicts, synchronization_log& log, older_loads& older)
+      : clocks_(clocks),
+        blocks_(blocks),
+        history_(history),
+        conflicts_(conflicts),
+        log_(log),
+        older_(older) {}
 
   void begin_launch() { earlier_.begin_launch(); }
+  // An atomic load begins: what it is to read is in memory then, until older_loads::put_back().
+  void begin_load(const thread_state& by, region& in, const std::byte* address, std::size_t bytes) {
+    passed_ = pass_writes(by, in, address, bytes);
+  }
+  // Whether the atomic that comes now has read an older value.
+  bool reads_older_value() const { return passed_ != 0; }
   // An atomic operation on memory in `in`.
   void check(thread_state& by, region& in, const cpu_backend::observer::atomic_operation& done,
              site_number site);
@@ -48,6 +60,9 @@ class atomic_access_check {
   // A write here that is no atomic one: nobody gets what was there before.
   void forget_earlier(const region& in, const std::byte* address, const location& at);
 
+  unsigned pass_writes(const thread_state& by, region& in, const std::byte* address,
+                       std::size_t bytes);
+
   void check_weak_accesses(const thread_state& by, const cell_access& now, operation what);
 
   launch_clocks& clocks_;
@@ -56,6 +71,8 @@ class atomic_access_check {
   conflict_check& conflicts_;
   synchronization_log& log_;
   earlier_messages earlier_;
+  older_loads& older_;
+  unsigned passed_ = 0;  // by the load that has begun
 };
 
 }  // namespace racecheck

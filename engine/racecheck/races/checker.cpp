@@ -21,6 +21,12 @@ void checker::begin_weak_form(bool looks_for_races) {
   clocks_.order_sc_fences();
   cpu_backend::scheduled::hold_back_after_fences();
   weak_.turn_on();
+  begin_older_loads();
+}
+
+void checker::begin_older_loads() {
+  clocks_.keep_earlier_messages();
+  older_.turn_on();
 }
 
 // ---- Launches
@@ -37,6 +43,7 @@ void checker::launch_begins(const cpu_backend::observer::launch& now) {
   if (epochs_start_over || numbers_start_over) memory_.forget_accesses();
   memory_.shared_memory_changed();
   weak_.begin_launch(memory_, {now.blocks, now.threads});
+  older_.begin_launch();
 }
 
 void checker::launch_ends(bool failed) {
@@ -100,6 +107,14 @@ bool checker::volatile_access(thread_state& by, const std::byte* address, std::s
   return writes;
 }
 
+void checker::atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
+                            cpu_backend::observer::access kind) {
+  if (weak_memory::active) weak_.strong_access_begins(address, bytes);
+  older_.access_begins(address, bytes);
+  if (kind != cpu_backend::observer::access::load) return;
+  if (region* in = memory_.find(address)) atomics_.begin_load(by, *in, address, bytes);
+}
+
 void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
                           place_number place) {
   const operation what = operation_of(done.kind);
@@ -119,7 +134,8 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       check_initialization(findings_, by, *in, done.address, done.bytes, place)) {
     unwritten_reads_[by.name.key()] = place;
   }
-  log_.note_atomic(by, *in, done, place);
+  // The log takes each atomic for one that reads the last write.
+  if (!atomics_.reads_older_value()) log_.note_atomic(by, *in, done, place);
   atomics_.check(by, *in, done, site);
 }
 

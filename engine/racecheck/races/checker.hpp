@@ -19,6 +19,7 @@
 #include "racecheck/races/plain_access_check.hpp"
 #include "racecheck/races/resident_blocks.hpp"
 #include "racecheck/races/synchronization_log.hpp"
+#include "racecheck/weak/older_loads.hpp"
 #include "racecheck/weak/weak_memory.hpp"
 
 namespace racecheck {
@@ -50,6 +51,8 @@ class checker final : public event_consumer {
   void grid_barrier_passes(thread_state& by) override;
   void fenced(thread_state& by, scope within, bool sequentially_consistent,
               place_number place) override;
+  void atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
+                     cpu_backend::observer::access kind) override;
   void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
                    place_number place) override;
   void old_value_is_unused(thread_state& by) override;
@@ -66,8 +69,18 @@ class checker final : public event_consumer {
   // ---- A run by decisions whose fences have the order in which they are executed.
   void order_sc_fences() { clocks_.order_sc_fences(true); }
 
+  // ---- A run in which atomic and volatile loads get older values, as in the weak form.
+  // To be called before the first launch.
+  void begin_older_loads();
+
   // ---- The weak form, in which no races are looked for, but if somebody asks.
   weak_memory& weak() { return weak_; }
+  const older_loads& older() const { return older_; }
+  // What reads get is drawn from what they may get: see both.
+  void draw_values(std::uint64_t seed) {
+    weak_.draw_values(seed);
+    older_.draw_values(seed);
+  }
   // To be called before the first launch. `looks_for_races`: as without it, and more slowly.
   void begin_weak_form(bool looks_for_races);
 
@@ -92,11 +105,12 @@ class checker final : public event_consumer {
   shadow_memory memory_;
   access_history history_{clocks_};
   weak_memory weak_{clocks_};
+  older_loads older_{clocks_};
   resident_blocks blocks_{clocks_, memory_, history_, weak_};
   synchronization_log log_{clocks_};
   finding_collection findings_{clocks_, blocks_, log_};
   conflict_check conflicts_{clocks_, blocks_, history_, findings_};
-  atomic_access_check atomics_{clocks_, blocks_, history_, conflicts_, log_};
+  atomic_access_check atomics_{clocks_, blocks_, history_, conflicts_, log_, older_};
   plain_access_check plain_{clocks_, blocks_, history_, conflicts_, atomics_, findings_};
   // Threads whose last atomic has read what nothing had written, and where it stands.
   std::unordered_map<std::uint64_t, place_number> unwritten_reads_;

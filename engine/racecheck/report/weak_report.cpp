@@ -120,15 +120,21 @@ std::string text_of(const shown_read& of, const std::vector<located_finding>& fi
 
 }  // namespace
 
-std::string weak_report(const stale_reads& stale, const std::vector<located_finding>* findings) {
-  if (stale.count() == 0) return "weak: no read got an old value";
+std::string weak_report(const stale_reads& stale, std::uint64_t older_loads,
+                        const std::vector<located_finding>* findings) {
+  std::string older;
+  if (older_loads != 0) {
+    older = "weak: " + counted(older_loads, "atomic or volatile load") +
+            " got an older value, as " + (older_loads == 1 ? "it" : "they") + " may\n";
+  }
+  if (stale.count() == 0) return older + "weak: no read got an old value";
   std::string text;
   std::set<std::string> lines;
   for (const shown_read& each : by_lines(stale)) {
     if (findings) text += text_of(each, *findings) + '\n';
     lines.insert(place_text(each.read));
   }
-  return text + "weak: " + counted(stale.count(), "read") + " got an old value, on " +
+  return text + older + "weak: " + counted(stale.count(), "read") + " got an old value, on " +
          counted(lines.size(), "line");
 }
 

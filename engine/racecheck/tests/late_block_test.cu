@@ -16,7 +16,8 @@ constexpr unsigned blocks = 4;
 // The first block counts up to `steps`, and the last one notes how far that has come.
 __global__ void count_up(unsigned* counted, unsigned steps, unsigned* seen) {
   const cuda::atomic_ref<unsigned, cuda::thread_scope_device> word(*counted);
-  if (blockIdx.x == gridDim.x - 1) *seen = word.load(cuda::memory_order_relaxed);
+  // An update, since a load may get an older value at some seeds.
+  if (blockIdx.x == gridDim.x - 1) *seen = word.fetch_add(0, cuda::memory_order_relaxed);
   if (blockIdx.x != 0) return;
   for (unsigned step = 1; step <= steps; ++step) word.store(step, cuda::memory_order_relaxed);
 }

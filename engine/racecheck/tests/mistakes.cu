@@ -309,6 +309,18 @@ __global__ void two_blocks_write(memory of) {
   }
 }
 
+// Each of two blocks raises its flag and then looks at the other one's: with this order of the
+// fences both may find none, in no order of the threads.
+template <cuda::memory_order order>
+__global__ void two_flags(memory of) {
+  if (threadIdx.x != 0 || blockIdx.x > 1) return;
+  const cuda::atomic_ref<int, cuda::thread_scope_device> own(of.result[blockIdx.x]);
+  const cuda::atomic_ref<int, cuda::thread_scope_device> other(of.result[1 - blockIdx.x]);
+  own.store(1, cuda::memory_order_relaxed);
+  cuda::atomic_thread_fence(order, cuda::thread_scope_device);
+  if (other.load(cuda::memory_order_relaxed) == 0) of.result[2] += 1;  // mark: found no flag
+}
+
 template <bool mixed>
 __global__ void plain_and_atomic(memory of) {
   if (threadIdx.x != 0) return;
@@ -572,6 +584,8 @@ const struct {
 
     {"two_blocks_exchange", [] { launch(two_blocks_write<true>); }},
     {"two_blocks_write", [] { launch(two_blocks_write<false>); }},
+    {"two_flags", [] { launch(two_flags<cuda::memory_order_acq_rel>); }},
+    {"two_flags_sc", [] { launch(two_flags<cuda::memory_order_seq_cst>); }},
     {"all_atomic", [] { launch(plain_and_atomic<false>); }},
     {"plain_and_atomic", [] { launch(plain_and_atomic<true>); }},
     {"neighbouring_bytes",

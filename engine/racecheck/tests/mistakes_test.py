@@ -104,6 +104,7 @@ TWINS = [
     "steal_at_device_scope",
     "lock",
     "two_blocks_exchange",
+    "two_flags_sc",
     "all_atomic",
     "neighbouring_bytes",
     "neighbouring_atomics",
@@ -152,7 +153,7 @@ def run_all(cases, seeds):
 class Mistakes(unittest.TestCase):
     def test_every_case_is_expected_to_do_something(self):
         listed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True, check=True)
-        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, "waits_by_plain_reads"}
+        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, "two_flags", "waits_by_plain_reads"}
         self.assertEqual(set(listed.stdout.split()), known)
 
     def test_every_mistake_is_found_with_lines_threads_and_diagnosis(self):
@@ -179,6 +180,16 @@ class Mistakes(unittest.TestCase):
                 )
                 if not between_blocks:
                     self.assertNotEqual(found["first"]["thread"], found["second"]["thread"])
+
+    def test_what_no_order_of_the_threads_shows_is_found_where_loads_get_older_values(self):
+        line = marked_lines(SOURCE)["found no flag"]
+        for (_, seed), (code, output, report) in run_all(["two_flags"], range(20)).items():
+            with self.subTest(seed=seed):
+                lines = {
+                    (item["first"]["line"], item["second"]["line"]) for item in report["findings"]
+                }
+                self.assertEqual(lines, {(line, line)} if seed % 4 == 3 else set(), output)
+                self.assertEqual(code, 1 if lines else 0, output)
 
     def test_the_report_names_the_element_and_its_threads(self):
         _, _, report = run("guard_classic", 0)

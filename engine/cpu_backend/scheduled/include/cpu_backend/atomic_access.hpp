@@ -24,7 +24,7 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                     const memory_semantics& how, bool changed_memory, const place& at);
 // Follows a call of atomicExch() whose value nobody uses: see translate/discarded_values.py.
 void old_value_is_unused();
-std::uint64_t read_memory(const void* address, unsigned bytes);
+std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind);
 // Stores `desired` if memory holds `expected`, in one step.
 bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::uint64_t desired);
 
@@ -41,7 +41,7 @@ template <class T>
   __builtin_unwind_init();
   require_alignment(address, at);
   begin_atomic(how, at, __builtin_frame_address(0));
-  const auto bits = static_cast<word<T>>(read_memory(address, sizeof(T)));
+  const auto bits = static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::load));
   observe_atomic(address, sizeof(T), observer::access::load, how, false, at);
   return from_word<T>(bits);
 }
@@ -54,7 +54,7 @@ template <class T, class Next>
   require_alignment(address, at);
   begin_atomic(how, at, __builtin_frame_address(0));
   for (;;) {
-    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));
+    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T), kind));
     const word<T> desired = to_word<T>(next(from_word<T>(old)));
     if (!replace_memory(address, sizeof(T), old, desired)) continue;
     const bool changed = kind == observer::access::store || old != desired;
@@ -83,7 +83,8 @@ template <class T>
   begin_atomic(how, at, __builtin_frame_address(0));
   const word<T> wanted = to_word(expected);
   for (;;) {
-    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T)));
+    const auto old =
+        static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::update));
     if (old != wanted) {
       observe_atomic(address, sizeof(T), observer::access::load, {failure, how.scope}, false, at);
       expected = from_word<T>(old);

@@ -89,9 +89,9 @@ void fenced(const fence& done);
 
 enum class access { load, store, update };
 
-// The running thread is about to read memory for an atomic operation, and may then change it. At
-// most 16 bytes.
-void atomic_begins(const void* address, std::size_t bytes);
+// The running thread is about to read memory for an atomic operation, and may then change it, but
+// for a load. At most 16 bytes. What is there now is what a load reads.
+void atomic_begins(const void* address, std::size_t bytes, access kind);
 
 // One atomic operation, which has just happened. A compare-and-swap that fails is a load. A
 // sequentially consistent operation comes as a fence and an operation that acquires and releases.
