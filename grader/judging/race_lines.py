@@ -123,8 +123,11 @@ def _wrong_result(found):
         *textwrap.wrap(f"{where} ({found.wrong.case.name}):", SCREEN),
         f"  {found.wrong.failure.lines[0]}",
         "",
-        "No two threads race here, so it is the order of the atomic operations: between two of",
-        "one thread, another thread may do its own.",
+        *textwrap.wrap(
+            "No two threads race here, so it is the order of the atomic operations: between two of "
+            "one thread, another thread may do its own, and a relaxed load may get an older value.",
+            SCREEN,
+        ),
     ]
 
 
