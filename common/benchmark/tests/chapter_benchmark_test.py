@@ -139,6 +139,7 @@ class WholeRun(unittest.TestCase):
                 "launches_in_a_graph",
                 "cub_device_scan",
                 "bulk_look_back",
+                "look_back_dependent_launch",
                 # A cooperative grid has at most a block for each simulated SM.
                 "8 blocks",
                 "16 blocks",
