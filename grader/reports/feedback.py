@@ -111,6 +111,12 @@ def write_feedback(marks, pictures, folder, graded=None):
     _remove_others([*written, *(row["picture"] for row in rows if row["picture"])], folder)
 
 
+def remove_page(file):
+    """Removes an earlier run's page, which tells of files that may have changed since; no link."""
+    if file.is_file() and not file.is_symlink():
+        file.unlink()
+
+
 def _remove_others(written, folder):
     """Removes pages and pictures of an earlier run, and nothing that has another name or is a link."""
     kept = {path.lower() for path in written}  # some file systems keep the case of an older name
@@ -119,9 +125,8 @@ def _remove_others(written, folder):
         if place.is_symlink() or not place.is_dir():
             continue
         for file in [place / name for name in names]:
-            is_ours = file.is_file() and not file.is_symlink()
-            if is_ours and file.relative_to(folder).as_posix().lower() not in kept:
-                file.unlink()
+            if file.relative_to(folder).as_posix().lower() not in kept:
+                remove_page(file)
         if not any(place.iterdir()):
             place.rmdir()
 

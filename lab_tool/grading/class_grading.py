@@ -15,7 +15,7 @@ from engine.driver.paths import shown
 from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
 from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL
-from grader.reports.feedback import PAGES, write_feedback
+from grader.reports.feedback import PAGES, remove_page, write_feedback
 from grader.reports.leaderboard import write_leaderboard
 from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
 from grader.reports.similar import write_similar
@@ -140,12 +140,6 @@ def grade(arguments):
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)
-
-
-def remove_page(file):
-    """Removes an earlier run's page, which tells of files that may have changed since."""
-    if file.is_file() and not file.is_symlink():
-        file.unlink()
 
 
 def with_points_for_speed(arguments, exercises):

@@ -1,6 +1,20 @@
 # SPDX-License-Identifier: MIT
 """Right solutions in other styles than ours: a limit refuses what is wrong, and nothing else."""
 
+# Each block takes neighbouring values; in our solutions a thread's are a grid's width apart.
+NEIGHBOURING_VALUES = [
+    (
+        "  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;\n",
+        "  const std::size_t share = (count + gridDim.x - 1) / gridDim.x;\n"
+        "  const std::size_t begin = blockIdx.x * share;\n"
+        "  const std::size_t end = begin + share < count ? begin + share : count;\n",
+    ),
+    (
+        "i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride",
+        "i = begin + threadIdx.x; i < end; i += blockDim.x",
+    ),
+]
+
 # (exercise, in which style, [(a piece of our solution, what stands there instead)])
 STYLES = [
     (
@@ -170,16 +184,7 @@ STYLES = [
         "03.1",
         "each block has neighbouring values",
         [
-            (
-                "  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;\n",
-                "  const std::size_t share = (count + gridDim.x - 1) / gridDim.x;\n"
-                "  const std::size_t begin = blockIdx.x * share;\n"
-                "  const std::size_t end = begin + share < count ? begin + share : count;\n",
-            ),
-            (
-                "i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride",
-                "i = begin + threadIdx.x; i < end; i += blockDim.x",
-            ),
+            *NEIGHBOURING_VALUES,
         ],
     ),
     (
@@ -248,16 +253,7 @@ STYLES = [
         "04.2",
         "each block has neighbouring values, and bins without a value are added as well",
         [
-            (
-                "  const std::size_t stride = std::size_t{gridDim.x} * blockDim.x;\n",
-                "  const std::size_t share = (count + gridDim.x - 1) / gridDim.x;\n"
-                "  const std::size_t begin = blockIdx.x * share;\n"
-                "  const std::size_t end = begin + share < count ? begin + share : count;\n",
-            ),
-            (
-                "i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < count; i += stride",
-                "i = begin + threadIdx.x; i < end; i += blockDim.x",
-            ),
+            *NEIGHBOURING_VALUES,
             ("    if (of_block[bin] != 0) atomicAdd", "    atomicAdd"),
         ],
     ),
