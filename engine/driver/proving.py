@@ -55,10 +55,9 @@ class Exploration:
         self.unfinished = ""  # why it has not come to the end, if so
         self._waiting = [None, None]  # the first twice: two runs must not differ
         self._begun = set()  # graphs of prefixes
-        self._left, self._going_on = (
-            set(),
-            set(),
-        )  # at launches' ends: what there was, and who goes on
+        # At launches' ends: what was left until then, with the run's output, ...
+        self._left = set()
+        self._going_on = set()  # ... and the graphs after which later launches are varied
         self._numbers_of_parts = {}
         self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
         self._run_count = 0
