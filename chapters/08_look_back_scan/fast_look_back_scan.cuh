@@ -268,13 +268,12 @@ __device__ void with_tile(const T* in, std::size_t n, unsigned tile,
 
 // ---- One kernel
 
-// For all threads of a grid of scan_tiles_of<T>(n) blocks of scan_threads threads. `initial` is for
-// exclusive scans.
+// For all threads of a grid of scan_tiles_of<T>(n) blocks of scan_threads threads, whose block has
+// the ticket `mine`. `initial` is for exclusive scans.
 template <scan_kind kind, tile_order order, class T, class Operation>
-__device__ void scan_next_tile(const T* in, T* out, std::size_t n, const T& initial,
-                               Operation operation, const look_back<T>& earlier_tiles) {
+__device__ void scan_tile(const T* in, T* out, std::size_t n, const T& initial, Operation operation,
+                          const look_back<T>& earlier_tiles, tile_ticket mine) {
   __shared__ tile_memory<T, scan_threads> shared;
-  const tile_ticket mine = earlier_tiles.take_tile(gridDim.x);
   with_tile(in, n, mine.tile, shared, [&](auto tile) {
     T before = tile.scan(operation);
     if (threadIdx.x < warp_size) {
@@ -299,7 +298,8 @@ template <scan_kind kind, tile_order order, class T, class Operation>
 __global__ void __launch_bounds__(scan_threads)
     scan_registers(const T* in, T* out, std::size_t n, T initial, Operation operation,
                    look_back<T> earlier_tiles) {
-  scan_next_tile<kind, order>(in, out, n, initial, operation, earlier_tiles);
+  const tile_ticket mine = earlier_tiles.take_tile(gridDim.x);
+  scan_tile<kind, order>(in, out, n, initial, operation, earlier_tiles, mine);
 }
 
 // The launches of this file run in `stream` and do not wait. in and out are arrays of n elements
