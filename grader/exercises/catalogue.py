@@ -139,17 +139,15 @@ def chapter_headers(root=ROOT):
 
 
 def all_exercises(root=ROOT):
-    """Every exercise, in the course's order. In the folder that LAB_SAMPLE_EXERCISES names are others,
-    which take the place of those of the same number."""
+    """Every exercise, in the course's order. Those in the folder that LAB_SAMPLE_EXERCISES names take the
+    place of the same folders of the course."""
     samples = os.environ.get("LAB_SAMPLE_EXERCISES") if root == ROOT else None
-    instead = (
-        {each.number: each for each in all_exercises(pathlib.Path(samples))} if samples else {}
-    )
     found = []
     for folder in exercise_folders(root):
-        facts = json_object(root, folder / "exercise.json", ["number", "kind", "minutes", "points"])
-        found.append(Exercise(root / folder, folder.parts[1], facts))
-    found = [instead.get(exercise.number, exercise) for exercise in found]
+        is_sample = samples and (pathlib.Path(samples) / folder).is_dir()
+        of = pathlib.Path(samples) if is_sample else root
+        facts = json_object(of, folder / "exercise.json", ["number", "kind", "minutes", "points"])
+        found.append(Exercise(of / folder, folder.parts[1], facts))
     return sorted(found, key=lambda exercise: (exercise.chapter, exercise.facts["number"]))
 
 
