@@ -355,7 +355,7 @@ class CommandTest(NvccTest):
         self.assertEqual(self.calls(), calls)
 
     def test_of_several_files_each_is_refused_and_a_broken_nvcc_is_told_once(self):
-        other = chosen_exercise("01.2")
+        other = chosen_exercise("02.1")
         (self.folder / other.file_name).write_text(solution(other), encoding="utf-8")
         for script, says, times in [
             ("exit 3", "nvcc gave no answer", 1),

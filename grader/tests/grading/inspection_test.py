@@ -71,7 +71,7 @@ class NamesTest(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("nvcc"), "nvcc is not here")
     def test_what_nvcc_adds_to_a_kernel_is_allowed_to_it_alone(self):
-        for number in ("01.1", "03.2", "05.3"):
+        for number in ("01.1", "03.2", "04.2"):
             with self.subTest(number), written(number, solution_text(number)) as file:
                 compiled = file.with_suffix(".o")
                 command = ["nvcc", "-std=c++20", "-arch=sm_90", "--extended-lambda", "-c"]
