@@ -125,11 +125,12 @@ def driver_target(name):
     return f"{name}_driver"
 
 
-def exercise_folders(root=ROOT):
-    """Their paths from the root, in no particular order of the exercises of one chapter."""
+def exercise_folders(root=ROOT, chapter="[0-9][0-9]_*", name="*"):
+    """Their paths from the root, in no particular order of the exercises of one chapter. `chapter` and
+    `name` are patterns of their folders' names."""
     return [
         file.parent.relative_to(root)
-        for file in sorted(root.glob("chapters/[0-9][0-9]_*/exercises/*/exercise.json"))
+        for file in sorted(root.glob(f"chapters/{chapter}/exercises/{name}/exercise.json"))
     ]
 
 
@@ -139,34 +140,44 @@ def chapter_headers(root=ROOT):
 
 
 def all_exercises(root=ROOT):
-    """Every exercise, in the course's order. Those in the folder that LAB_SAMPLE_EXERCISES names take the
-    place of the same folders of the course."""
+    """Every exercise, in the course's order."""
+    return _exercises_in(exercise_folders(root), root)
+
+
+def _exercises_in(folders, root):
+    """Those in the folder that LAB_SAMPLE_EXERCISES names take the place of the same folders of the
+    course."""
     samples = os.environ.get("LAB_SAMPLE_EXERCISES") if root == ROOT else None
     found = []
-    for folder in exercise_folders(root):
+    for folder in folders:
         is_sample = samples and (pathlib.Path(samples) / folder).is_dir()
         of = pathlib.Path(samples) if is_sample else root
         facts = json_object(of, folder / "exercise.json", ["number", "kind", "minutes", "points"])
         found.append(Exercise(of / folder, folder.parts[1], facts))
-    return sorted(found, key=lambda exercise: (exercise.chapter, exercise.facts["number"]))
+    return sorted(found, key=_place)
 
 
-def exercise_of_file(path, exercises):
-    """The exercise whose student's file has this name, or None."""
-    name = os.path.basename(path)
-    return next((each for each in exercises if each.file_name == name), None)
+def _place(exercise):
+    return exercise.chapter, exercise.facts["number"]
 
 
 def chosen_exercise(wanted, root=ROOT):
     """The exercise that the user means: by '04.2', its name, or the name of their file."""
+    # Only those are read that it can be, so that a test of one exercise depends on no other.
+    number = re.fullmatch(r"(\d{1,2})\.\d+", wanted)
+    name = re.fullmatch(r"(?:\d\d_)?(\w+?)(?:\.cu)?", os.path.basename(wanted))
+    folders = []
+    if number:
+        folders = exercise_folders(root, chapter=f"{number[1]:0>2}_*")
+    elif name:
+        folders = exercise_folders(root, name=name[1])
+    for each in _exercises_in(folders, root):
+        numbers = (each.number, each.number.removeprefix("0"))
+        if wanted in (*numbers, each.name, f"{each.chapter[:2]}_{each.name}"):
+            return each
+        if os.path.basename(wanted) == each.file_name:
+            return each
     exercises = all_exercises(root)
-    names = {}
-    for each in exercises:
-        chapter, number = each.number.split(".")
-        names[each.number] = names[f"{int(chapter)}.{number}"] = names[each.name] = each
-        names[f"{chapter}_{each.name}"] = each
-    if wanted in names:
-        return names[wanted]
     if "/" in wanted and not wanted.endswith(".cu"):
         raise CommandError(
             f"{wanted} is no exercise: take a number, a name, or the exercise's own file, such as "
@@ -174,9 +185,6 @@ def chosen_exercise(wanted, root=ROOT):
             WRONG_USE,
         )
     if wanted.endswith(".cu"):
-        found = exercise_of_file(wanted, exercises)
-        if found:
-            return found
         raise CommandError(
             f"{wanted} is no exercise's file: their names are such as {exercises[0].file_name}; "
             "./lab racecheck FILE.cu takes any file.",
@@ -204,8 +212,9 @@ def chosen_exercises(words):
     names = [word.strip() for word in words.split(",")]
     if not all(names):
         raise CommandError(f"--exercises {words}: there is nothing between two commas.", WRONG_USE)
-    numbers = [chosen_exercise(name).number for name in names]
+    chosen = [chosen_exercise(name) for name in names]
+    numbers = [each.number for each in chosen]
     doubled = sorted({number for number in numbers if numbers.count(number) > 1})
     if doubled:
         raise CommandError(f"--exercises {words}: {doubled[0]} is there twice.", WRONG_USE)
-    return [each for each in all_exercises() if each.number in numbers]
+    return sorted(chosen, key=_place)

@@ -9,6 +9,8 @@ import re
 import unittest
 from unittest import mock
 
+from other_right_solutions import STYLES
+
 from engine.driver.command_line import run_command
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
@@ -208,6 +210,7 @@ class ExerciseCommandsTest(unittest.TestCase):
         numbers = [each.number for each in all_exercises()]
         self.assertEqual(len(numbers), 28)
         self.assertEqual(numbers, sorted(set(numbers)))
+        self.assertLessEqual({number for number, *_ in STYLES}, set(numbers))
 
     def test_a_sample_takes_the_place_of_the_exercise_in_the_same_folder(self):
         samples = ROOT / "grader/tests/samples"
