@@ -7,6 +7,7 @@ import functools
 import os
 import queue
 
+from engine.driver.answers import put_answer
 from engine.driver.bounded_runs import RunningPrograms, RunningSeeds
 from engine.driver.output import Progress
 from engine.driver.racecheck_runs import check_once
@@ -34,14 +35,8 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
                 program, options, seed, timeout, lenient, given, programs, counts=is_counted
             )
 
-        def run(seed):
-            try:
-                ended.put((seed, running.run(check, seed), None))
-            except Exception as problem:  # it belongs to the thread that waits
-                ended.put((seed, None, problem))
-
         for seed in seeds:
-            pool.submit(run, seed)
+            pool.submit(put_answer, ended, seed, running.run, check, seed)
         return running, ended
 
     try:
@@ -58,11 +53,7 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
 
 
 def _finished(seeds, running, ended, what):
-    """The runs, in the order of their seeds, when all of them are done.
-
-    Waits by this queue, and not for futures: Ctrl-C can come while concurrent.futures.wait() takes their
-    locks, which it then keeps, and the threads of the pool would wait for ever.
-    """
+    """The runs, in the order of their seeds, when all of them are done."""
     runs = {}
     with Progress(what, stays=False) as progress:
         while len(runs) < len(seeds):

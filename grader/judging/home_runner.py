@@ -5,9 +5,11 @@ import concurrent.futures
 import itertools
 import os
 import pathlib
+import queue
 import tempfile
 import threading
 
+from engine.driver.answers import answers_as_ended, put_answer
 from engine.driver.bounded_runs import RunningPrograms, run_bounded
 from engine.driver.processes import output_of
 from engine.driver.racecheck_runs import SECONDS_TO_REPORT
@@ -32,7 +34,7 @@ class HomeRunner(Runner):
         self.can_observe = build.can_observe
         self.may_lack_gpu = build.settings["backend"] == "cuda"
         self.programs = RunningPrograms()
-        self.compiling = {}  # {a form's prefix: the future Compiled}
+        self.compiling = {}  # {a form's prefix: a queue for its put_answer()}
         self.compiling_begins = threading.Lock()
         self.numbers = itertools.count()
 
@@ -50,13 +52,17 @@ class HomeRunner(Runner):
         with self.compiling_begins:
             if not self.compiling:
                 for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
-                    self.compiling[each.prefix] = self.pool.submit(
-                        compiled, self.build, self.exercise, self.source, each
-                    )
-        try:
-            return self.compiling[form.prefix].result()
-        except DidNotCompile as problem:
+                    ended = self.compiling[each.prefix] = queue.SimpleQueue()
+                    words = (self.build, self.exercise, self.source, each)
+                    self.pool.submit(put_answer, ended, each, compiled, *words)
+        answer = self.compiling[form.prefix].get()
+        self.compiling[form.prefix].put(answer)  # for the next one that asks
+        _, result, problem = answer
+        if isinstance(problem, DidNotCompile):
             raise NotCompiled(problem.lines) from problem
+        if problem:
+            raise problem
+        return result
 
     def _is_to_be_observed(self):
         return self.can_observe and len(self.exercise.parts) > 1
@@ -64,7 +70,7 @@ class HomeRunner(Runner):
     @property
     def warnings(self):
         """The compiler's, about what compiled() has returned."""
-        return tuple(self.compiling[ORDINARY.prefix].result().warnings)
+        return tuple(self.compiled(ORDINARY).warnings)
 
     def refusals(self):
         """For what a grade would refuse the file, as far as it was compiled for that."""
@@ -103,12 +109,17 @@ class HomeRunner(Runner):
         """Several at a time; what still runs after the last one is ended, as it is by Ctrl-C."""
         pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
         self.programs = RunningPrograms()
-        results = []
+        results, later = [], {}
         try:
-            for result in pool.map(function, items):
-                results.append(result)
-                if is_last(result):
-                    break
+            for number, *answer in answers_as_ended(pool, function, items):
+                later[number] = answer
+                while len(results) in later:
+                    result, problem = later[len(results)]
+                    if problem:
+                        raise problem
+                    results.append(result)
+                    if is_last(result):
+                        return results
         finally:
             self.programs.end()
             pool.shutdown(cancel_futures=True)

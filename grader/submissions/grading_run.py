@@ -10,6 +10,7 @@ import pathlib
 import traceback
 from typing import NamedTuple
 
+from engine.driver.answers import answers_as_ended
 from engine.driver.errors import CommandError
 from engine.driver.output import Progress, remark, seconds_text
 from engine.driver.paths import shown
@@ -127,12 +128,15 @@ def judge_here(tools, run, units, jobs):
         watch = Stopwatch()
         pool = concurrent.futures.ThreadPoolExecutor(jobs)
         try:
-            started = {
-                pool.submit(judge_unit, tools, run, cases[unit.exercise.number], unit): unit
-                for unit in waiting
-            }
-            for done, future in enumerate(concurrent.futures.as_completed(started), 1):
-                judgement, unit = future.result(), started[future]
+            judged = answers_as_ended(
+                pool,
+                lambda unit: judge_unit(tools, run, cases[unit.exercise.number], unit),
+                waiting,
+            )
+            for done, (number, judgement, problem) in enumerate(judged, 1):
+                if problem:
+                    raise problem
+                unit = waiting[number]
                 if run.judgement_of(unit) is None:
                     failed[unit.name] = judgement
                 left = watch.seconds / done * (len(waiting) - done)

@@ -9,9 +9,11 @@ from test_setup import captured
 # Raises KeyboardInterrupt where the thread that waits has just taken a lock, for the n-th time since it
 # began to wait.
 INTERRUPTS = """
-import pathlib, sys, time
+import concurrent.futures, pathlib, sys, time
 from unittest import mock
 from engine.driver import decided_runs, schedules
+from grader.judging import home_runner
+from grader.submissions import grading_run
 
 left = int(sys.argv[1])
 
@@ -26,6 +28,18 @@ def interrupt(frame, event, argument):
 
 def takes_time(*words, **options):
     time.sleep(0.1)
+
+def interrupt_after(submissions):
+    submit = concurrent.futures.ThreadPoolExecutor.submit
+    count = iter(range(1, submissions + 1))
+
+    def submit_and_count(*words):
+        begun = submit(*words)
+        if next(count) == submissions:
+            sys.settrace(interrupt)
+        return begun
+
+    return mock.patch.object(concurrent.futures.ThreadPoolExecutor, "submit", submit_and_count)
 
 try:
     RUNS
@@ -48,11 +62,33 @@ BY_DECISIONS = """
                 runs.expect(["1.0"], 60)
             runs.run(["1.0"], 60)
 """
+BY_A_CHECK = """
+    build = mock.Mock(settings={"backend": "cuda"})
+    with home_runner.HomeRunner(build, None, None) as runner, interrupt_after(4):
+        runner.run_until(lambda result: False, takes_time, range(4))
+"""
+COMPILING = """
+    build = mock.Mock(settings={"backend": "cuda"}, can_observe=False)
+    with mock.patch.object(home_runner, "compiled", takes_time):
+        with home_runner.HomeRunner(build, None, None) as runner, interrupt_after(1):
+            runner.compiled(home_runner.ORDINARY)
+"""
+BY_A_GRADE = """
+    unit = mock.Mock()
+    unit.exercise.number = unit.name = "a"
+    run = mock.Mock(judgement_of=lambda unit: None)
+    with (
+        mock.patch.object(grading_run, "judge_unit", takes_time),
+        mock.patch.object(grading_run, "measured_cases", lambda *words: {"a": None}),
+        interrupt_after(4),
+    ):
+        grading_run.judge_here(mock.Mock(), run, [unit] * 4, 2)
+"""
 
 
 class InterruptedSchedulesTest(unittest.TestCase):
     def test_it_ends_wherever_the_interruption_comes(self):
-        for runs in (BY_SEEDS, BY_DECISIONS):
+        for runs in (BY_SEEDS, BY_DECISIONS, BY_A_CHECK, COMPILING, BY_A_GRADE):
             program = INTERRUPTS.replace("    RUNS", runs)
             for count in range(1, 13):
                 with self.subTest(count, runs=runs):
