@@ -215,6 +215,8 @@ void synchronization::strong_read(block_state& block, thread_state& by, const me
       if (may_give_up(assumption)) watch_size(assumption, current(block, by, assumption).size());
     }
   }
+  // So that the log can tell what comes after the load from what came before it.
+  if (older != 0) by.current_epoch = next(block.number);
 }
 
 // PEND: what a strong read has seen waits for a fence, or for an acquire at the same location.

@@ -14,7 +14,7 @@ void atomic_access_check::carry_volatile(thread_state& by, region& in, const std
   atomic_locations& locations = history_.locations();
   const object_number at = history_.make_location(in, in.cell_at(address), shape);
   const cell_record made(cell_record::stamp_of(by), site, cell_record::is_volatile);
-  const unsigned passed = writes ? 0 : pass_writes(by, in, address, bytes);
+  const unsigned passed = std::exchange(passed_, 0);
   locations.use_message(at, shape, [&](message& carries) {
     if (writes) {
       clocks_.strong_write(blocks_.running(), by, carries, scope::device, false, false);

@@ -38,11 +38,12 @@ class atomic_access_check {
         older_(older) {}
 
   void begin_launch() { earlier_.begin_launch(); }
-  // An atomic load begins: what it is to read is in memory then, until older_loads::put_back().
+  // An atomic or volatile load begins: what it is to read is in memory then, until
+  // older_loads::put_back().
   void begin_load(const thread_state& by, region& in, const std::byte* address, std::size_t bytes) {
     passed_ = pass_writes(by, in, address, bytes);
   }
-  // Whether the atomic that comes now has read an older value.
+  // Whether the access that comes now has read an older value.
   bool reads_older_value() const { return passed_ != 0; }
   // An atomic operation on memory in `in`.
   void check(thread_state& by, region& in, const cpu_backend::observer::atomic_operation& done,

@@ -102,7 +102,8 @@ bool checker::volatile_access(thread_state& by, const std::byte* address, std::s
   if (looks_for_races_) {
     plain_.check_cells({&by, address, in, bytes, site, writes}, cell_record::is_volatile);
   }
-  log_.note_volatile(by, *in, address, writes, place_of_site(site));
+  if (!writes) atomics_.begin_load(by, *in, address, bytes);
+  log_.note_volatile(by, *in, address, writes, place_of_site(site), atomics_.reads_older_value());
   atomics_.carry_volatile(by, *in, address, bytes, site, writes);
   return writes;
 }
@@ -134,8 +135,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       check_initialization(findings_, by, *in, done.address, done.bytes, place)) {
     unwritten_reads_[by.name.key()] = place;
   }
-  // The log takes each atomic for one that reads the last write.
-  if (!atomics_.reads_older_value()) log_.note_atomic(by, *in, done, place);
+  log_.note_atomic(by, *in, done, place, atomics_.reads_older_value());
   atomics_.check(by, *in, done, site);
 }
 

@@ -107,6 +107,9 @@ struct finding {
   diagnosis_set lacks;
   witness releaser;  // the strong write that would have to publish what the first one did
   witness acquirer;  // the strong read by which the second one's block has seen it
+  // A load by one of the two threads, before its access, that got an older value of its word. If
+  // `in_observers_block`, it is by the second one's thread.
+  std::optional<chain_step> older_load;
   // What else a diagnosis goes by: the atomic or fence whose scope is too narrow, the store that
   // ends a release sequence, the atomic that takes a lock, the last barrier before a release.
   std::optional<chain_step> cause;

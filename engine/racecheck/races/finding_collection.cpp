@@ -108,6 +108,12 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                            : describe_object(now.in, now.address, bytes_of_cell));
     found.lacks = lacks;
     found.is_hasty = hasty.has_value();
+    found.older_load = log_.find_older_load(by.name, by.current_epoch);
+    if (found.older_load) {
+      found.older_load->in_observers_block = true;
+    } else {
+      found.older_load = log_.find_older_load(earlier.thread, earlier_record.access_epoch());
+    }
     const auto way = hasty   ? hasty
                      : other ? other
                              : log_.find_way(earlier.thread, earlier_record.access_epoch(),

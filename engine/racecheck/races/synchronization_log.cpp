@@ -23,7 +23,7 @@ void synchronization_log::note(const event& what) {
 
 void synchronization_log::note_atomic(const thread_state& by, const region& in,
                                       const cpu_backend::observer::atomic_operation& done,
-                                      place_number place) {
+                                      place_number place, bool reads_older_value) {
   using cpu_backend::observer::access;
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
@@ -35,11 +35,13 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
   now.acquires = done.acquires;
   now.releases = done.releases;
   now.at_block_scope = done.within == scope::block;
+  now.reads_older_value = reads_older_value;
   note(now);
 }
 
 void synchronization_log::note_volatile(const thread_state& by, const region& in,
-                                        const std::byte* address, bool writes, place_number place) {
+                                        const std::byte* address, bool writes, place_number place,
+                                        bool reads_older_value) {
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
   now.where = location_of(in, address, by.name.block);
@@ -48,6 +50,7 @@ void synchronization_log::note_volatile(const thread_state& by, const region& in
   now.reads = !writes;
   now.writes = writes;
   now.is_volatile = true;
+  now.reads_older_value = reads_older_value;
   note(now);
 }
 
@@ -158,7 +161,9 @@ void synchronization_log::search::collect() {
       case kind::atomic:
         if (each.writes) writes[each.where].push_back(number);
         if (each.writes && !each.reads) stores[each.where].push_back(number);
-        if (of_later && each.reads && each.epoch_since_start <= read_until) {
+        // A read of an older value has not seen the last write.
+        if (of_later && each.reads && !each.reads_older_value &&
+            each.epoch_since_start <= read_until) {
           last_reads[std::uint64_t{each.where} << rank_bits | each.rank] = number;
         }
         break;
@@ -511,6 +516,22 @@ std::optional<chain_step> synchronization_log::find_held(thread_name thread, epo
         block_of(*each) == thread.block;
     if (!is_own_write || !written.insert(each->where).second) continue;
     if (each->what == kind::atomic && each->reads) return step_of(*each, false);
+  }
+  return std::nullopt;
+}
+
+std::optional<chain_step> synchronization_log::find_older_load(thread_name thread, epoch at) const {
+  if (!is_whole()) return std::nullopt;
+  const std::uint32_t before = since_start(at);
+  std::set<std::uint32_t> looked_at;
+  for (auto each = events_.rbegin(); each != events_.rend(); ++each) {
+    // What a thread does after it got an older value is in a later epoch.
+    const bool is_own_read = each->what == kind::atomic && each->reads &&
+                             each->rank == thread.rank &&
+                             each->epoch_since_start + each->reads_older_value <= before &&
+                             block_of(*each) == thread.block;
+    if (is_own_read && looked_at.insert(each->where).second && each->reads_older_value)
+      return step_of(*each, false);
   }
   return std::nullopt;
 }

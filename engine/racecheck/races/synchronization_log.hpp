@@ -26,10 +26,11 @@ class synchronization_log {
 
   void begin_launch() { events_.clear(); }
   void note_atomic(const thread_state& by, const region& in,
-                   const cpu_backend::observer::atomic_operation& done, place_number place);
+                   const cpu_backend::observer::atomic_operation& done, place_number place,
+                   bool reads_older_value);
   // A volatile access, which carries as much as a relaxed atomic.
   void note_volatile(const thread_state& by, const region& in, const std::byte* address,
-                     bool writes, place_number place);
+                     bool writes, place_number place, bool reads_older_value);
   // Of a word that atomics use: what was handed on there ends with it.
   void note_plain_write(const thread_state& by, const region& in, const std::byte* address);
   void note_fence(const thread_state& by, scope within, bool sequentially_consistent,
@@ -86,6 +87,9 @@ class synchronization_log {
   // The last update by this thread before epoch `at` of a location that it has not written since:
   // if that took a lock, the thread holds it then.
   std::optional<chain_step> find_held(thread_name thread, epoch at) const;
+  // The last load by this thread before epoch `at` that got an older value of its word, and after
+  // which the thread has not read the word again.
+  std::optional<chain_step> find_older_load(thread_name thread, epoch at) const;
   // The last barrier that both threads of a block came to before what the one did in epoch `at`;
   // nothing if there is none.
   chain find_common_barrier(thread_name one, epoch at, thread_name other) const;
@@ -105,6 +109,7 @@ class synchronization_log {
     bool releases : 1 = false;
     bool at_block_scope : 1 = false;
     bool is_volatile : 1 = false;
+    bool reads_older_value : 1 = false;
 
     // Whether it is a barrier to which both come.
     bool joins(std::uint32_t one_rank, std::uint32_t other_rank) const;

@@ -191,6 +191,13 @@ void read_cause(const json& object, located_finding& of) {
   of.cause = line_at(object);
 }
 
+void read_older_load(const json& object, located_finding& of) {
+  of.finding.older_load.emplace();
+  of.finding.older_load->in_observers_block = flag_at(object, "by_the_second");
+  of.finding.older_load->is_volatile = flag_at(object, "volatile");
+  of.older_load = line_at(object);
+}
+
 diagnosis code_of(const json& text) {
   const auto row = std::ranges::find_if(diagnosis_table, [&](const diagnosis_row& each) {
     return text.is_string() && text.get_ref<const std::string&>() == each.code;
@@ -260,6 +267,12 @@ json json_of(const located_finding& of, const own_file& own) {
     made["releaser"] = json_of(found.releaser, of.releaser);
     made["acquirer"] = json_of(found.acquirer, of.acquirer);
     made["signals_too_early"] = found.is_hasty;
+    if (found.older_load) {
+      made["older_load"] = {{"by_the_second", found.older_load->in_observers_block},
+                            {"volatile", found.older_load->is_volatile},
+                            {"file", of.older_load.file},
+                            {"line", of.older_load.line}};
+    }
     if (found.cause) made["cause"] = json_of(*found.cause, of.cause);
   }
   made["heading"] = heading_of(of);
@@ -325,6 +338,7 @@ located_finding finding_of(const json& record, std::uint64_t seed) {
     found.is_hasty = flag_at(record, "signals_too_early");
     read_witness(record, "releaser", found.releaser, made.releaser);
     read_witness(record, "acquirer", found.acquirer, made.acquirer);
+    if (record.contains("older_load")) read_older_load(record["older_load"], made);
     if (record.contains("cause")) read_cause(record["cause"], made);
     made.chain = chain_of_record(record);
   }

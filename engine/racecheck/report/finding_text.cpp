@@ -65,6 +65,8 @@ bool text_maker::holds(condition when) const {
       return found.acquirer.is_volatile;
     case condition::also_between_blocks:
       return located.also_between_blocks;
+    case condition::older_load_is_volatile:
+      return found.older_load && found.older_load->is_volatile;
     case condition::on_one_line:
       return place_text(located.first) == place_text(located.second);
     case condition::plain_one_is_volatile:
@@ -118,6 +120,13 @@ std::string text_maker::value_of(placeholder name) const {
       return line_text(located.second, own);
     case placeholder::holding_line:
       return line_text(second_holds() ? located.second : located.first, own);
+    case placeholder::older_load_line:
+      return line_text(located.older_load, own);
+    case placeholder::older_load_thread: {
+      const bool by_second = found.older_load && found.older_load->in_observers_block;
+      const party& by = by_second ? found.second : found.first;
+      return thread_text(by.block_index, by.thread_index);
+    }
     case placeholder::other_line:
       return line_text(second_holds() ? located.first : located.second, own);
     case placeholder::release_line:
@@ -170,6 +179,7 @@ diagnosis_set remarks_on(const located_finding& of) {
   remarks.add(diagnosis::same_value_is_no_excuse, is_unordered &&
                                                       found.first.what == operation::write &&
                                                       found.second.what == operation::write);
+  remarks.add(diagnosis::older_value_read, found.older_load.has_value());
   return remarks;
 }
 

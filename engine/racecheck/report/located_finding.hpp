@@ -18,6 +18,7 @@ struct located_finding {
   source_line second;
   source_line releaser;
   source_line acquirer;
+  source_line older_load;
   source_line cause;
   drawn_chain chain;  // of a race
   // Threads of different blocks race at these lines, too, and nothing orders them.

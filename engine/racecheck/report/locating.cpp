@@ -403,6 +403,7 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
   for (const finding& each : findings) {
     places.insert(places.end(),
                   {each.first.place, each.second.place, each.releaser.place, each.acquirer.place,
+                   each.older_load ? each.older_load->place : place_number{},
                    each.cause ? each.cause->place : place_number{}});
     for (const chain_step& step : each.between.steps) places.push_back(step.place);
   }
@@ -417,6 +418,7 @@ std::vector<located_finding> locate(const std::vector<finding>& findings,
     now.second = *line++;
     now.releaser = *line++;
     now.acquirer = *line++;
+    now.older_load = *line++;
     now.cause = *line++;
     now.seed = seed;
     now.seeds = {seed};

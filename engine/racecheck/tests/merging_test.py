@@ -177,6 +177,21 @@ class ForgedReports(unittest.TestCase):
                 left = {name: value for name, value in self.finding.items() if name != key}
                 self.refused([left], f'there is no "{key}"')
 
+    def test_the_load_of_an_older_value_is_kept_and_a_wrong_one_is_refused(self):
+        (right,) = checked_run(MISTAKES, "two_flags", 3)[2]["findings"]
+        (found,) = merged({"findings": [right]})
+        self.assertEqual(
+            [found["older_load"], found["advice"]], [right["older_load"], right["advice"]]
+        )
+        for wrong in (
+            None,
+            [],
+            {},
+            *({**right["older_load"], key: -1} for key in right["older_load"]),
+        ):
+            with self.subTest(wrong=wrong):
+                self.refused([{**right, "older_load": wrong}])
+
     def test_numbers_out_of_range_are_refused(self):
         def changed(change):
             forged = copy.deepcopy(self.finding)

@@ -310,15 +310,25 @@ __global__ void two_blocks_write(memory of) {
 }
 
 // Each of two blocks raises its flag and then looks at the other one's: with this order of the
-// fences both may find none, in no order of the threads.
-template <cuda::memory_order order>
+// fences both may find none, in no order of the threads. Or each waits for the other one's.
+template <cuda::memory_order order, bool waits = false>
 __global__ void two_flags(memory of) {
   if (threadIdx.x != 0 || blockIdx.x > 1) return;
   const cuda::atomic_ref<int, cuda::thread_scope_device> own(of.result[blockIdx.x]);
   const cuda::atomic_ref<int, cuda::thread_scope_device> other(of.result[1 - blockIdx.x]);
   own.store(1, cuda::memory_order_relaxed);
   cuda::atomic_thread_fence(order, cuda::thread_scope_device);
-  if (other.load(cuda::memory_order_relaxed) == 0) of.result[2] += 1;  // mark: found no flag
+  bool is_up = other.load(cuda::memory_order_relaxed) == 1;  // mark: looked at the flag
+  while (waits && !is_up) is_up = other.load(cuda::memory_order_relaxed) == 1;
+  if (is_up == waits) of.result[2] += 1;  // mark: found no flag
+}
+
+__global__ void two_volatile_flags(memory of) {
+  if (threadIdx.x != 0 || blockIdx.x > 1) return;
+  volatile int* const flags = of.result;
+  flags[blockIdx.x] = 1;
+  const bool is_first = flags[1 - blockIdx.x] == 0;  // mark: looked at the volatile flag
+  if (is_first) of.result[2] += 1;                   // mark: found no volatile flag
 }
 
 template <bool mixed>
@@ -585,6 +595,8 @@ const struct {
     {"two_blocks_exchange", [] { launch(two_blocks_write<true>); }},
     {"two_blocks_write", [] { launch(two_blocks_write<false>); }},
     {"two_flags", [] { launch(two_flags<cuda::memory_order_acq_rel>); }},
+    {"two_flags_awaited", [] { launch(two_flags<cuda::memory_order_relaxed, true>); }},
+    {"two_volatile_flags", [] { launch(two_volatile_flags); }},
     {"two_flags_sc", [] { launch(two_flags<cuda::memory_order_seq_cst>); }},
     {"all_atomic", [] { launch(plain_and_atomic<false>); }},
     {"plain_and_atomic", [] { launch(plain_and_atomic<true>); }},

@@ -137,6 +137,8 @@ FAILURES = {
     "nothing_to_see": ("nothing was checked", set()),
 }
 
+FLAGS = ("two_flags", "two_flags_awaited", "two_volatile_flags")
+
 
 def run(case, seed):
     """Exit code, what was printed, and the report."""
@@ -153,7 +155,7 @@ def run_all(cases, seeds):
 class Mistakes(unittest.TestCase):
     def test_every_case_is_expected_to_do_something(self):
         listed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True, check=True)
-        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, "two_flags", "waits_by_plain_reads"}
+        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, *FLAGS, "waits_by_plain_reads"}
         self.assertEqual(set(listed.stdout.split()), known)
 
     def test_every_mistake_is_found_with_lines_threads_and_diagnosis(self):
@@ -190,6 +192,32 @@ class Mistakes(unittest.TestCase):
                 }
                 self.assertEqual(lines, {(line, line)} if seed % 4 == 3 else set(), output)
                 self.assertEqual(code, 1 if lines else 0, output)
+
+    def test_the_report_names_the_load_of_an_older_value(self):
+        line_of = marked_lines(SOURCE)
+        cases = {
+            "two_flags": ("atomic", "looked at the flag"),
+            "two_volatile_flags": ("volatile", "looked at the volatile flag"),
+        }
+        for (case, seed), (_, _, report) in run_all(cases, (3, 7)).items():
+            with self.subTest(case=case, seed=seed):
+                manner, line = cases[case][0], line_of[cases[case][1]]
+                found = report["findings"][-1]  # of volatile flags the first one is their own race
+                load = found["older_load"]
+                self.assertEqual((load["line"], load["volatile"]), (line, manner == "volatile"))
+                block = found["second" if load["by_the_second"] else "first"]["block"][0]
+                text = (
+                    f"the {manner} load at line {line} by block {block} thread 0 got an older value, "
+                    "which the memory model allows: another thread had already stored a newer one"
+                )
+                self.assertEqual(found["advice"][-1], {"code": "older_value_read", "text": text})
+
+    def test_no_load_is_named_whose_thread_has_looked_again(self):
+        for (_, seed), (_, _, report) in run_all(["two_flags_awaited"], range(20)).items():
+            with self.subTest(seed=seed):
+                self.assertTrue(report["findings"])
+                for found in report["findings"]:
+                    self.assertNotIn("older_load", found)
 
     def test_the_report_names_the_element_and_its_threads(self):
         _, _, report = run("guard_classic", 0)
