@@ -43,8 +43,8 @@ class atomic_access_check {
   void begin_load(const thread_state& by, region& in, const std::byte* address, std::size_t bytes) {
     passed_ = pass_writes(by, in, address, bytes);
   }
-  // Whether the access that comes now has read an older value.
-  bool reads_older_value() const { return passed_ != 0; }
+  // By how many writes the value that it reads is older than the newest one.
+  unsigned passed() const { return passed_; }
   // An atomic operation on memory in `in`.
   void check(thread_state& by, region& in, const cpu_backend::observer::atomic_operation& done,
              site_number site);

@@ -103,7 +103,7 @@ bool checker::volatile_access(thread_state& by, const std::byte* address, std::s
     plain_.check_cells({&by, address, in, bytes, site, writes}, cell_record::is_volatile);
   }
   if (!writes) atomics_.begin_load(by, *in, address, bytes);
-  log_.note_volatile(by, *in, address, writes, place_of_site(site), atomics_.reads_older_value());
+  log_.note_volatile(by, *in, address, writes, place_of_site(site), atomics_.passed());
   atomics_.carry_volatile(by, *in, address, bytes, site, writes);
   return writes;
 }
@@ -135,7 +135,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
       check_initialization(findings_, by, *in, done.address, done.bytes, place)) {
     unwritten_reads_[by.name.key()] = place;
   }
-  log_.note_atomic(by, *in, done, place, atomics_.reads_older_value());
+  log_.note_atomic(by, *in, done, place, atomics_.passed());
   atomics_.check(by, *in, done, site);
 }
 

@@ -23,7 +23,7 @@ void synchronization_log::note(const event& what) {
 
 void synchronization_log::note_atomic(const thread_state& by, const region& in,
                                       const cpu_backend::observer::atomic_operation& done,
-                                      place_number place, bool reads_older_value) {
+                                      place_number place, unsigned passed) {
   using cpu_backend::observer::access;
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
@@ -35,13 +35,13 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
   now.acquires = done.acquires;
   now.releases = done.releases;
   now.at_block_scope = done.within == scope::block;
-  now.reads_older_value = reads_older_value;
+  now.passed = passed;
   note(now);
 }
 
 void synchronization_log::note_volatile(const thread_state& by, const region& in,
                                         const std::byte* address, bool writes, place_number place,
-                                        bool reads_older_value) {
+                                        unsigned passed) {
   event now;
   now.epoch_since_start = since_start(by.current_epoch);
   now.where = location_of(in, address, by.name.block);
@@ -50,7 +50,7 @@ void synchronization_log::note_volatile(const thread_state& by, const region& in
   now.reads = !writes;
   now.writes = writes;
   now.is_volatile = true;
-  now.reads_older_value = reads_older_value;
+  now.passed = passed;
   note(now);
 }
 
@@ -137,6 +137,8 @@ struct synchronization_log::search {
   void each_pair(Use use) const;
   void note_narrow(way& made, std::size_t number) const;
   way over(std::size_t write, std::size_t read) const;
+  // The first event that comes too late for the read to have seen it.
+  std::size_t end_of_seen(std::size_t read) const;
   // Whether the read has seen the write, or what continues its chain.
   bool has_seen(std::size_t write, std::size_t read) const;
   // How many updates are between, and whether one of them is too narrow to hand the value on.
@@ -161,9 +163,7 @@ void synchronization_log::search::collect() {
       case kind::atomic:
         if (each.writes) writes[each.where].push_back(number);
         if (each.writes && !each.reads) stores[each.where].push_back(number);
-        // A read of an older value has not seen the last write.
-        if (of_later && each.reads && !each.reads_older_value &&
-            each.epoch_since_start <= read_until) {
+        if (of_later && each.reads && each.epoch_since_start <= read_until) {
           last_reads[std::uint64_t{each.where} << rank_bits | each.rank] = number;
         }
         break;
@@ -197,11 +197,18 @@ void synchronization_log::search::collect() {
   if (reads.size() > most_reads) reads.resize(most_reads);
 }
 
+std::size_t synchronization_log::search::end_of_seen(std::size_t read) const {
+  const event& seen = event_of(read);
+  if (seen.passed == 0) return read;
+  const auto& all = writes.at(seen.where);
+  return *(std::ranges::lower_bound(all, read) - seen.passed);
+}
+
 bool synchronization_log::search::has_seen(std::size_t write, std::size_t read) const {
   const auto found = stores.find(event_of(write).where);
   if (found == stores.end()) return true;
   const auto next = std::upper_bound(found->second.begin(), found->second.end(), write);
-  return next == found->second.end() || *next > read;
+  return next == found->second.end() || *next >= end_of_seen(read);
 }
 
 void synchronization_log::search::check_chain(way& made, std::size_t write,
@@ -211,9 +218,10 @@ void synchronization_log::search::check_chain(way& made, std::size_t write,
            (!event_of(from).at_block_scope && !event_of(to).at_block_scope);
   };
   const auto& all = writes.at(event_of(write).where);
+  const std::size_t end = end_of_seen(read);
   std::size_t last = write;
   for (auto next = std::upper_bound(all.begin(), all.end(), write);
-       next != all.end() && *next < read; ++next) {
+       next != all.end() && *next < end; ++next) {
     if (!is_handed_on(last, *next)) {
       note_narrow(made, event_of(last).at_block_scope ? last : *next);
     }
@@ -373,8 +381,9 @@ void synchronization_log::search::each_pair(Use use) const {
     if (seen.where == excluded || (same_block && seen.rank != later.rank)) continue;
     const auto found = writes.find(seen.where);
     if (found == writes.end()) continue;
+    const std::size_t end = end_of_seen(read);
     for (const std::size_t write : found->second) {
-      if (write >= read) break;
+      if (write >= end) break;
       const event& written = event_of(write);
       if (written.epoch_since_start < begin_of_stretch || log.block_of(written) != earlier.block)
         continue;
@@ -415,7 +424,7 @@ std::optional<synchronization_log::way> synchronization_log::search::ended() con
     const auto all = stores.find(event_of(write).where);
     if (all == stores.end()) return false;
     const auto next = std::upper_bound(all->second.begin(), all->second.end(), write);
-    if (next == all->second.end() || *next > read) return false;
+    if (next == all->second.end() || *next >= end_of_seen(read)) return false;
     const event& store = event_of(*next);
     if (store.what != kind::atomic || store.releases || log.block_of(store) == earlier.block) {
       return false;
@@ -526,11 +535,10 @@ std::optional<chain_step> synchronization_log::find_older_load(thread_name threa
   std::set<std::uint32_t> looked_at;
   for (auto each = events_.rbegin(); each != events_.rend(); ++each) {
     // What a thread does after it got an older value is in a later epoch.
-    const bool is_own_read = each->what == kind::atomic && each->reads &&
-                             each->rank == thread.rank &&
-                             each->epoch_since_start + each->reads_older_value <= before &&
-                             block_of(*each) == thread.block;
-    if (is_own_read && looked_at.insert(each->where).second && each->reads_older_value)
+    const bool is_own_read =
+        each->what == kind::atomic && each->reads && each->rank == thread.rank &&
+        each->epoch_since_start + (each->passed != 0) <= before && block_of(*each) == thread.block;
+    if (is_own_read && looked_at.insert(each->where).second && each->passed != 0)
       return step_of(*each, false);
   }
   return std::nullopt;

@@ -25,12 +25,13 @@ class synchronization_log {
   explicit synchronization_log(const launch_clocks& clocks) : clocks_(clocks) {}
 
   void begin_launch() { events_.clear(); }
+  // `passed`: how many writes are later than the one that is read.
   void note_atomic(const thread_state& by, const region& in,
                    const cpu_backend::observer::atomic_operation& done, place_number place,
-                   bool reads_older_value);
+                   unsigned passed);
   // A volatile access, which carries as much as a relaxed atomic.
   void note_volatile(const thread_state& by, const region& in, const std::byte* address,
-                     bool writes, place_number place, bool reads_older_value);
+                     bool writes, place_number place, unsigned passed);
   // Of a word that atomics use: what was handed on there ends with it.
   void note_plain_write(const thread_state& by, const region& in, const std::byte* address);
   void note_fence(const thread_state& by, scope within, bool sequentially_consistent,
@@ -109,7 +110,7 @@ class synchronization_log {
     bool releases : 1 = false;
     bool at_block_scope : 1 = false;
     bool is_volatile : 1 = false;
-    bool reads_older_value : 1 = false;
+    std::uint32_t passed : 4 = 0;
 
     // Whether it is a barrier to which both come.
     bool joins(std::uint32_t one_rank, std::uint32_t other_rank) const;

@@ -222,6 +222,27 @@ class Chains(unittest.TestCase):
         (signal,) = [arrow for arrow in chain["arrows"] if arrow["kind"] == "signal"]
         self.assertEqual(signal["updates_between"], 2)  # block 0 signals to block 3
 
+    def test_a_load_of_an_older_value_is_on_the_way(self):
+        chains = [
+            races(report)[0]["chain"]
+            for (_, seed), (_, _, report) in run_all(["flag_raised_further"], range(20)).items()
+            if races(report)
+        ]
+        self.assertTrue(chains)
+        for chain in chains:
+            self.assertEqual(
+                [described(event, chain["lanes"]) for event in chain["events"]],
+                [
+                    "writes, signals: writes `",
+                    "writes, signals: writes atomically `",
+                    "observes, reads: reads atomically `",
+                    "observes, reads: reads `",
+                ],
+            )
+            self.assertEqual(
+                [arrow_text(arrow) for arrow in chain["arrows"]], ["1 -> 2 lacks missing release"]
+            )
+
     def test_a_store_ends_what_was_handed_on(self):
         of_data = races(checked_run(DIAGNOSES_PROGRAM, "overwritten_signal", 0)[2])
         self.assertTrue(of_data)

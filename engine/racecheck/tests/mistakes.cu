@@ -331,6 +331,30 @@ __global__ void two_volatile_flags(memory of) {
   if (is_first) of.result[2] += 1;                   // mark: found no volatile flag
 }
 
+// Block 1 has raised the flag further, as often as values are remembered, and block 2 may still get
+// the oldest of them: what block 0 stored.
+__global__ void flag_raised_further(memory of) {
+  if (threadIdx.x != 0 || blockIdx.x > 2) return;
+  const device_ref flag(*of.counter);
+  const device_ref look(*reinterpret_cast<unsigned*>(of.result));
+  const auto wait_for = [&](unsigned step) {
+    while (look.load(cuda::memory_order_relaxed) < step) {
+    }
+  };
+  if (blockIdx.x == 0) {
+    of.data[0] = 7;
+    flag.store(1, cuda::memory_order_relaxed);
+    look.store(1, cuda::memory_order_relaxed);
+  } else if (blockIdx.x == 1) {
+    wait_for(1);
+    for (unsigned i = 0; i < 8; ++i) flag.store(2 + i, cuda::memory_order_relaxed);
+    look.store(2, cuda::memory_order_relaxed);
+  } else {
+    wait_for(2);
+    if (flag.load(cuda::memory_order_acquire) == 1) of.result[1] = of.data[0];
+  }
+}
+
 template <bool mixed>
 __global__ void plain_and_atomic(memory of) {
   if (threadIdx.x != 0) return;
@@ -597,6 +621,7 @@ const struct {
     {"two_flags", [] { launch(two_flags<cuda::memory_order_acq_rel>); }},
     {"two_flags_awaited", [] { launch(two_flags<cuda::memory_order_relaxed, true>); }},
     {"two_volatile_flags", [] { launch(two_volatile_flags); }},
+    {"flag_raised_further", [] { launch(flag_raised_further); }},
     {"two_flags_sc", [] { launch(two_flags<cuda::memory_order_seq_cst>); }},
     {"all_atomic", [] { launch(plain_and_atomic<false>); }},
     {"plain_and_atomic", [] { launch(plain_and_atomic<true>); }},

@@ -137,7 +137,7 @@ FAILURES = {
     "nothing_to_see": ("nothing was checked", set()),
 }
 
-FLAGS = ("two_flags", "two_flags_awaited", "two_volatile_flags")
+FLAGS = ("two_flags", "two_flags_awaited", "two_volatile_flags", "flag_raised_further")
 
 
 def run(case, seed):
