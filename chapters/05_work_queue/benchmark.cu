@@ -36,7 +36,9 @@ void tiles_of(session& run, const course::view& part, tile_cases& tiles) {
   const course::work_queue<tile_index> queue = memory.queue();
   const course::work_queue<tile_index> ordered = by_kernel.queue();
   const auto reset = [&memory] { memory.reset(); };
-  const auto fill = [&by_kernel, &tiles] { course::fill_expensive_first(by_kernel, tiles.of()); };
+  const auto fill = [&by_kernel, &tiles] {
+    course::fill_expensive_first(by_kernel, tiles.drawn_picture());
+  };
 
   const auto variant = [&](const char* name, const auto& hand_out, const auto& prepare) {
     return tiles.handing_out(name, role::variant, hand_out, 0, prepare);
@@ -89,8 +91,9 @@ void tiles_in_one_kernel(session& run, const course::view& part, tile_cases& til
     return rendering(name, role::variant, chosen, memory, [&memory] { memory.reset(); });
   };
   const auto ordered = [&](const char* name, way chosen) {
-    return rendering(name, role::variant, chosen, by_kernel,
-                     [&by_kernel, &tiles] { course::fill_expensive_first(by_kernel, tiles.of()); });
+    return rendering(name, role::variant, chosen, by_kernel, [&by_kernel, &tiles] {
+      course::fill_expensive_first(by_kernel, tiles.drawn_picture());
+    });
   };
   run.measure(
       tiles.describe("05", part, ", one kernel"),

@@ -76,7 +76,8 @@ std::optional<std::string> wrong_picture(const course::picture& of, const HandOu
   for (int run = 0; run < 2; ++run) {
     counts.poison();
     prepare();
-    course::launch_processing(hand_out, course::render_tiles{.of = of, .counts = counts.data()},
+    course::launch_processing(hand_out,
+                              course::render_tiles{.drawn_picture = of, .counts = counts.data()},
                               blocks, threads);
     if (auto wrong = lab::first_difference<std::uint32_t>(counts.to_host(), expected)) return wrong;
     if (auto wrong = counts.overrun()) return wrong;
@@ -283,7 +284,8 @@ TEST_CASE("the histogram of the blocks' shared bins is that of the counts") {
   lab::device_buffer<std::uint32_t> device_counts(of.pixel_count());
   lab::device_buffer<unsigned long long> histogram(course::histogram_bins);
   const course::render_tiles_with_histogram work = {
-      .render = {.of = of, .counts = device_counts.data()}, .histogram = histogram.data()};
+      .render = {.drawn_picture = of, .counts = device_counts.data()},
+      .histogram = histogram.data()};
   const auto check = [&](const auto& hand_out, unsigned blocks, unsigned threads) {
     CAPTURE(blocks, threads);
     histogram.fill_bytes(0);

@@ -63,17 +63,17 @@ inline void render_on_device(const picture& of, work_queue_memory<tile_index>& t
 
 // Work for process_items: the counts, and no prologue.
 struct render_tiles {
-  picture of;
+  picture drawn_picture;
   std::uint32_t* counts;
 
   __device__ void begin() const {}
   __device__ void operator()(tile_index tile, const team& workers) const {
-    render_tile(of, tile, workers, counts, [](std::uint32_t) {});
+    render_tile(drawn_picture, tile, workers, counts, [](std::uint32_t) {});
   }
   __device__ void end() const {}
 
   __device__ std::size_t number(tile_index tile) const {
-    return std::size_t{tile.row} * of.tiles_a_side() + tile.column;
+    return std::size_t{tile.row} * drawn_picture.tiles_a_side() + tile.column;
   }
 };
 
@@ -92,7 +92,7 @@ struct render_tiles_with_histogram {
     __syncthreads();
   }
   __device__ void operator()(tile_index tile, const team& workers) const {
-    render_tile(render.of, tile, workers, render.counts, [](std::uint32_t count) {
+    render_tile(render.drawn_picture, tile, workers, render.counts, [](std::uint32_t count) {
       atomicAdd_block(bins() + (count < histogram_bins ? count : histogram_bins - 1), 1U);
     });
   }

@@ -36,13 +36,13 @@ inline course::picture benchmark_picture(const course::view& part, std::uint32_t
 class tile_cases {
  public:
   explicit tile_cases(const course::picture& of)
-      : of_(of),
+      : drawn_picture_(of),
         tiles_(course::tiles_by_row(of)),
         device_tiles_(tiles_),
         counts_(of.pixel_count()),
         reference_(course::reference_counts(of)) {}
 
-  const course::picture& of() const { return of_; }
+  const course::picture& drawn_picture() const { return drawn_picture_; }
   const std::vector<course::tile_index>& tiles() const { return tiles_; }
   const course::tile_index* device_tiles() const { return device_tiles_.data(); }
   unsigned one_block_a_tile() const { return static_cast<unsigned>(tiles_.size()); }
@@ -51,10 +51,10 @@ class tile_cases {
   comparison_description describe(const std::string& chapter, const course::view& part,
                                   const std::string& remark = "") const {
     return {.chapter = chapter,
-            .task = "tiles of " + std::to_string(of_.tile) + " x " + std::to_string(of_.tile) +
-                    ", " + part.name + remark,
+            .task = "tiles of " + std::to_string(drawn_picture_.tile) + " x " +
+                    std::to_string(drawn_picture_.tile) + ", " + part.name + remark,
             .type = "uint32",
-            .elements = of_.pixel_count(),
+            .elements = drawn_picture_.pixel_count(),
             .data = "none",
             .inputs = 1};
   }
@@ -109,7 +109,9 @@ class tile_cases {
   }
 
  private:
-  course::render_tiles work() { return {.of = of_, .counts = counts_.data()}; }
+  course::render_tiles work() {
+    return {.drawn_picture = drawn_picture_, .counts = counts_.data()};
+  }
 
   template <class Run>
   std::optional<std::string> wrong_counts_after(Run run) {
@@ -118,7 +120,7 @@ class tile_cases {
     return lab::first_difference<std::uint32_t>(counts_.to_host(), reference_);
   }
 
-  course::picture of_;
+  course::picture drawn_picture_;
   std::vector<course::tile_index> tiles_;
   lab::device_buffer<course::tile_index> device_tiles_;
   lab::device_buffer<std::uint32_t> counts_;

@@ -112,20 +112,20 @@ class tile_program {
  public:
   // Computes the reference. Throws std::runtime_error where memory is short.
   tile_program(const lab::options& options, lab::program_results& results)
-      : options_(options), results_(results), of_(picture_of(options)) {
-    const memory_needed bytes = memory_needed_by(of_, traces());
+      : options_(options), results_(results), drawn_picture_(picture_of(options)) {
+    const memory_needed bytes = memory_needed_by(drawn_picture_, traces());
     lab::require_memory(bytes.device, bytes.host);
-    tiles_ = tiles_by_row(of_);
+    tiles_ = tiles_by_row(drawn_picture_);
     device_tiles_ = lab::device_buffer<tile_index>(tiles_);
-    counts_ = lab::device_buffer<std::uint32_t>(of_.pixel_count());
-    reference_ = reference_counts(of_);
+    counts_ = lab::device_buffer<std::uint32_t>(drawn_picture_.pixel_count());
+    reference_ = reference_counts(drawn_picture_);
     reference_histogram_ = std::vector<unsigned long long>(histogram_bins, 0);
     for (const std::uint32_t count : reference_) {
       ++reference_histogram_[std::min(count, histogram_bins - 1)];
     }
   }
 
-  const picture& of() const { return of_; }
+  const picture& drawn_picture() const { return drawn_picture_; }
   const std::vector<tile_index>& tiles() const { return tiles_; }
   const tile_index* device_tiles() const { return device_tiles_.data(); }
   std::size_t tile_count() const { return tiles_.size(); }
@@ -154,8 +154,8 @@ class tile_program {
     std::uint64_t most = 0;
     for (const tile_index tile : tiles_) {
       const std::uint64_t pixels =
-          std::uint64_t{area_of(of_, tile).width} * area_of(of_, tile).height;
-      const std::uint64_t steps = steps_of(of_, tile, reference_) / pixels;
+          std::uint64_t{area_of(drawn_picture_, tile).width} * area_of(drawn_picture_, tile).height;
+      const std::uint64_t steps = steps_of(drawn_picture_, tile, reference_) / pixels;
       least = std::min(least, steps);
       most = std::max(most, steps);
     }
@@ -173,7 +173,7 @@ class tile_program {
   void measure(const std::string& name, const HandOut& hand_out, unsigned blocks, Prepare prepare,
                unsigned lanes = 1) {
     if (!options_.wants(name)) return;
-    const render_tiles work = {.of = of_, .counts = counts_.data()};
+    const render_tiles work = {.drawn_picture = drawn_picture_, .counts = counts_.data()};
     const auto launch = [&](const auto& some_work) {
       prepare();
       launch_processing(hand_out, some_work, blocks, options_.threads);
@@ -199,8 +199,9 @@ class tile_program {
                               Prepare prepare) {
     if (!options_.wants(name)) return;
     lab::device_buffer<unsigned long long> histogram(histogram_bins);
-    const render_tiles_with_histogram work = {.render = {.of = of_, .counts = counts_.data()},
-                                              .histogram = histogram.data()};
+    const render_tiles_with_histogram work = {
+        .render = {.drawn_picture = drawn_picture_, .counts = counts_.data()},
+        .histogram = histogram.data()};
     const auto launch = [&](const auto& some_work) {
       prepare();
       CUDA_CHECK(cudaMemsetAsync(histogram.data(), 0, histogram_bins * sizeof(unsigned long long)));
@@ -224,7 +225,7 @@ class tile_program {
   void write_files() const {
     if (const std::string& path = options_.files.at("--image"); !path.empty()) {
       lab::result_file(path, lab::image_file, options_.force)
-          .write(lab::png(coloured(of_, counts_.to_host())));
+          .write(lab::png(coloured(drawn_picture_, counts_.to_host())));
     }
     if (const std::string& path = options_.files.at("--trace"); !path.empty()) {
       lab::result_file(path, lab::trace_file, options_.force).write(lab::chrome_trace(traces_));
@@ -270,7 +271,7 @@ class tile_program {
 
   const lab::options& options_;
   lab::program_results& results_;
-  picture of_;
+  picture drawn_picture_;
   std::vector<tile_index> tiles_;
   std::vector<std::uint32_t> reference_;
   std::vector<unsigned long long> reference_histogram_;

@@ -52,7 +52,7 @@ void run(const lab::options& options, lab::program_results& results) {
   // The kernel that the lesson teaches.
   const unsigned blocks = program.chosen_blocks_of(course::render_from_queue);
   program.measure_launch("render_from_queue", blocks, [&](std::uint32_t* counts) {
-    course::render_on_device(program.of(), memory, counts, blocks, options.threads);
+    course::render_on_device(program.drawn_picture(), memory, counts, blocks, options.threads);
   });
 
   // Nothing has to be ready before the launch.
@@ -79,7 +79,7 @@ void run(const lab::options& options, lab::program_results& results) {
   // A queue that a kernel fills, for each picture anew: the estimate is part of the time.
   course::work_queue_memory<tile_index> by_kernel(count);
   const course::work_queue<tile_index> ordered = by_kernel.queue();
-  const auto fill = [&] { course::fill_expensive_first(by_kernel, program.of()); };
+  const auto fill = [&] { course::fill_expensive_first(by_kernel, program.drawn_picture()); };
   measure("queue_expensive_first", course::by_queue<tile_index>{ordered}, fill);
   measure("queue_ahead_expensive_first", course::by_queue_ahead<tile_index>{ordered}, fill);
   measure("queue_each_warp_expensive_first", course::by_queue_each_warp<tile_index>{ordered}, fill,

@@ -69,16 +69,17 @@ void case_of_the_documentation(lab::program_results& results) {
 void tally_of_blocks(const course::tile_program& program, const lab::options& options,
                      lab::program_results& results) {
   const auto tiles = static_cast<std::int64_t>(program.tile_count());
-  lab::device_buffer<std::uint32_t> counts(program.of().pixel_count());
+  lab::device_buffer<std::uint32_t> counts(program.drawn_picture().pixel_count());
   lab::device_buffer<unsigned> launched(1);
   lab::device_buffer<unsigned> claims(program.tile_count());
   launched.fill_bytes(0);
   claims.fill_bytes(0);
   course::launch_processing(
       course::by_canceling<tile_index>{program.device_tiles(), program.tile_count()},
-      course::tallied<course::render_tiles>{.work = {.of = program.of(), .counts = counts.data()},
-                                            .launched = launched.data(),
-                                            .claims = claims.data()},
+      course::tallied<course::render_tiles>{
+          .work = {.drawn_picture = program.drawn_picture(), .counts = counts.data()},
+          .launched = launched.data(),
+          .claims = claims.data()},
       program.one_block_a_tile(), options.threads);
   const std::int64_t ran = launched.to_host().front();
   const std::vector<unsigned> times = claims.to_host();
@@ -105,14 +106,14 @@ void tally_of_blocks(const course::tile_program& program, const lab::options& op
 // Counts tiles, not blocks, to know when all is done.
 void total_by_the_last_tile(const course::tile_program& program, const lab::options& options,
                             lab::program_results& results) {
-  lab::device_buffer<std::uint32_t> counts(program.of().pixel_count());
+  lab::device_buffer<std::uint32_t> counts(program.drawn_picture().pixel_count());
   lab::device_buffer<unsigned long long> totals(program.tile_count());
   lab::device_buffer<unsigned long long> total(1);
   course::arrival_counter counter;
   total.fill_bytes(0xff);
-  course::launch_total_count(program.of(), program.device_tiles(), program.one_block_a_tile(),
-                             counts.data(), totals.data(), counter.data(), total.data(),
-                             options.threads);
+  course::launch_total_count(program.drawn_picture(), program.device_tiles(),
+                             program.one_block_a_tile(), counts.data(), totals.data(),
+                             counter.data(), total.data(), options.threads);
   results.compare("sum of all counts, by the block with the last tile",
                   static_cast<std::int64_t>(total.to_host().front()), program.sum_of_counts());
 }

@@ -209,7 +209,7 @@ void check_picture(const course::picture& of, const HandOut& hand_out, unsigned 
   testing::poisoned_output<std::uint32_t> counts(of.pixel_count());
   lab::device_buffer<unsigned long long> histogram(course::histogram_bins);
   histogram.fill_bytes(0);
-  const course::render_tiles render = {.of = of, .counts = counts.data()};
+  const course::render_tiles render = {.drawn_picture = of, .counts = counts.data()};
   course::launch_processing(hand_out, render, blocks, threads);
   REQUIRE(lab::first_difference<std::uint32_t>(counts.to_host(), expected) == std::nullopt);
   counts.poison();

@@ -14,27 +14,27 @@ ORDERS = {
 BYTES = 4
 
 
-def ranks_of(made):
+def ranks_of(program):
     """Of each thread its rank in its block."""
     ranks = {}
-    for thread in made.threads:
+    for thread in program.threads:
         ranks[thread] = sum(other.block == thread.block for other in ranks)
     return ranks
 
 
-def names_of(made):
+def names_of(program):
     """{operation: its name in engine.driver.executions}, of fences and strong accesses."""
-    ranks, names = ranks_of(made), {}
-    for thread in made.threads:
+    ranks, names = ranks_of(program), {}
+    for thread in program.threads:
         strong = [one for one in thread.operations if one.strong]
         for number, one in enumerate(strong):
             names[one] = (1, (thread.block, ranks[thread]), number)
     return names
 
 
-def decided_run(made, decisions):
+def decided_run(program, decisions):
     """The trace of a run, and {strong read: the write that it saw, or INITIAL}."""
-    run = _Run(made)
+    run = _Run(program)
     for each in decisions:
         name, _, which = each.partition("/")
         block, rank = map(int, name.split("."))
@@ -45,15 +45,15 @@ def decided_run(made, decisions):
 
 
 class _Run:
-    def __init__(self, made):
-        self.made = made
-        self.ranks = ranks_of(made)
-        blocks = max(thread.block for thread in made.threads) + 1
+    def __init__(self, program):
+        self.program = program
+        self.ranks = ranks_of(program)
+        blocks = max(thread.block for thread in program.threads) + 1
         self.lines = [f"launch {blocks} {max(self.ranks.values()) + 1}"]
         self.sources = {}
-        self._numbers = {INITIAL: 0, **{one: i + 1 for i, one in enumerate(made.operations)}}
-        self._positions = dict.fromkeys(made.threads, 0)
-        self._meeting_of = {one: all_of for all_of in made.meetings() for one in all_of}
+        self._numbers = {INITIAL: 0, **{one: i + 1 for i, one in enumerate(program.operations)}}
+        self._positions = dict.fromkeys(program.threads, 0)
+        self._meeting_of = {one: all_of for all_of in program.meetings() for one in all_of}
         self._writes, self._order = (
             {},
             {},
@@ -71,12 +71,12 @@ class _Run:
 
     def parked(self):
         """Threads before a strong access or a sequentially consistent fence."""
-        found = [(each, self._next(each)) for each in self.made.threads]
+        found = [(each, self._next(each)) for each in self.program.threads]
         return [each for each, one in found if one and one.kind is not Kind.barrier]
 
     def _go_on(self):
         """Until all threads are parked, wait, or have returned."""
-        while any(list(map(self._takes_a_step, self.made.threads))):
+        while any(list(map(self._takes_a_step, self.program.threads))):
             pass
 
     def _takes_a_step(self, thread):
@@ -132,7 +132,7 @@ class _Run:
         if one.reads:
             self.sources[one] = writes[which]
         if kind is Kind.compare_and_swap:
-            has_written = writes[which] == self.made.expected[one]
+            has_written = writes[which] == self.program.expected[one]
             kind = Kind.read_modify_write if has_written else Kind.read
             if not has_written:
                 order_of_one = MemoryOrder.acquire if one.acquires else MemoryOrder.relaxed
@@ -148,4 +148,4 @@ class _Run:
         )
 
     def _locations(self):
-        return {one.location for one in self.made.operations if one.location}
+        return {one.location for one in self.program.operations if one.location}

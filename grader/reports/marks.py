@@ -43,8 +43,8 @@ def marks_of(
             {
                 **{"number": each.number, "name": each.name, "points": each.points},
                 **(
-                    {"manual": manual.of[each.number]}
-                    if manual and each.number in manual.of
+                    {"manual": manual.most_points[each.number]}
+                    if manual and each.number in manual.most_points
                     else {}
                 ),
             }

@@ -30,7 +30,7 @@ class ManualLines(NamedTuple):
     """What the instructor has given."""
 
     name: str  # of the file, in a sentence
-    of: dict  # {an exercise's number: {a line's name: the most points of it}}
+    most_points: dict  # {an exercise's number: {a line's name: the most points of it}}
     given: (
         dict  # {a student, as _key() writes the name: {(number, line): (points or None, comment)}}
     )
@@ -40,11 +40,11 @@ class ManualLines(NamedTuple):
         """The lines of one exercise for one student, in the form of a judgement's parts."""
         given = self.given.get(_key(student), {})
         rows = []
-        for line, of in self.of.get(number, {}).items():
+        for line, most in self.most_points.get(number, {}).items():
             points, comment = given.get((number, line), (None, ""))
             lines = [*([NOT_MARKED] if points is None else []), *comment.splitlines()]
             rows.append(
-                {"part": line, "points": points or 0, "of": of, "lines": lines, "cases": []}
+                {"part": line, "points": points or 0, "of": most, "lines": lines, "cases": []}
             )
         return rows
 
@@ -67,15 +67,15 @@ def read_manual_lines(folder, exercises):
     titles = [" ".join(title.split()) for title in titles]
     if titles[0].lower() != "student":
         raise CommandError(f"{name}: the first column must be `student`.", WRONG_USE)
-    columns, of = [], {}
+    columns, most_points = [], {}
     for title in titles[1:]:
         column = TITLE.fullmatch(title)
         _require_column(name, title, column, columns, exercises)
         columns.append((column["number"], column["line"], bool(column["comment"])))
         if column["of"]:
-            of.setdefault(column["number"], {})[column["line"]] = int(column["of"])
+            most_points.setdefault(column["number"], {})[column["line"]] = int(column["of"])
     for number, line, _ in columns:
-        if line not in of.get(number, {}):
+        if line not in most_points.get(number, {}):
             raise CommandError(
                 f"{name}: there is a comment on {number} {line}, and no column with its points.",
                 WRONG_USE,
@@ -91,8 +91,8 @@ def read_manual_lines(folder, exercises):
                 f"{name}: {student} has more cells than there are titles.", WRONG_USE
             )
         names.append(student)
-        given[_key(student)] = _given(name, student, dict(zip(columns, cells)), of)
-    return ManualLines(name, of, given, names)
+        given[_key(student)] = _given(name, student, dict(zip(columns, cells)), most_points)
+    return ManualLines(name, most_points, given, names)
 
 
 def _require_column(name, title, column, columns, exercises):
@@ -111,7 +111,7 @@ def _require_column(name, title, column, columns, exercises):
         raise CommandError(f"{name}: the column {title} is there twice.", WRONG_USE)
 
 
-def _given(name, student, cells, of):
+def _given(name, student, cells, most_points):
     """{(number, line): (points or None, comment)} of one student."""
     found = {}
     for number, line, is_comment in cells:
@@ -119,7 +119,7 @@ def _given(name, student, cells, of):
             continue
         text = cells[number, line, is_comment].strip()
         comment = cells.get((number, line, True), "").strip()
-        most = of[number][line]
+        most = most_points[number][line]
         if text and not (POINTS.fullmatch(text) and int(text) <= most):
             raise CommandError(
                 f"{name}: {student} has {text} for {number} {line}, and a whole number from 0 to {most} "
