@@ -12,7 +12,7 @@ def put_answer(ended, name, function, *words):
     """Puts (name, what the function returns, what it raises) into the queue. For a thread of a pool."""
     try:
         ended.put((name, function(*words), None))
-    except Exception as problem:  # it belongs to the thread that waits
+    except BaseException as problem:  # it belongs to the thread that waits
         ended.put((name, None, problem))
 
 
