@@ -10,6 +10,7 @@ import tempfile
 import threading
 import time
 
+from engine.driver.answers import put_answer
 from engine.driver.bounded_runs import RunningPrograms
 from engine.driver.executions import read_trace
 from engine.driver.forked_runs import ForkedRuns
@@ -63,8 +64,7 @@ class DecidedRuns:
     The first two are processes of their own: what differs by itself, differs in them. The others are forked,
     if they can be.
 
-    The threads that make them are asked and answer by queues, and not by futures: Ctrl-C can come while the
-    lock of one is being taken, which then stays so, and both would wait for ever.
+    The threads that make them are asked and answer by queues, as answers.py says.
     """
 
     def __init__(self, program, options, folder):
@@ -86,7 +86,7 @@ class DecidedRuns:
         begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)
         if begun is None:
             begun = self._begin(self._count > 2, decisions, deadline, orders_fences)
-        result, problem = begun.get()
+        _, result, problem = begun.get()
         if problem:
             raise problem
         return result
@@ -112,10 +112,7 @@ class DecidedRuns:
         place = _Place(folder)
         while asked := self._asked.get():
             answer, words = asked
-            try:
-                answer.put((self._run(place, *words), None))
-            except Exception as problem:  # it belongs to the thread that waits
-                answer.put((None, problem))
+            put_answer(answer, None, self._run, place, *words)
         for each in place.forked.values():
             if each:
                 each.close()
