@@ -146,7 +146,10 @@ changed_variables variables_changed_by(std::string_view line) {
   const std::string kept = without_loop_heads(line);
   const std::string_view text = kept;
   changed_variables found;
-  for (std::size_t at = 0; at < text.size();) {
+  const auto next_from = [&](std::size_t place) {
+    return text.find_first_of("=!<>+-*/%&|^", place);
+  };
+  for (std::size_t at = next_from(0); at != nowhere; at = next_from(at)) {
     const std::string_view rest = text.substr(at);
     const auto sign = std::ranges::find_if(
         operators, [&](std::string_view each) { return rest.starts_with(each); });
