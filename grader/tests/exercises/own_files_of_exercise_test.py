@@ -5,7 +5,7 @@ races, so are solutions in other styles, and each of its wrong solutions is reje
 import os
 import pathlib
 import re
-import tempfile
+import shutil
 import unittest
 from typing import NamedTuple
 from unittest import mock
@@ -63,20 +63,18 @@ class Tried(NamedTuple):
 class OwnFilesTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder, cls.tries = pathlib.Path(folder.name), {}
+        cls.tries = {}
 
     def tried(self, trial):
         if trial.name not in self.tries:
-            folder = self.folder / trial.name
-            folder.mkdir()
-            file = folder / EXERCISE.file_name
-            file.write_text(trial.text, encoding="utf-8")
+            file = file_of(trial.name, trial.text)
             is_seen = trial.name in OWN or trial.part not in ("results", "compiling")
             build = EXERCISE_BUILD if is_seen else RESULTS_ALONE
-            build = build._replace(files=folder)
-            self.tries[trial.name] = Tried(build, file, check(build, EXERCISE, file))
+            build = build._replace(files=file.parent / "programs")
+            verdict = check(build, EXERCISE, file)
+            if verdict.warnings:  # which are told only of what is compiled anew
+                shutil.rmtree(build.files)
+            self.tries[trial.name] = Tried(build, file, verdict)
         return self.tries[trial.name]
 
     def judge(self, trial, cases):
@@ -155,7 +153,7 @@ class OwnFilesTest(unittest.TestCase):
         self.on_cpu()
         if not EXERCISE_BUILD.can_observe or IS_BRIEF:
             self.skipTest("this build has no race checker, or is about other things")
-        for number, style, changes in STYLES:
+        for place, (number, style, changes) in enumerate(STYLES):
             if number != EXERCISE.number:
                 continue
             with self.subTest(style=style):
@@ -163,8 +161,10 @@ class OwnFilesTest(unittest.TestCase):
                 for ours, theirs in changes:
                     self.assertEqual(text.count(ours), 1, ours)
                     text = text.replace(ours, theirs)
+                file = file_of(f"style_{place}", text)
+                build = EXERCISE_BUILD._replace(files=file.parent / "programs")
                 with mock.patch("grader.judging.check.ExerciseCases", as_in_a_grade):
-                    verdict = verdict_on(EXERCISE_BUILD, EXERCISE, text)
+                    verdict = check(build, EXERCISE, file)
                 self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
 
 
@@ -257,6 +257,16 @@ class FactsTest(unittest.TestCase):
         self.assertGreaterEqual(len(mutants), LEAST_MUTANTS)
         rejected_by = {mutant.rejected_by for mutant in mutants}
         self.assertLessEqual(set(EXERCISE.parts), rejected_by)
+
+
+def file_of(name, text):
+    """A file of this text, where it always is: its programs beside it are made again only if they
+    must be."""
+    folder = BUILD / "own_files" / EXERCISE.name / name
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / EXERCISE.file_name
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 def as_in_a_grade(exercise, cases):
