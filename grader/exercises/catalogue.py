@@ -128,6 +128,7 @@ def driver_target(name):
 def exercise_folders(root=ROOT, chapter="[0-9][0-9]_*", name="*"):
     """Their paths from the root, in no particular order of the exercises of one chapter. `chapter` and
     `name` are patterns of their folders' names."""
+    root = _place_of_exercises(root)
     return [
         file.parent.relative_to(root)
         for file in sorted(root.glob(f"chapters/{chapter}/exercises/{name}/exercise.json"))
@@ -145,16 +146,18 @@ def all_exercises(root=ROOT):
 
 
 def _exercises_in(folders, root):
-    """Those in the folder that LAB_SAMPLE_EXERCISES names take the place of the same folders of the
-    course."""
-    samples = os.environ.get("LAB_SAMPLE_EXERCISES") if root == ROOT else None
+    root = _place_of_exercises(root)
     found = []
     for folder in folders:
-        is_sample = samples and (pathlib.Path(samples) / folder).is_dir()
-        of = pathlib.Path(samples) if is_sample else root
-        facts = json_object(of, folder / "exercise.json", ["number", "kind", "minutes", "points"])
-        found.append(Exercise(of / folder, folder.parts[1], facts))
+        facts = json_object(root, folder / "exercise.json", ["number", "kind", "minutes", "points"])
+        found.append(Exercise(root / folder, folder.parts[1], facts))
     return sorted(found, key=_place)
+
+
+def _place_of_exercises(root):
+    """Where the exercises of the course lie: if LAB_SAMPLE_EXERCISES names a folder, there instead."""
+    samples = os.environ.get("LAB_SAMPLE_EXERCISES") if root == ROOT else None
+    return pathlib.Path(samples) if samples else root
 
 
 def _place(exercise):

@@ -19,13 +19,13 @@ from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise(os.environ["EXERCISE"])
 SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-NUMBERS = set()  # of all exercises that a test is about
+NAMES = set()  # of all exercises that a test is about
 
 
-def about(*numbers):
+def about(*names):
     """The test, if it is about the exercise; else None, which is no test."""
-    NUMBERS.update(numbers)
-    return lambda test: test if EXERCISE.number in numbers else None
+    NAMES.update(names)
+    return lambda test: test if EXERCISE.name in names else None
 
 
 class WhatCheckSaysTest(unittest.TestCase):
@@ -42,9 +42,9 @@ class WhatCheckSaysTest(unittest.TestCase):
     def test_meson_has_a_test_for_each_of_the_exercises(self):
         of_meson = (test["env"].get("EXERCISE") for test in introspection(BUILD, "tests")
                     if test["name"].startswith("check_of_"))  # fmt: skip
-        self.assertEqual({chosen_exercise(name).number for name in of_meson}, NUMBERS)
+        self.assertEqual(set(of_meson), NAMES)
 
-    @about("01.2")
+    @about("reverse_in_place")
     def test_a_limit_that_is_exceeded_by_little_is_told_in_whole_numbers(self):
         text = solution(EXERCISE).replace("pairs = n / 2;", "pairs = (n + 1) / 2;")
         self.file.write_text(text, encoding="utf-8")
@@ -65,7 +65,7 @@ class WhatCheckSaysTest(unittest.TestCase):
             )
             self.assertEqual(lines[0], f"Your code: {says}")
 
-    @about("04.2")
+    @about("fullest_bin")
     def test_a_race_is_shown_by_a_wrong_result_that_it_allows(self):
         relaxed = next(each for each in mutants_of(EXERCISE) if each.path.stem == "relaxed_ticket")
         self.file.write_text(patched(EXERCISE, relaxed), encoding="utf-8")
@@ -78,7 +78,7 @@ class WhatCheckSaysTest(unittest.TestCase):
             r"Two threads race, in 20 of 20 schedules: block \d+ thread \d+ ",
         )
 
-    @about("02.3")
+    @about("tree_without_its_barrier")
     def test_a_wrong_result_comes_with_the_race_that_may_be_its_reason(self):
         self.file.write_text(starter(EXERCISE), encoding="utf-8")
         result = self.check()
@@ -89,7 +89,7 @@ class WhatCheckSaysTest(unittest.TestCase):
             r"Two threads race, which may be the reason: block \d+ thread \d+ ",
         )
 
-    @about("01.3")
+    @about("grid_stride_off_by_a_grid")
     def test_bytes_that_two_blocks_write_are_not_to_be_exchanged_atomically(self):
         self.file.write_text(starter(EXERCISE), encoding="utf-8")
         said = " ".join(self.check("--explain").stdout.split())
@@ -97,7 +97,7 @@ class WhatCheckSaysTest(unittest.TestCase):
         self.assertIn("let one thread write", said)
         self.assertNotIn("atomicExch", said)  # there is none for unsigned char
 
-    @about("04.2", "04.3", "06.1")
+    @about("fullest_bin", "arg_min", "vec_add_with_a_table")
     def test_an_error_in_a_header_is_told_at_the_students_line(self):
         for number, before, after, says in [
             ("04.2", "tickets(*arrived)", "tickets(arrived)", "invalid conversion from"),
@@ -131,7 +131,7 @@ class WhatCheckSaysTest(unittest.TestCase):
                     self.assertTrue(place.startswith(f"  {self.file.name}:"), place)
                 self.assertNotIn(str(ROOT), "\n".join(rest))
 
-    @about("02.1")
+    @about("block_maximum")
     def test_a_race_of_other_cases_is_not_shown_below_a_wrong_result(self):
         barrier, result = (
             "    __syncthreads();\n    live = half;",
@@ -147,7 +147,7 @@ class WhatCheckSaysTest(unittest.TestCase):
         self.assertIn("1 value, 1 block of 1 thread", said)
         self.assertNotIn("Two threads race", said)
 
-    @about("04.1")
+    @about("classic_guard")
     def test_what_a_race_lacks_is_said_if_it_is_asked_for(self):
         mutant = next(each for each in mutants_of(EXERCISE) if each.path.stem == "no_acquire")
         self.file.write_text(patched(EXERCISE, mutant), encoding="utf-8")
@@ -170,7 +170,7 @@ class WhatCheckSaysTest(unittest.TestCase):
         self.assertIn("missing acquire", explained)
         self.assertNotIn("--explain", explained)
 
-    @about("04.1")
+    @about("classic_guard")
     def test_a_loop_that_never_ends_is_named_with_its_line(self):
         text = solution(EXERCISE)
         end = text.index("  if (is_last_block(counter)) {")
@@ -200,7 +200,7 @@ class WhatCheckSaysTest(unittest.TestCase):
                 self.assertEqual(result.returncode, 1, result.stderr)
                 self.assertRegex(" ".join(result.stdout.split()), says)
 
-    @about("02.1", "03.1")
+    @about("block_maximum", "mean_and_variance")
     def test_an_overrun_of_shared_memory_names_the_variable_and_no_command_that_fails(self):
         for number, before, after, says in [
             (
