@@ -7,6 +7,7 @@ from unittest import mock
 
 from other_right_solutions import STYLES
 
+from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from this_build import ROOT
 
@@ -17,6 +18,15 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(len(numbers), 28)
         self.assertEqual(numbers, sorted(set(numbers)))
         self.assertLessEqual({number for number, *_ in STYLES}, set(numbers))
+
+    def test_a_chapter_is_no_exercise(self):
+        for wanted, says in [
+            ("01", "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5."),
+            ("4", "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
+        ]:
+            with self.subTest(wanted), self.assertRaises(CommandError) as refusal:
+                chosen_exercise(wanted)
+            self.assertEqual(str(refusal.exception), says)
 
     def test_samples_take_the_place_of_the_courses(self):
         samples = ROOT / "grader/tests/samples"

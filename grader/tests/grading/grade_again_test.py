@@ -120,7 +120,7 @@ class GradeAgainTest(GradedClass):
         )
         self.refused(("--student", "xyz"), "no such student; grades.csv lists the class.")
         self.refused(
-            ("--student", "ann", "--exercises", "01.2"),
+            ("--student", "ann", "--exercises", "01.5"),
             "was made with other exercises, other points or other lines in manual.csv; grade",
         )
         (self.place / "ann" / FILE).unlink()
