@@ -31,6 +31,11 @@ class Exercise(NamedTuple):
         return self.folder.name
 
     @property
+    def path(self):
+        """Of its folder, from the course's root."""
+        return f"chapters/{self.chapter}/exercises/{self.name}"
+
+    @property
     def number(self):
         """'04.2': of its chapter, and in it."""
         return f"{self.chapter[:2]}.{self.facts['number']}"

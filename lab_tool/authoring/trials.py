@@ -44,7 +44,7 @@ def mutants_of(exercise):
 
 def missing_mutants(exercise):
     """A sentence for each wrong solution of REQUIRED that the exercise lacks."""
-    folder = f"chapters/{exercise.chapter}/exercises/{exercise.name}/mutants"
+    folder = f"{exercise.path}/mutants"
     return [
         f"{folder}/{name}.patch: missing; it is a wrong solution {what}"
         for name, what in REQUIRED.items()

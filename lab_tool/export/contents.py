@@ -88,7 +88,7 @@ def course_files(exercises, root=ROOT, with_grading=False, hints=False):
     wanted = _wanted(root, exercises, with_grading)
     files = {path: (root / path).read_bytes() for path in wanted}
     for exercise in exercises:
-        files.update(_of_exercise(exercise, root, hints))
+        files.update(_of_exercise(exercise, hints))
     _without_chapters(files, [path.split("/")[1] for path in files if path.startswith("chapters/")])
     for path in sorted(files):
         if path.endswith("meson.build"):
@@ -128,16 +128,15 @@ def _enters(folder, last_chapter):
     return folder.name not in LEFT_OUT_FOLDERS
 
 
-def _of_exercise(exercise, root, hints):
+def _of_exercise(exercise, hints):
     """The files of an exercise's folder, with its starter instead of its solution."""
-    folder = exercise.folder.relative_to(root).as_posix()
     names = [*OF_EXERCISE, *(["hints.md"] if hints else [])]
     if exercise.is_program:
         names.remove("driver.cpp")
     figures = sorted(exercise.folder.glob("*.svg"))
-    files = {f"{folder}/{name}": (exercise.folder / name).read_bytes() for name in names}
-    files.update({f"{folder}/{file.name}": file.read_bytes() for file in figures})
-    files[f"{folder}/{STARTER}"] = starter(exercise).encode()
+    files = {f"{exercise.path}/{name}": (exercise.folder / name).read_bytes() for name in names}
+    files.update({f"{exercise.path}/{file.name}": file.read_bytes() for file in figures})
+    files[f"{exercise.path}/{STARTER}"] = starter(exercise).encode()
     return files
 
 

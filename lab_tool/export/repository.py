@@ -44,9 +44,8 @@ def _readme(exercises, title, due):
 
 
 def _row(exercise):
-    path = exercise.folder.relative_to(ROOT).as_posix()
     facts = [exercise.subject, exercise.facts["minutes"], sum(exercise.points.values())]
-    return f"| [{exercise.title}]({path}/README.md) | {' | '.join(map(str, facts))} |"
+    return f"| [{exercise.title}]({exercise.path}/README.md) | {' | '.join(map(str, facts))} |"
 
 
 def _lesson(chapter):

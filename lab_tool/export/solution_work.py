@@ -6,7 +6,6 @@ from grader.submissions.grading_run import Tools, measured_cases
 from grader.submissions.recorded_work import FILE, written_work
 from grader.submissions.run_folder import RunFolder
 from lab_tool.builds.exercise_builds import exercise_builds
-from lab_tool.paths import ROOT
 
 
 def recorded_files(arguments, exercises):
@@ -14,8 +13,6 @@ def recorded_files(arguments, exercises):
     tools = Tools(strongest_sandbox(False), exercise_builds(arguments, exercises))
     cases = measured_cases(tools, RunFolder(None, "export", ()), exercises)
     return {
-        f"{exercise.folder.relative_to(ROOT).as_posix()}/{FILE}": written_work(
-            cases[exercise.number].least_work
-        )
+        f"{exercise.path}/{FILE}": written_work(cases[exercise.number].least_work)
         for exercise in exercises
     }

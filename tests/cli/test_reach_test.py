@@ -419,8 +419,7 @@ class OfThisBuild(unittest.TestCase):
             self.skipTest("this is no git checkout")
         reach = Reach(BUILD, NINJA, introspection(BUILD, "tests"), self.files)
         for exercise in all_exercises():
-            folder = exercise.folder.relative_to(ROOT).as_posix()
-            files = [path for path in self.files if path.startswith(f"{folder}/")]
+            files = [path for path in self.files if path.startswith(f"{exercise.path}/")]
             self.assertGreater(len(files), 9)
             for path in files:
                 for changes in (Changes("HEAD", {path}, set()), Changes("HEAD", set(), {path})):
