@@ -153,9 +153,6 @@ class WrongUse(unittest.TestCase):
         self.refuses("--", "x", says="after --, need a verb")
         self.refuses(" ", says="an argument is empty")
 
-    def test_names_that_are_too_long(self):
-        self.refuses("new", "chapter", "11_" + "n" * 100, says="103 letters, and 60 are the most")
-
     def test_a_folder_that_is_gone(self):
         with tempfile.TemporaryDirectory() as folder:
             gone = pathlib.Path(folder, "gone")

@@ -228,6 +228,7 @@ class NewChapter(CopyOfTheTree):
             ("97_mandelbrot", "the build has a target mandelbrot_test already"),
             ("97_saxpy_driver", "the build has a target saxpy_driver already"),
             ("97_programs", "the build has a target programs already"),
+            ("11_" + "n" * 100, "103 letters, and 60 are the most"),
         ):
             with self.subTest(name=name), self.assertRaisesRegex(CommandError, sentence) as problem:
                 make_chapter(name, self.tree)

@@ -236,7 +236,7 @@ class Verbs(Scratch):
         (work / "01_saxpy.cu").symlink_to("not_there")
         self.refuses("reset", "01.1", "--work", work, says="is a link to not_there")
         (work / ".checked").symlink_to(self.folder)
-        self.refuses("hint", "04.2", "--work", work, says="is a link to", code=1)
+        self.refuses("hint", "01.1", "--work", work, says="is a link to", code=1)
         self.refuses("export", link, "--exercises", "04.2", says="that is no folder")
 
     def test_two_options_and_one_file(self):

@@ -19,6 +19,12 @@ class CatalogueTest(unittest.TestCase):
         self.assertEqual(numbers, sorted(set(numbers)))
         self.assertLessEqual({number for number, *_ in STYLES}, set(numbers))
 
+    def test_each_builds_on_chapters_and_exercises_that_are_there(self):
+        for exercise in all_exercises():
+            for name in exercise.facts["builds_on"]:
+                if not (ROOT / "chapters" / name).is_dir():
+                    self.assertEqual(chosen_exercise(name).number, name, exercise.title)
+
     def test_a_chapter_is_no_exercise(self):
         for wanted, says in [
             ("01", "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5."),
