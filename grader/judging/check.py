@@ -6,9 +6,10 @@ from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output_files import OutputFile
 from engine.driver.paths import shown
 from grader.judging.home_runner import HomeRunner
-from grader.judging.judge import FAILED, NOT_RUN, ExerciseCases, Judge
+from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.nvcc import asked_of_nvcc
 from grader.judging.results import cases_of
+from grader.judging.verdicts import FAILED, NOT_RUN
 
 MOST_CHECKS = 5  # of a file that is saved again and again
 

@@ -5,7 +5,6 @@ A Runner compiles and runs the file, so that it makes no difference here where t
 """
 
 import os
-import pathlib
 import textwrap
 from typing import NamedTuple, Optional
 
@@ -62,9 +61,19 @@ from grader.judging.runner import (
     OutOfTime,
 )
 from grader.judging.stream_races import stream_lines
-
-PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
-OK, COMPILE_ERROR, RUNTIME_ERROR, SIGNAL, TIMED_OUT = "OK", "CE", "RE", "SG", "TO"
+from grader.judging.verdicts import (
+    COMPILE_ERROR,
+    FAILED,
+    NOT_RUN,
+    OK,
+    PASSED,
+    RUNTIME_ERROR,
+    SIGNAL,
+    TIMED_OUT,
+    JudgedCase,
+    Verdict,
+    shortened,
+)
 
 OF_A_CASE = Limits(seconds=10)
 OF_A_SCHEDULE = Limits(seconds=SECONDS)
@@ -75,7 +84,6 @@ MOST_RESULTS = 64 << 20  # bytes of a file of results, unless a program may writ
 # come to another end on a machine that is busy.
 NEVER = 1_000_000  # seconds
 MOST_TIMEOUTS = 2  # cases of one file that may take all their time; the rest is not run
-LONGEST_TEXT = 1000  # letters of one line, or in a picture: a name may be as long as a book
 NOT_RUN_CASE = "Not run: the cases before it took all the time that there is."
 OUT_OF_TIME = "Not judged: all runs of the file together took more time than they may."
 MOVES = {"given": 1, "returned": 1, "updated": 2}  # how often each element goes through memory
@@ -112,40 +120,6 @@ class ExerciseCases(NamedTuple):
     def runs_of_each(self):
         """How often a case is run where the least work is measured."""
         return 2 if self.again else 1
-
-
-class JudgedCase(NamedTuple):
-    name: str
-    passed: bool
-    lines: list  # what is wrong with it
-
-
-class Verdict(NamedTuple):
-    """What was found out about a file."""
-
-    parts: dict  # {part of the exercise: PASSED, FAILED or NOT_RUN}
-    lines: list  # about the first part that failed, or about all if none did
-    lines_of: Optional[dict] = None  # {part: the lines about it}
-    cases: tuple = ()  # a JudgedCase each, if every case is judged
-    status: str = OK
-    race_picture: str = ""  # SVG; "" for none
-    diagnoses: tuple = ()  # names of what racecheck found
-    picture: Optional[pathlib.Path] = None  # the file that the race picture is in
-    warnings: tuple = ()  # the compiler's
-    is_refused: bool = False  # its status is COMPILE_ERROR then, too
-    refusals: tuple = ()  # sentences: for what a grade would refuse the file, right or wrong
-    remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
-    nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
-    nvcc_problem: str = ""  # why nvcc has not answered
-    proved_for: str = ""  # 'proved for 3 blocks of 2 threads', if all executions of a case were run
-
-    @property
-    def compiles(self):
-        return self.status != COMPILE_ERROR
-
-    @property
-    def is_solved(self):
-        return all(state == PASSED for state in self.parts.values()) and not self.nvcc_errors
 
 
 class WrongCase(NamedTuple):
@@ -597,10 +571,6 @@ def _checked_run(seed, run):
 def _with_names_alone(races):
     """The races with files' names in what is drawn: the folder is another one each time."""
     return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
-
-
-def shortened(text):
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]} ..."
 
 
 def _with_short_texts(value):

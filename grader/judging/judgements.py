@@ -3,7 +3,7 @@
 
 from typing import NamedTuple
 
-from grader.judging.judge import FAILED, PASSED, shortened
+from grader.judging.verdicts import FAILED, PASSED, shortened
 
 INTERNAL = "XX"  # the status if the grader itself has failed
 MOST_LINES = 200  # of a part, and of a case

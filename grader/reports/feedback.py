@@ -7,8 +7,8 @@ import re
 from engine.driver.output import counted
 from engine.driver.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
-from grader.judging.judge import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
 from grader.judging.judgements import INTERNAL
+from grader.judging.verdicts import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
 from grader.reports.marks import FEEDBACK, MISSING, all_parts
 
 STYLE = """

@@ -7,8 +7,8 @@ import statistics
 
 from engine.driver.output import counted
 from engine.driver.output_files import write_whole
-from grader.judging.judge import COMPILE_ERROR
 from grader.judging.judgements import INTERNAL
+from grader.judging.verdicts import COMPILE_ERROR
 from grader.reports.feedback import page
 from grader.reports.marks import all_points
 

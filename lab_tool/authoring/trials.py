@@ -8,7 +8,7 @@ from typing import NamedTuple, Optional
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
 from grader.judging.check import check
-from grader.judging.judge import FAILED
+from grader.judging.verdicts import FAILED
 from lab_tool.authoring.mutants import apply_patch, fields_of
 
 HEAD = ("Mutant", "Rejected by", "Says")

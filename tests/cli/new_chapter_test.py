@@ -16,7 +16,7 @@ from engine.driver.build_folder import lines_of
 from engine.driver.command_line import run_command
 from engine.driver.errors import CommandError
 from engine.driver.recipe import translate_step
-from grader.judging.judge import PASSED, Verdict
+from grader.judging.verdicts import PASSED, Verdict
 from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of

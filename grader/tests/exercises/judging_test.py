@@ -18,8 +18,8 @@ from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
 from grader.judging.home_runner import HomeRunner
-from grader.judging.judge import COMPILE_ERROR, FAILED, PASSED, Verdict
 from grader.judging.programs import OBSERVED, ExerciseBuilds
+from grader.judging.verdicts import COMPILE_ERROR, FAILED, PASSED, Verdict
 from test_setup import temporary_folder
 from this_build import BUILD
 

@@ -17,8 +17,8 @@ from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
 from grader.judging import nvcc
 from grader.judging.compile_errors import error_lines
-from grader.judging.judge import PASSED, Verdict
 from grader.judging.programs import ExerciseBuild, ExerciseBuilds
+from grader.judging.verdicts import PASSED, Verdict
 from lab_runs import interrupt, lab, started
 from lab_tool.authoring.trials import solution
 from lab_tool.builds import backends

@@ -20,10 +20,11 @@ from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
 from grader.judging.check import check
 from grader.judging.home_runner import HomeRunner
-from grader.judging.judge import ExerciseCases, Judge, Verdict
+from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.programs import ExerciseBuild
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.secret_size import NOT_KEPT, objections_at_secret_size
+from grader.judging.verdicts import Verdict
 from lab_tool.authoring.trials import (
     OR,
     deviation,

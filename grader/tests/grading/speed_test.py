@@ -18,11 +18,11 @@ from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, words
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
 from grader.judging import speed_runs, submission_judge
 from grader.judging.gpu_turns import GpuTurns
-from grader.judging.judge import FAILED, PASSED, Verdict
 from grader.judging.sandbox_runner import SandboxRunner
 from grader.judging.speed_points import ROUNDS, Speed, points_for, times_in
 from grader.judging.speed_runs import speed_row
 from grader.judging.submission_judge import SubmissionJudge, judge
+from grader.judging.verdicts import FAILED, PASSED, Verdict
 from grader.sandbox.sandbox import Sandbox
 from grader.submissions.grading_run import Tools, measured_cases
 from this_build import ROOT
