@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Judges a student's file where the student is, with the numbers that everybody sees."""
 
+import pathlib
+import tempfile
+
 from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output_files import OutputFile
@@ -45,6 +48,14 @@ def check(
             file.write(verdict.race_picture)
             verdict = verdict._replace(picture=picture)
     return verdict
+
+
+def verdict_on(build, exercise, text, **options):
+    """The Verdict of a check of this text."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, exercise.file_name)
+        file.write_text(text, encoding="utf-8")
+        return check(build._replace(files=pathlib.Path(folder)), exercise, file, **options)
 
 
 def checked(

@@ -10,6 +10,7 @@ from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output_files import write_new
 from engine.driver.paths import shown
 from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
+from grader.judging.check import verdict_on
 from lab_tool.authoring.mutants import difference
 from lab_tool.authoring.new_names import LONGEST
 from lab_tool.authoring.trials import (
@@ -21,7 +22,6 @@ from lab_tool.authoring.trials import (
     patched,
     rejecting_part,
     solution,
-    verdict_on,
 )
 
 CHECKS = 3  # a race shows in the results now and then, and not each time

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks an exercise's own files: its starter, its solution and its wrong solutions."""
+"""An exercise's own files, its starter, its solution and its wrong solutions, and what a check must say
+of each."""
 
 import pathlib
 import tempfile
@@ -7,7 +8,6 @@ from typing import NamedTuple, Optional
 
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
-from grader.judging.check import check
 from grader.judging.verdicts import FAILED
 from lab_tool.authoring.mutants import apply_patch, fields_of
 
@@ -63,14 +63,6 @@ def patched(exercise, mutant):
         file.write_text(solution(exercise), encoding="utf-8")
         apply_patch(mutant.path, file=file)
         return file.read_text(encoding="utf-8")
-
-
-def verdict_on(build, exercise, text, **options):
-    """The Verdict of a check of this text."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, exercise.file_name)
-        file.write_text(text, encoding="utf-8")
-        return check(build._replace(files=pathlib.Path(folder)), exercise, file, **options)
 
 
 def rejecting_part(verdict):

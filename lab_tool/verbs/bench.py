@@ -16,7 +16,6 @@ from engine.driver.output_files import NamedOutputs, add_force
 from engine.driver.paths import shown
 from engine.driver.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
-from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
 from lab_tool.builds.backends import choose_backend, require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
@@ -52,7 +51,7 @@ def add_options(parser):
     parser.add_argument(
         "--exercises",
         action="store_true",
-        help=f"time the checks of all exercises instead: medians of {RUNS}, on the CPU backend",
+        help="time the checks of all exercises instead, on the CPU backend",
     )
     parser.add_argument(
         "--only",
@@ -66,6 +65,9 @@ def add_options(parser):
 
 def time_exercises(arguments):
     """A table: how long a check of each exercise takes. The target may be a chapter."""
+    # Not above: the chapters are timed without the judge.
+    from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
+
     if arguments.backend == "cuda":
         raise CommandError(
             "--exercises times the CPU backend's checks; leave --backend out.", WRONG_USE

@@ -12,7 +12,6 @@ from engine.driver.output_files import NamedOutputs, add_force
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import NOT_BEGUN
-from grader.judging.check import checked
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.screen import (
@@ -104,6 +103,9 @@ def chosen_files(target, work):
 def told(builds, exercise, source, work, says):
     """The Verdict, with a line of progress while something is found out. `says` gets the Verdict as soon as
     all but nvcc's answer is there."""
+    # Not above: the help of all verbs would import the judge.
+    from grader.judging.check import checked
+
     with contextlib.ExitStack() as stack:
 
         def progress():

@@ -7,7 +7,7 @@ from engine.driver.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.course_check import missing_from_course
 from lab_tool.authoring.generated_files import write_generated_files
-from lab_tool.authoring.trials import deviation, missing_mutants, trials_of, verdict_on
+from lab_tool.authoring.trials import deviation, missing_mutants, trials_of
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.chapters import all_chapters
@@ -52,6 +52,9 @@ def act(arguments):
 
 def check_exercise(arguments):
     """Shows what a student sees for each of the exercise's own files, and whether that is as it must be."""
+    # Not above: what the chapters lack is found without the judge.
+    from grader.judging.check import verdict_on
+
     exercise = chosen_exercise(arguments.target)
     arguments.backend = "cpu"
     build = exercise_build(configured(arguments), [exercise])

@@ -7,7 +7,6 @@ from engine.driver.output import say, say_next
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import DONE
-from grader.judging.check import checked
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
 from lab_tool.learning.learning import Lesson
@@ -34,6 +33,9 @@ def add_options(parser):
 
 
 def act(arguments):
+    # Not above: the help of all verbs would import the judge.
+    from grader.judging.check import checked
+
     work = work_folder(arguments)
     exercises = all_exercises()
     if arguments.target:

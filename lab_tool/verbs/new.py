@@ -14,7 +14,6 @@ from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.generated_files import generated_files, write_generated_files
 from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.new_exercise import make_exercise
-from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.exercise_builds import exercise_build
 from lab_tool.options import add_build
@@ -90,6 +89,9 @@ def act(arguments):
 
 
 def _new_mutant(arguments):
+    # Not above: a chapter is made without the judge.
+    from lab_tool.authoring.new_mutant import make_mutant, new_mutant
+
     if len(arguments.names) != 3:
         raise CommandError(
             "lab new mutant needs an exercise, a name and an edited copy of its solution, as in "

@@ -576,12 +576,17 @@ Medians of a run.
             "configured": lambda arguments: None,
             "exercise_build": lambda place, exercises: built.extend(exercises),
             "trials_of": lambda exercise: [Trial(exercise.title, "", None, "")],
-            "verdict_on": lambda build, exercise, text: judged.append(exercise) or RIGHT,
         }
+
+        def verdict_on(build, exercise, text):
+            judged.append(exercise)
+            return RIGHT
+
         with (
             contextlib.ExitStack() as replaced,
             contextlib.redirect_stdout(io.StringIO()) as written,
         ):
+            replaced.enter_context(mock.patch("grader.judging.check.verdict_on", verdict_on))
             for name, instead in instead_of.items():
                 replaced.enter_context(mock.patch.object(check_course, name, instead))
             for name in ("fullest_bin", "04.2", "4.2", "04_fullest_bin.cu"):

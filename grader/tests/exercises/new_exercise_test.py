@@ -9,9 +9,10 @@ import unittest
 from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.errors import CommandError
 from grader.exercises.catalogue import all_exercises
+from grader.judging.check import verdict_on
 from grader.judging.programs import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
-from lab_tool.authoring.trials import deviation, trials_of, verdict_on
+from lab_tool.authoring.trials import deviation, trials_of
 from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 

@@ -9,11 +9,12 @@ import unittest
 from engine.driver.build_folder import BuildFolder, settings_of
 from engine.driver.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
+from grader.judging.check import verdict_on
 from grader.judging.programs import ExerciseBuild
 from lab_runs import lab
 from lab_tool.authoring.mutants import difference
 from lab_tool.authoring.new_mutant import make_mutant, new_mutant
-from lab_tool.authoring.trials import deviation, mutants_of, solution, trials_of, verdict_on
+from lab_tool.authoring.trials import deviation, mutants_of, solution, trials_of
 from test_setup import temporary_folder
 from this_build import BUILD
 

@@ -18,7 +18,7 @@ from grader.exercises.hints import hints_of
 from grader.exercises.limits import CALLS_OF, COUNTS, PER
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
-from grader.judging.check import check
+from grader.judging.check import check, verdict_on
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.programs import ExerciseBuild
@@ -32,7 +32,6 @@ from lab_tool.authoring.trials import (
     mutants_of,
     solution,
     trials_of,
-    verdict_on,
 )
 from this_build import BUILD
 
