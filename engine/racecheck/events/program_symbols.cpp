@@ -5,79 +5,75 @@
 
 #include <cxxabi.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <memory>
-#include <vector>
+#include <span>
 
 #include "cpu_backend/execution/source_line.hpp"
 
 namespace racecheck {
 namespace {
 
-struct symbol {
-  std::uint64_t begin, bytes;
-  symbol_kind kind;
-  std::uint32_t name;  // where it begins among the names
-};
-
-struct symbol_table {
-  std::vector<symbol> symbols;
-  std::string names;  // each with a zero behind it
-};
+// A file in memory, of which only the pages that are looked at are read: a program's table of
+// symbols is megabytes, and a report asks for one or two of them. It stays until the process ends.
+std::span<const char> mapped(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  struct stat facts {};
+  void* begin = MAP_FAILED;
+  const bool has_bytes = fstat(file, &facts) == 0 && facts.st_size > 0;
+  const auto bytes = static_cast<std::size_t>(facts.st_size);
+  if (has_bytes) begin = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (begin == MAP_FAILED) return {};
+  return {static_cast<const char*>(begin), bytes};
+}
 
 class elf_file {
  public:
-  explicit elf_file(const std::string& path) : file_(path, std::ios::binary) {
-    ElfW(Ehdr) header{};
-    if (!read(&header, sizeof header, 0) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-      return;
-    sections_.resize(header.e_shnum);
-    if (!read(sections_.data(), sections_.size() * sizeof sections_[0], header.e_shoff))
-      sections_.clear();
-  }
-
-  // Empty if the file is none, or was stripped.
-  symbol_table symbols() {
-    symbol_table found;
+  explicit elf_file(const std::string& path) : bytes_(mapped(path)) {
+    const auto header = part<ElfW(Ehdr)>(0, 1);
+    if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
+    sections_ = part<ElfW(Shdr)>(header[0].e_shoff, header[0].e_shnum);
     for (const ElfW(Shdr) & section : sections_) {
       if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections_.size()) continue;
-      std::vector<ElfW(Sym)> entries(section.sh_size / sizeof(ElfW(Sym)));
       const ElfW(Shdr)& names = sections_[section.sh_link];
-      found.names.resize(names.sh_size + 1);
-      if (!read(entries.data(), entries.size() * sizeof entries[0], section.sh_offset) ||
-          !read(found.names.data(), names.sh_size, names.sh_offset)) {
-        return {};
-      }
-      for (const ElfW(Sym) & entry : entries) add(entry, found);
+      symbols_ = part<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
+      names_ = part<char>(names.sh_offset, names.sh_size);
     }
-    return found;
   }
+
+  // Empty if there is none, or the file was stripped.
+  program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
 
  private:
-  bool read(void* into, std::size_t bytes, std::uint64_t from) {
-    file_.seekg(static_cast<std::streamoff>(from));
-    return bool(file_.read(static_cast<char*>(into), static_cast<std::streamsize>(bytes)));
+  // So many of these from there on; none if the file does not have them.
+  template <class Type>
+  std::span<const Type> part(std::uint64_t from, std::uint64_t count) const {
+    if (from > bytes_.size() || count > (bytes_.size() - from) / sizeof(Type)) return {};
+    const char* begin = bytes_.data() + from;
+    if (reinterpret_cast<std::uintptr_t>(begin) % alignof(Type) != 0) return {};
+    return {reinterpret_cast<const Type*>(begin), static_cast<std::size_t>(count)};
   }
 
-  void add(const ElfW(Sym) & entry, symbol_table& to) const {
-    const auto type = ELF64_ST_TYPE(entry.st_info);  // alike in a file of 32 bits
-    const bool is_function = type == STT_FUNC;
-    if (entry.st_size == 0 || entry.st_name >= to.names.size()) return;
-    if (!is_function && (type != STT_OBJECT || !is_writable(entry.st_shndx))) return;
-    to.symbols.push_back({entry.st_value, entry.st_size,
-                          is_function ? symbol_kind::function : symbol_kind::variable,
-                          entry.st_name});
-  }
-  bool is_writable(std::size_t section) const {
-    return section < sections_.size() && (sections_[section].sh_flags & SHF_WRITE);
+  bool is_of_kind(const ElfW(Sym) & symbol, symbol_kind kind) const {
+    const auto type = ELF64_ST_TYPE(symbol.st_info);  // alike in a file of 32 bits
+    if (kind == symbol_kind::function) return type == STT_FUNC;
+    return type == STT_OBJECT && symbol.st_shndx < sections_.size() &&
+           (sections_[symbol.st_shndx].sh_flags & SHF_WRITE);
   }
 
-  std::ifstream file_;
-  std::vector<ElfW(Shdr)> sections_;
+  std::span<const char> bytes_;
+  std::span<const ElfW(Shdr)> sections_;
+  std::span<const ElfW(Sym)> symbols_;
+  std::span<const char> names_;  // each with a zero behind it
 };
 
 std::string in_cpp(const char* name) {
@@ -87,17 +83,20 @@ std::string in_cpp(const char* name) {
   return failed ? name : readable.get();
 }
 
+program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
+  for (const ElfW(Sym) & each : symbols_) {
+    if (offset < each.st_value || offset - each.st_value >= each.st_size) continue;
+    if (!is_of_kind(each, kind) || each.st_name >= names_.size() || names_.back() != '\0') continue;
+    return {in_cpp(&names_[each.st_name]), each.st_value, each.st_size};
+  }
+  return {};
+}
+
 }  // namespace
 
 program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) {
-  static const symbol_table& known =
-      *new symbol_table(elf_file(cpu_backend::program_path()).symbols());
-  for (const symbol& each : known.symbols) {
-    if (each.kind == kind && offset >= each.begin && offset - each.begin < each.bytes) {
-      return {in_cpp(known.names.c_str() + each.name), each.begin, each.bytes};
-    }
-  }
-  return {};
+  static const elf_file known(cpu_backend::program_path());
+  return known.symbol_at(offset, kind);
 }
 
 }  // namespace racecheck
