@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+from engine.driver.build_folder import lines_of, settings_of
 from engine.driver.paths import ENGINE
 from engine.driver.recipe import prerequisites
 from test_setup import captured, temporary_folder
@@ -19,7 +20,7 @@ from errors import TranslationFailed
 from launches import CONFIGURE, CONFIGURED
 from rows_of_threads import BEGIN, END, NEXT_THREAD
 from source_text import SourceText
-from this_build import ROOT
+from this_build import BUILD, ROOT
 from tokens import SHARED_MARKER
 from translate import translate
 
@@ -791,6 +792,20 @@ class CommandTest(unittest.TestCase):
                 file, first = re.search(r"\.loc\s+(\d+)\s+(\d+)", body).groups()
                 self.assertEqual(int(first), line)
                 self.assertRegex(assembly, rf'\.file\s+{file}\s+.*"a\.cu"')
+
+    def test_debug_information_is_of_lines_alone(self):
+        """What tells of types and variables would take a third of the time to compile."""
+        settings = settings_of(BUILD)
+        arguments = lines_of(settings, "compile_arguments")
+        if "-g" in arguments:
+            self.skipTest("this build is to be debugged")
+        self.write("a.cpp", "struct pair { int first; };\nint f(pair of) { return of.first; }\n")
+        compiler = lines_of(settings, "compiler")
+        compiled = self.run_in_folder([*compiler, *arguments, "-c", "a.cpp", "-o", "a.o"])
+        self.assertEqual((compiled.returncode, compiled.stderr), (0, ""))
+        told = self.run_in_folder(["readelf", "--debug-dump=abbrev", "a.o"]).stdout
+        self.assertIn("DW_TAG_compile_unit", told)
+        self.assertNotIn("DW_TAG_structure_type", told)
 
     def test_launches_in_headers_and_macros(self):
         self.write("a.h", "inline void in_header() {\n  kernel<<<1,\n  1>>>(NULL, 1);\n}\n")
