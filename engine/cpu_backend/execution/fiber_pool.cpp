@@ -3,6 +3,8 @@
 
 namespace cpu_backend {
 
+fiber_pool::fiber_pool(void (*entry)()) : entry_(entry) {}
+
 resident_thread* fiber_pool::make() {
   const auto number = static_cast<unsigned>(fibers_.size());
   resident_thread& made = fibers_.emplace_back();

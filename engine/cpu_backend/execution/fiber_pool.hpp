@@ -11,7 +11,7 @@ namespace cpu_backend {
 class fiber_pool {
  public:
   // All fibers begin in `entry`, which must never return.
-  explicit fiber_pool(void (*entry)()) : entry_(entry) {}
+  explicit fiber_pool(void (*entry)());
 
   // One that holds no thread; makes it if need be.
   resident_thread* take() {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "cpu_backend/form.hpp"
+
 namespace cpu_backend {
 
 void warp_meetings::begin_block(unsigned first_present, unsigned threads) {
@@ -28,6 +30,24 @@ warp_meeting& warp_meetings::open(unsigned warp, unsigned mask, const char* oper
   warps_[warp].open.push_back(&meeting);
   return meeting;
 }
+
+void warp_meetings::close(unsigned warp, warp_meeting& meeting, thread_queue& runnable) {
+  std::erase(warps_[warp].open, &meeting);
+  thread_queue met;
+  for (resident_thread*& waiter : meeting.waiter) {
+    if (!waiter) continue;
+    met.push(waiter);
+    waiter = nullptr;
+    --waiting_;
+  }
+  if (form::lets_warp_run_ahead()) {
+    runnable.prepend(met);
+  } else {
+    runnable.append(met);
+  }
+}
+
+void warp_meetings::end(warp_meeting& meeting) { free_.push_back(&meeting); }
 
 void warp_meetings::clear() {
   waiting_ = 0;

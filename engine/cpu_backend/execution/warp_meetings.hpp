@@ -9,7 +9,6 @@
 
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/execution/resident_thread.hpp"
-#include "cpu_backend/form.hpp"
 
 namespace cpu_backend {
 
@@ -45,27 +44,14 @@ class warp_meetings {
   // Whether all lanes have come that have not returned. Then the meeting is no longer open, and
   // those that wait go on, at the end of `runnable`.
   bool close_if_complete(unsigned warp, warp_meeting& meeting, thread_queue& runnable) {
-    auto& of = warps_[warp];
-    if (meeting.mask & ~(meeting.arrived | of.returned)) return false;
-    std::erase(of.open, &meeting);
-    thread_queue met;
-    for (resident_thread*& waiter : meeting.waiter) {
-      if (!waiter) continue;
-      met.push(waiter);
-      waiter = nullptr;
-      --waiting_;
-    }
-    if (form::lets_warp_run_ahead()) {
-      runnable.prepend(met);
-    } else {
-      runnable.append(met);
-    }
+    if (meeting.mask & ~(meeting.arrived | warps_[warp].returned)) return false;
+    close(warp, meeting, runnable);
     return true;
   }
   // The lane has read what it wanted from a closed meeting; the last one to do so ends it.
   void leave(warp_meeting& meeting, unsigned lane) {
     meeting.left |= 1u << lane;
-    if (meeting.left == meeting.arrived) free_.push_back(&meeting);
+    if (meeting.left == meeting.arrived) end(meeting);
   }
 
   void lane_returned(unsigned warp, unsigned lane) { warps_[warp].returned |= 1u << lane; }
@@ -77,6 +63,10 @@ class warp_meetings {
   void clear();
 
  private:
+  // Not inline, as all that each file which includes this would have to instantiate.
+  void close(unsigned warp, warp_meeting& meeting, thread_queue& runnable);
+  void end(warp_meeting& meeting);
+
   struct warp {
     unsigned returned = 0;  // lanes that are gone, and lanes that the block never had
     std::vector<warp_meeting*> open;

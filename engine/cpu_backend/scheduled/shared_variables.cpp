@@ -12,6 +12,8 @@ const shared_variables* holder = nullptr;
 
 }  // namespace
 
+void shared_variables::clear() { variables_.clear(); }
+
 bool shared_variables::add(void* address, std::size_t bytes) {
   for (const variable& known : variables_) {
     if (known.address == address) return false;

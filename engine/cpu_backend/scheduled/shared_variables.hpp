@@ -14,7 +14,7 @@ inline constexpr int unknown_byte = 0xCD;
 class shared_variables {
  public:
   // Forgets those of the block before.
-  void clear() { variables_.clear(); }
+  void clear();
   // True if the running block has not used it before. Until it is saved, its bytes are unknown
   // ones.
   bool add(void* address, std::size_t bytes);
