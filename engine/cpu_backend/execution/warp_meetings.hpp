@@ -63,7 +63,7 @@ class warp_meetings {
   void clear();
 
  private:
-  // Not inline, as all that each file which includes this would have to instantiate.
+  // Not inline: g++ would instantiate what they use for every file that includes this.
   void close(unsigned warp, warp_meeting& meeting, thread_queue& runnable);
   void end(warp_meeting& meeting);
 
