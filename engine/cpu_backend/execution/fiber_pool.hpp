@@ -10,7 +10,7 @@ namespace cpu_backend {
 
 class fiber_pool {
  public:
-  // All fibers begin in `entry`, which must never return.
+  // All fibers begin in `entry`, which must never return. (Not inline, as warp_meetings::close().)
   explicit fiber_pool(void (*entry)());
 
   // One that holds no thread; makes it if need be.

@@ -47,8 +47,6 @@ void warp_meetings::close(unsigned warp, warp_meeting& meeting, thread_queue& ru
   }
 }
 
-void warp_meetings::end(warp_meeting& meeting) { free_.push_back(&meeting); }
-
 void warp_meetings::clear() {
   waiting_ = 0;
   for (auto& of : warps_) of.open.clear();

@@ -42,7 +42,7 @@ class warp_meetings {
     ++waiting_;
   }
   // Whether all lanes have come that have not returned. Then the meeting is no longer open, and
-  // those that wait go on, at the end of `runnable`.
+  // those that wait go on: at the end of `runnable`, or before all others if the warp runs ahead.
   bool close_if_complete(unsigned warp, warp_meeting& meeting, thread_queue& runnable) {
     if (meeting.mask & ~(meeting.arrived | warps_[warp].returned)) return false;
     close(warp, meeting, runnable);
@@ -51,7 +51,7 @@ class warp_meetings {
   // The lane has read what it wanted from a closed meeting; the last one to do so ends it.
   void leave(warp_meeting& meeting, unsigned lane) {
     meeting.left |= 1u << lane;
-    if (meeting.left == meeting.arrived) end(meeting);
+    if (meeting.left == meeting.arrived) free_.push_back(&meeting);
   }
 
   void lane_returned(unsigned warp, unsigned lane) { warps_[warp].returned |= 1u << lane; }
@@ -63,9 +63,9 @@ class warp_meetings {
   void clear();
 
  private:
-  // Not inline: g++ would instantiate what they use for every file that includes this.
+  // Not inline: g++ would instantiate what it uses for every file that includes this. (leave() is
+  // inlined into kernels, and a submission may call nothing here.)
   void close(unsigned warp, warp_meeting& meeting, thread_queue& runnable);
-  void end(warp_meeting& meeting);
 
   struct warp {
     unsigned returned = 0;  // lanes that are gone, and lanes that the block never had
