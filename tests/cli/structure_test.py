@@ -127,6 +127,13 @@ class Help(unittest.TestCase):
                 for action in parser_of(name, verb)._actions:
                     self.assertTrue(action.help, f"{action.dest} has no help")
 
+    def test_it_loads_no_judge(self):
+        """Else each test that starts one of the verbs would be run again after a change of the judge."""
+        loads = "from lab_tool.verbs import VERBS, load; all(map(load, VERBS)); import sys; "
+        asks = "print(sorted({'grader.judging.judge', 'lab_tool.verbs.check'} & set(sys.modules)))"
+        result = captured([sys.executable, "-c", loads + asks], cwd=ROOT)
+        self.assertEqual(result.stdout, "['lab_tool.verbs.check']\n", result.stderr)
+
     def test_defaults_are_said(self):
         text = parser_of("racecheck", load("racecheck")).format_help()
         for default in ("20", "600", "build-cpu"):
