@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is found out about a file. Who makes it is the judge (judge.py)."""
+"""The verdict on a file. The judge (judge.py) makes it."""
 
 import pathlib
 from typing import NamedTuple, Optional

@@ -50,7 +50,7 @@ class elf_file {
     }
   }
 
-  // Empty if there is none, or the file was stripped.
+  // Without a name if there is no such symbol, or the file was stripped.
   program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
 
  private:
