@@ -47,6 +47,7 @@ class elf_file {
       const ElfW(Shdr)& names = sections_[section.sh_link];
       symbols_ = part<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
       names_ = part<char>(names.sh_offset, names.sh_size);
+      if (!names_.empty() && names_.back() != '\0') names_ = {};  // the last one has no end
     }
   }
 
@@ -86,7 +87,7 @@ std::string in_cpp(const char* name) {
 program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
   for (const ElfW(Sym) & each : symbols_) {
     if (offset < each.st_value || offset - each.st_value >= each.st_size) continue;
-    if (!is_of_kind(each, kind) || each.st_name >= names_.size() || names_.back() != '\0') continue;
+    if (!is_of_kind(each, kind) || each.st_name >= names_.size()) continue;
     return {in_cpp(&names_[each.st_name]), each.st_value, each.st_size};
   }
   return {};
