@@ -12,6 +12,7 @@ from lab_tool.setup.operating_system import makes_virtual_environments, meson_is
 from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS
 
 BACKPORTS_FILE = "/etc/apt/sources.list.d/bookworm-backports.sources"
+DPKGS_UPDATES = "/var/lib/dpkg/updates"
 DEBIANS_KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
@@ -51,6 +52,18 @@ def backports_commands(known, as_root):
     if os.path.exists(DEBIANS_KEYS):
         lines.append(f"Signed-By: {DEBIANS_KEYS}")
     return [f"printf '%s\\n' {shlex.join(lines)} | {as_root}tee {BACKPORTS_FILE}"]
+
+
+def repair_after(failed):
+    """What to do about a dpkg that was ended in the middle of its work, if this command has failed by it."""
+    try:
+        names = os.listdir(DPKGS_UPDATES)  # where apt itself looks
+    except OSError:
+        return None
+    if "apt-get" not in failed or not any(map(str.isdigit, names)):
+        return None
+    as_root = "sudo " if failed.startswith("sudo ") else ""
+    return f"dpkg was interrupted earlier: run `{as_root}dpkg --configure -a`"
 
 
 def removal_of_backports(commands, failed):

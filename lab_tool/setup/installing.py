@@ -9,7 +9,7 @@ from engine.driver.names import listed
 from engine.driver.output import remark
 from engine.driver.processes import run_installation
 from lab_tool.paths import VENV
-from lab_tool.setup.apt import apt_commands, prefix_for_root, removal_of_backports
+from lab_tool.setup.apt import apt_commands, prefix_for_root, removal_of_backports, repair_after
 from lab_tool.setup.operating_system import (
     has_new_packages,
     installs_with_apt,
@@ -59,8 +59,8 @@ def install(missing, here):
             if not had_venv:  # half a .venv is of no use
                 shutil.rmtree(VENV, ignore_errors=True)
             raise CommandError(
-                f"this command failed, and its own message is above: {command}; {_about_network()}, and "
-                "run lab again."
+                f"this command failed, and its own message is above: {command}; "
+                f"{repair_after(command) or _about_network()}, and run lab again."
             )
 
 

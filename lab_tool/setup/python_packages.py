@@ -7,7 +7,7 @@ from typing import NamedTuple
 from engine.driver.errors import CommandError
 from engine.driver.output import remark
 from engine.driver.processes import output_of, run_installation
-from lab_tool.setup.apt import install_command, prefix_for_root
+from lab_tool.setup.apt import install_command, prefix_for_root, repair_after
 from lab_tool.setup.operating_system import installs_with_apt, operating_system
 from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.virtual_environment import VENV_PYTHON, commands_for
@@ -55,9 +55,11 @@ def python_with_installed(*packages):
     for command in installation(*packages):
         if run_installation(command) != 0:
             of_debian = ", ".join(f"python3-{package.name}" for package in packages)
+            remedy = repair_after(command) or (
+                f"on Debian and Ubuntu the packages {of_debian}, or python3-venv for .venv, help"
+            )
             raise CommandError(
-                f"{names} could not be installed; the message is above. On Debian and "
-                f"Ubuntu the packages {of_debian}, or python3-venv for .venv, help."
+                f"{names} could not be installed, and the message is above; {remedy}."
             )
     python = python_with(*packages)
     if not python:

@@ -323,6 +323,32 @@ class OddMachines(unittest.TestCase):
         self.assertIn("behind a proxy set http_proxy and https_proxy", message)
         self.assertNotIn("\n", message)
 
+    def test_after_a_dpkg_that_was_interrupted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("tmp.i", "0001"):
+                pathlib.Path(folder, name).touch()
+                with contextlib.ExitStack() as patches:
+                    for module, name, value in (
+                        (apt, "DPKGS_UPDATES", folder),
+                        (apt, "output_of", lambda command: ""),
+                        (os, "geteuid", lambda: 1000),
+                        (shutil, "which", lambda name: f"/usr/bin/{name}"),
+                        (installing, "operating_system", lambda: DEBIAN_13),
+                        (
+                            installing,
+                            "run_installation",
+                            lambda command: "apt-get install" in command,
+                        ),
+                    ):
+                        patches.enter_context(mock.patch.object(module, name, value))
+                    patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
+                    with self.assertRaises(CommandError) as caught:
+                        installing.install(["CLI11"], {})
+                message = str(caught.exception)
+                has_journal = os.path.exists(f"{folder}/0001")
+                self.assertEqual("network" not in message, has_journal, message)
+                self.assertEqual("run `sudo dpkg --configure -a`, and run" in message, has_journal)
+
     def test_a_venv_that_was_there_stays(self):
         with tempfile.TemporaryDirectory() as folder:
             venv = pathlib.Path(folder, ".venv")
