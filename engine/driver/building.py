@@ -3,6 +3,7 @@
 
 import contextlib
 import fcntl
+import functools
 import os
 import re
 import time
@@ -55,19 +56,27 @@ def configure(command, folder):
 
 
 @contextlib.contextmanager
-def alone_in(folder):
-    """Waits until nobody else builds in this folder: two Ninjas at once would write the same files."""
-    with open(folder / ".lab_builds", "ab") as lock:
+def alone_in(folder, place=None):
+    """Waits until nobody else builds in this folder: two Ninjas at once would write the same files.
+
+    The lock is in the folder itself, or in `place`.
+    """
+    with open((place or folder) / ".lab_builds", "ab") as lock:
         silent_until = time.monotonic() + SILENT_SECONDS
         while not _taken(lock):
             if time.monotonic() > silent_until:
-                remark(
+                _say_once(
                     f"Another {invocation().name} is building in {shown(folder)}: waiting for it."
                 )
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 break
             time.sleep(0.05)
         yield
+
+
+@functools.cache
+def _say_once(sentence):
+    remark(sentence)
 
 
 def _taken(lock):

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The build folder: which one, configured by Meson if need be, and what Meson wrote about it."""
 
+import contextlib
 import os
 import pathlib
 import shutil
 
 from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
-from engine.driver.building import configure, require_usable_path
+from engine.driver.building import alone_in, configure, require_usable_path
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import remark
 from engine.driver.paths import shown
@@ -14,7 +15,7 @@ from lab_tool.builds.backends import choose_backend
 from lab_tool.builds.build_repair import date_back_future_sources, defect_of, make_empty
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup.probe import cxx_command
-from lab_tool.setup.set_up import set_up
+from lab_tool.setup.set_up import STAMP, set_up
 
 LEAST_FREE_SPACE = 300 * 2**20  # bytes; a build of the chapters and their tests takes about as much
 
@@ -41,7 +42,8 @@ def configured(arguments):
                 f"and this is {ROOT}; make one of this course with meson setup.",
                 WRONG_USE,
             )
-        tools = set_up(settings["backend"])
+        with _alone_with_set_up(folder):
+            tools = set_up(settings["backend"])
         defect = defect_of(folder, tools["Meson"].version)
         if defect:
             raise CommandError(
@@ -64,6 +66,22 @@ def configured(arguments):
 
     folder = ROOT / f"build-{backend}"
     require_writable_checkout(folder)
+    with _alone_with_set_up(folder):
+        return _own_folder(folder, backend)
+
+
+@contextlib.contextmanager
+def _alone_with_set_up(folder):
+    """Waits until no other lab installs or configures: two at once would write the same files."""
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # nothing can be written here, nor by another one
+            STAMP.parent.mkdir(exist_ok=True)
+            stack.enter_context(alone_in(folder, STAMP.parent))
+        yield
+
+
+def _own_folder(folder, backend):
+    """The BuildFolder of lab's own, with all that it needs installed, and configured if need be."""
     if not folder.exists():
         require_free_space(ROOT)
     tools = set_up(backend)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """lab repairs what an interruption, another Meson or a wrong clock has left, or says what to do."""
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import unittest
 from unittest import mock
 
+from engine.driver import building
 from engine.driver.errors import CommandError
 from lab_runs import interrupt, started
 from lab_tool.builds import build_repair
@@ -195,6 +198,16 @@ class MadeAnew(Checkout):
         self.assertRegex(problems, r"\AConfiguring build-cpu: interrupted after \d+ s\.\n\Z")
         self.assertIn("build-cpu is made anew: its configuration was interrupted", self.setup())
 
+    def test_two_at_once(self):
+        command = [sys.executable, self.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
+        with started(command, self.folder) as first:
+            private = self.folder / "build-cpu/meson-private"
+            while not private.is_dir() and first.poll() is None:
+                time.sleep(0.05)
+            self.assertNotIn("anew", self.setup())
+            _, problems = first.communicate(timeout=300)
+        self.assertEqual((first.returncode, problems), (0, "Next: ./lab run\n"))
+
 
 class WithoutRights(Checkout):
     def test_a_checkout_that_is_not_writable(self):
@@ -270,3 +283,17 @@ class VirtualEnvironment(Scratch):
     def test_nothing_but_its_folder(self):
         self.venv.mkdir()
         self.assertEqual(self.commands(), [f"python -m venv --clear {self.venv}"])
+
+
+def test_who_waits_for_another_lab_says_so_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(building, "SILENT_SECONDS", 0)
+    (tmp_path / "set_up").mkdir()
+    for place in (tmp_path / "set_up", tmp_path):  # while that one sets up, and while it builds
+        with contextlib.ExitStack() as another:
+            another.enter_context(building.alone_in(tmp_path, place))
+            timer = threading.Timer(0.5, another.pop_all().close)
+            timer.start()
+            with building.alone_in(tmp_path, place):
+                timer.join()
+    printed = capsys.readouterr().err
+    assert printed.count(f" is building in {tmp_path}: waiting for it.\n") == 1, printed
