@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.names import hint
+from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_tool.paths import ROOT
 
 
@@ -60,6 +61,14 @@ def chosen_chapters(wanted):
     if os.path.isdir(wanted):
         raise CommandError(
             f"{wanted} is a folder, and no chapter: lab takes a chapter, or files whose names end in .cu.",
+            WRONG_USE,
+        )
+    names_of_exercises = [each.name for each in all_exercises()]
+    is_exercise = re.fullmatch(r"\d+\.\d+", wanted) or wanted in names_of_exercises
+    if is_exercise and not os.path.exists(wanted):
+        number = chosen_exercise(wanted).number
+        raise CommandError(
+            f"{number} is an exercise, and no chapter: ./lab check {number} judges your file of it.",
             WRONG_USE,
         )
     if os.path.exists(wanted) or re.search(r"\.\w+$", wanted):

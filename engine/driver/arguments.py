@@ -168,9 +168,8 @@ def _refuse(name, verb, parser, word):
         )
     more = _help_shows(name)
     if verb.takes_program_options:
-        more = (
-            f"options of the program come after --, as in {verb.examples[0][0]} -- --threads 128."
-        )
+        example = verb.examples[0][0].partition(" -- ")[0]
+        more = f"options of the program come after --, as in {example} -- --threads 128."
     known = [option for action in parser._actions for option in action.option_strings]
     raise CommandError(
         f"{invocation().name} {name} takes no option {word}; {hint(word, known, more)}", WRONG_USE

@@ -119,9 +119,19 @@ class WrongUse(unittest.TestCase):
         self.refuses("run", "guard", says="did you mean last_block_guard")
         self.refuses("racecheck", "reduction", says="two_kernel_reduction")
 
+    def test_an_exercise_is_no_chapter(self):
+        for verb in ("run", "racecheck", "prove", "trace", "bench"):
+            says = "01.1 is an exercise, and no chapter: ./lab check 01.1 judges"
+            self.refuses(verb, "01.1", says=says)
+        self.refuses("run", "1.1", says="01.1 is an exercise, and no chapter")
+        self.refuses("run", "saxpy", says="01.1 is an exercise, and no chapter")
+        self.refuses("run", "01.99", says="there is no exercise 01.99; ")
+
     def test_unknown_option(self):
         self.refuses("run", "01", "--fast", says="no option --fast")
         self.refuses("run", "01", "--threads", "128", says="-- --threads 128")
+        for verb in ("run", "racecheck", "prove", "trace"):
+            self.refuses(verb, "04", "--xyzzy", says=r"lab \w+ \w+ -- --threads 128\.\n")
         self.refuses("test", "--suit", "cli", says="no option --suit")
         self.refuses("doctor", "--backend", "cpu", says="no option --backend")
 
