@@ -14,7 +14,8 @@ from engine.driver.arguments import (
 from engine.driver.checking import merge_reports_of
 from engine.driver.errors import WRONG_USE, CommandError
 from engine.driver.output import say, say_next
-from engine.driver.output_files import NamedOutputs, add_force
+from engine.driver.output_files import NamedOutputs, OutputFile, add_force
+from engine.driver.paths import shown
 from engine.driver.proving import explore, read_decisions, replay, say_explored, say_findings_of
 from engine.driver.racecheck_runs import Merging
 from engine.driver.user_files import options_of_program, sources_of, words_of
@@ -46,8 +47,8 @@ def add_options(parser):
     parser.add_argument(
         "--decisions",
         metavar="FILE",
-        default="prove.txt",
-        help="write the decisions of an execution that fails to FILE (default: prove.txt)",
+        help="write the decisions of an execution that fails to FILE (default: prove.txt in the build "
+        "folder)",
     )
     parser.add_argument(
         "--replay", metavar="FILE", help="run one execution again, by the decisions in FILE"
@@ -76,8 +77,11 @@ def act(arguments):
     run, decisions = explored.failed
     say(explored.hang or f"refuted by execution {len(explored.executions)}:")
     say_findings_of(program, run, merging, arguments.seconds)
+    if file is None:  # then nothing is left among the user's files
+        path = observing_folder(arguments).folder / "prove.txt"
+        file = OutputFile(path, BEGINNING.encode(), shown(path), force=True)
     file.write("\n".join([BEGINNING, *decisions]) + "\n")
-    words = [*asked, "--replay", arguments.decisions, *options_of_program(arguments)]
+    words = [*asked, "--replay", shown(file.path), *options_of_program(arguments)]
     say_next(shlex.join(["./lab", "prove", *words]), "this execution alone")
     return 1
 
@@ -108,7 +112,7 @@ is proved, within which bounds. For small grids and inputs. Always on the CPU ba
     examples=[
         ("./lab prove 04", "chapter 04's guard, with 3 blocks"),
         ("./lab prove FILE.cu --limit 100", "your file, and at most 100 executions"),
-        ("./lab prove FILE.cu --replay prove.txt", "one execution that failed, again"),
+        ("./lab prove FILE.cu --replay DECISIONS", "one execution that failed, again"),
     ],
     exit_codes=[
         (0, "proved; or the execution of --replay has neither a race nor a fault"),

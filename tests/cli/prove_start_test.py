@@ -160,7 +160,8 @@ class Starts(unittest.TestCase):
         (cls.folder / "own.cu").write_text(PROGRAM)
 
     def prove(self, kernel, blocks=3, launch="plainly", words=()):
-        options = ["--build", str(BUILD), "--force", *words, "--", kernel, str(blocks), launch]
+        files = ["--build", str(BUILD), "--force", "--decisions", "prove.txt"]
+        options = [*files, *words, "--", kernel, str(blocks), launch]
         return lab("prove", "own.cu", *options, folder=self.folder)
 
     def ends(self, result, words):

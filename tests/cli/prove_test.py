@@ -2,6 +2,7 @@
 """`./lab prove`: it counts executions right, refutes what races, and claims no more than it has explored."""
 
 import json
+import os
 import sys
 import time
 import unittest
@@ -190,8 +191,9 @@ class Prove(unittest.TestCase):
     def prove(self, *words, blocks=2, launches=1, target="own.cu", **given):
         options = ["--", str(blocks), str(launches)] if blocks else []
         return lab(
-            "prove", target, "--build", str(BUILD), *words, *options, folder=self.folder, **given
-        )
+            "prove", target, "--build", str(BUILD), "--decisions", "prove.txt", *words, *options,
+            folder=self.folder, **given,
+        )  # fmt: skip
 
     def proves(self, result, words):
         self.assertEqual(result.returncode, 0, result)
@@ -507,6 +509,17 @@ class Prove(unittest.TestCase):
         (self.folder / "prove.txt").write_text("mine\n")
         self.assertIn("a file of another kind is there", self.prove().stderr)
         self.assertEqual((self.folder / "prove.txt").read_text(), "mine\n")
+
+    def test_decisions_that_nobody_named_a_file_for_are_in_the_build_folder(self):
+        self.write(RARE)
+        words = ["own.cu", "--build", str(BUILD)]
+        result = lab("prove", *words, "--", "3", "1", folder=self.folder)
+        self.assertIn("refuted by execution ", result.stdout)
+        self.assertEqual(os.listdir(self.folder), ["own.cu"])
+        file = BUILD / "prove.txt"
+        self.assertIn(f" --replay {file} ", result.stderr)
+        again = lab("prove", *words, "--replay", file, "--", "3", "1", folder=self.folder)
+        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
 
 
 if __name__ == "__main__":
