@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs of lab that several tests make."""
 
+import contextlib
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -20,6 +22,22 @@ def lab(*words, folder=None, checkout=ROOT, given="", **variables):
         timeout=500,
         env={**os.environ, **variables},
     )
+
+
+def on_a_terminal(command, environment=None, folder=None):
+    """What the command writes to a terminal, and its exit code."""
+    main, other = pty.openpty()
+    with subprocess.Popen(
+        command, cwd=folder, stdin=other, stdout=other, stderr=other, env=environment
+    ) as process:
+        os.close(other)
+        text = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while part := os.read(main, 4096):
+                text += part
+        code = process.wait()
+    os.close(main)
+    return text.decode(), code
 
 
 def without_progress(text):

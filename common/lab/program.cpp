@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "lab/command_line.hpp"
 #include "lab/device.hpp"
 #include "lab/json_text.hpp"
@@ -43,7 +44,7 @@ int checked_run(int argc, const char* const* argv, const program_description& de
 int exit_status_of(const std::string& name, const std::function<int()>& body) {
   const auto fail = [&name](const char* sentence, exit_status status) -> int {
     std::cout.flush();
-    std::cerr << name << ": " << sentence << '\n';
+    std::cerr << name << ": " << cpu_backend::without_controls(sentence) << '\n';
     return status;
   };
   try {

@@ -83,7 +83,7 @@ def run_command(command, words, prepare=lambda arguments: None):
         prepare(arguments)
         return command.load(name).act(arguments)
     except CommandError as problem:
-        say_problem(problem)
+        say_problem(problem.sentence, *problem.further)
         return problem.code
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C has nothing more to end

@@ -7,8 +7,12 @@ INTERRUPTED = 130
 
 
 class CommandError(Exception):
-    """Ends the command with this message, one sentence for the user, on stderr and with this exit code."""
+    """Ends the command with this message, one sentence for the user, on stderr and with this exit code.
 
-    def __init__(self, message, code=1):
-        super().__init__(message)
+    `further` are lines of their own below the sentence, such as commands to copy.
+    """
+
+    def __init__(self, message, code=1, further=()):
+        super().__init__("\n".join([message, *further]))
         self.code = code
+        self.sentence, self.further = message, further

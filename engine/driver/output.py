@@ -7,7 +7,8 @@ about its own work goes to stderr: which backend it takes, what it is building, 
 --verbose, problems, and what to do next. So `run FILE.cu > out.txt` gives the program's own output, and
 it makes no difference whether stdout is a terminal, but for the width of a finding's lines.
 
-Colour is for a terminal, and never if NO_COLOR is set.
+Colour is for a terminal, and never if NO_COLOR is set. No other letter that a terminal obeys is written,
+whatever a name, a compiler or a line of somebody's code has: only a program that the user runs may do that.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ import sys
 import textwrap
 import threading
 import time
+import unicodedata
 
 from engine.driver.invocation import invocation
 
@@ -30,6 +32,11 @@ MOST_LINES = 60  # of what a failed command has printed; its first messages matt
 
 RED, BOLD = "31", "1"
 NO_BREAK = "\u00a0"  # a space at which no line ends
+
+# What escaped() may keep. A colour in a file or in its name seldom looks as a compiler writes its own.
+LINES = r"[\n\t]"
+IN_COLOURS = rf"{LINES}|\x1b\[(?:[012]|3[1-3])m"
+COMPILERS_COLOURS = r"\x1b\[(?:[\d;]*m\x1b\[K|0?[017]m|0;(?:1;)?3\dm|K)"
 
 _verbose = False
 _interruption_is_told = False
@@ -59,10 +66,25 @@ def coloured(text, colour, stream):
     return f"\x1b[{colour}m{text}\x1b[0m"
 
 
-def _write_line(stream, words):
+def escaped(text, kept=None):
+    """The text with each letter that a terminal may obey, or that nobody can see, as Python writes it.
+
+    `kept` is a regular expression of what stays: nothing if the text is to be one line.
+    """
+
+    def shown(match):
+        letter = match[0]
+        if letter.isprintable() or unicodedata.category(letter[0]) == "Zs":
+            return letter
+        return letter if kept and re.fullmatch(kept, letter) else repr(letter)[1:-1]
+
+    return re.sub(f"{kept}|[^ -~]" if kept else "[^ -~]", shown, text)
+
+
+def _write_line(stream, words, kept=LINES):
     """In one piece, whatever the stream's buffer does: who reads both streams sees whole lines."""
     try:
-        stream.write(" ".join(map(str, words)) + "\n")
+        stream.write(escaped(" ".join(map(str, words)), kept) + "\n")
         stream.flush()
     except BrokenPipeError:
         raise
@@ -76,8 +98,14 @@ def say(*words):
     _write_line(sys.stdout, words)
 
 
+def say_in_colours(text):
+    """Part of the command's answer, in which some words are coloured()."""
+    _write_line(sys.stdout, [text], IN_COLOURS)
+
+
 def say_fitted(line, colour=None):
     """A line of the answer, which a terminal shows in as many lines as it needs, broken between words."""
+    line = escaped(line, LINES)
     lines = [line]
     if is_terminal(sys.stdout):
         indent = line[: len(line) - len(line.lstrip())]
@@ -86,7 +114,7 @@ def say_fitted(line, colour=None):
             break_long_words=False, break_on_hyphens=False,
         ) or [line]  # fmt: skip
     for each in lines:
-        say(coloured(each, colour, sys.stdout) if colour else each)
+        say_in_colours(coloured(each, colour, sys.stdout) if colour else each)
 
 
 def remark(*words):
@@ -94,21 +122,29 @@ def remark(*words):
     _write_line(sys.stderr, words)
 
 
+def remark_line(line):
+    """What another program has printed, such as a compiler: with its colours if there may be any."""
+    if has_colour(sys.stderr):
+        _write_line(sys.stderr, [line], f"{LINES}|{COMPILERS_COLOURS}")
+    else:
+        remark(re.sub(COMPILERS_COLOURS, "", line))
+
+
 def remark_lines(lines):
     """What another program has printed: the first lines of it, and how many were left out."""
     for line in lines[:MOST_LINES]:
-        remark(line if has_colour(sys.stderr) else re.sub(r"\x1b\[[0-9;]*[mK]", "", line))
+        remark_line(line)
     if len(lines) > MOST_LINES:
         remark(f"... and {len(lines) - MOST_LINES} more lines; --verbose shows them all")
 
 
-def say_problem(message):
-    """One sentence on one line, whatever a name in it has: a line feed is shown as \\n."""
-    text = "".join(
-        letter if letter.isprintable() or letter == NO_BREAK else repr(letter)[1:-1]
-        for letter in str(message)
-    )
-    remark(coloured(f"{invocation().name}:", RED, sys.stderr), text)
+def say_problem(message, *further):
+    """One sentence on one line, whatever a name in it has: a line feed is shown as \\n. Each of the
+    further lines is one, too."""
+    name = coloured(f"{invocation().name}:", RED, sys.stderr)
+    _write_line(sys.stderr, [name, escaped(str(message))], IN_COLOURS)
+    for line in further:
+        remark(escaped(line))
 
 
 def say_interrupted(what=""):
@@ -121,7 +157,8 @@ def say_interrupted(what=""):
 
 def say_next(command, purpose=""):
     """The command that the user most likely wants now: the last thing that a verb says."""
-    remark(coloured("Next:", BOLD, sys.stderr), f"{command}  ({purpose})" if purpose else command)
+    text = escaped(f"{command}  ({purpose})" if purpose else command, LINES)
+    _write_line(sys.stderr, [coloured("Next:", BOLD, sys.stderr), text], IN_COLOURS)
 
 
 def say_command(command):
@@ -153,7 +190,7 @@ class Progress:
     """
 
     def __init__(self, what, stays=True):
-        self.what = what  # such as "Building vector_add"
+        self.what = escaped(what)  # such as "Building vector_add"
         self.stays = stays  # whether the last state of the line is left on the terminal
         self.done = self.total = 0
         self.note = ""

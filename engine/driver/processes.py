@@ -9,7 +9,14 @@ import sys
 import threading
 
 from engine.driver.errors import CommandError
-from engine.driver.output import MOST_LINES, Progress, is_verbose, remark_lines, say_command
+from engine.driver.output import (
+    MOST_LINES,
+    Progress,
+    is_verbose,
+    remark_line,
+    remark_lines,
+    say_command,
+)
 
 # What a write to memory that is somebody else's may end in. In a kernel it has a report of its own.
 MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
@@ -62,7 +69,7 @@ def run_step(command):
     """Runs a step of our own work; what it prints goes to stderr. Returns its exit code."""
     if is_verbose():
         say_command(command)
-    return _run(command, _own_output())
+    return watch(command, remark_line)
 
 
 def run_quietly(command, what, shows_output=False):

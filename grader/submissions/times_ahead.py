@@ -88,7 +88,7 @@ def main(words):
     try:
         sample = sample_of(arguments.folders)
     except CommandError as problem:
-        say_problem(problem)
+        say_problem(problem.sentence, *problem.further)
         return problem.code
     say(
         f"{len(sample.seconds)} judgements of {sample.handed_in} submissions: "

@@ -124,7 +124,8 @@ def main(words):
     try:
         SYSTEMS[system](pathlib.Path(folder).resolve())
     except (CommandError, OSError, KeyError) as problem:
-        say_problem(f"nothing was graded: {problem}")
+        sentence = getattr(problem, "sentence", problem)
+        say_problem(f"nothing was graded: {sentence}", *getattr(problem, "further", ()))
         return 1
     return 0
 

@@ -72,7 +72,7 @@ def main(words):
         put_nvcc_on_path()
         judge_batch(pathlib.Path(words[0]))
     except CommandError as problem:
-        say_problem(problem)
+        say_problem(problem.sentence, *problem.further)
         return 1
     return 0
 

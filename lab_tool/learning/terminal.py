@@ -12,6 +12,8 @@ import termios
 import textwrap
 import tty
 
+from engine.driver.output import IN_COLOURS, escaped
+
 COLOUR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # with what has been scrolled away
 
@@ -80,7 +82,7 @@ def show(lines, footer, cut="  ..."):
 def rows_on_screen(lines):
     """The lines as rows that are no wider than the screen."""
     columns = shutil.get_terminal_size().columns
-    return [row for line in lines for row in rows_of(line, columns)]
+    return [row for line in lines for row in rows_of(escaped(line, IN_COLOURS), columns)]
 
 
 def room_above(footer):

@@ -64,6 +64,12 @@ def install(missing, here):
             )
 
 
+def _lines_of_shell(commands):
+    """The commands as lines to copy together; each runs only if the one before has succeeded."""
+    *first, last = commands
+    return [*(f"  {command} &&" for command in first), f"  {last}"]
+
+
 def _about_network():
     """What to do if the network is the reason. A proxy's value may hold a password: its name is enough."""
     names = [name for name in PROXIES if os.environ.get(name)]
@@ -88,15 +94,15 @@ def _commands(missing, here, wanted):
         return for_this_folder
     if installs_with_apt(system):
         sudo = "sudo " if shutil.which("sudo") else ""
-        message = (
-            f"missing: {wanted}. Installing needs rights that you don't have here without a "
-            f"password. Run this{'' if sudo else ' as root'}, then run lab again:\n  "
-            + " &&\n  ".join(apt_commands(with_optional, system, sudo))
-        )
+        further = _lines_of_shell(apt_commands(with_optional, system, sudo))
         if for_this_folder:
-            message += "\nOr, if nobody here may, install it into this folder alone:\n  "
-            message += " &&\n  ".join(for_this_folder)
-        raise CommandError(message)
+            further.append("Or, if nobody here may, install it into this folder alone:")
+            further += _lines_of_shell(for_this_folder)
+        raise CommandError(
+            f"missing: {wanted}. Installing needs rights that you don't have here without a "
+            f"password. Run this{'' if sudo else ' as root'}, then run lab again:",
+            further=further,
+        )
     if has_new_packages(system):
         raise CommandError(
             f"missing: {wanted}. lab installs with apt-get, which is not on PATH: its folder is "

@@ -7,7 +7,7 @@ import pathlib
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import Progress, say, say_next
+from engine.driver.output import Progress, say_in_colours, say_next
 from engine.driver.output_files import NamedOutputs, add_force
 from engine.driver.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
@@ -130,7 +130,7 @@ def told(builds, exercise, source, work, says):
 
 def say_lines(lines):
     for line in lines:
-        say(line)
+        say_in_colours(line)
 
 
 def as_data(exercise, verdict):

@@ -2,7 +2,7 @@
 """./lab exercises: what there is to do, and how far you are."""
 
 from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.output import say, say_next
+from engine.driver.output import say, say_in_colours, say_next
 from engine.driver.output_files import NamedOutputs
 from grader.exercises.case_files import BEGINNING as CASES
 from grader.exercises.case_files import written_cases
@@ -40,7 +40,7 @@ def act(arguments):
     work = work_folder(arguments)
     exercises = all_exercises()
     for row in exercise_rows(exercises, work):
-        say(row)
+        say_in_colours(row)
     say(f"\n{progress_line(exercises, work)}")
     following = next((each for each in exercises if work.state(each) != DONE), None)
     if following:

@@ -7,7 +7,7 @@ import sys
 from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.driver.drawing import BEGINNING as PICTURE
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import is_terminal, say, say_next
+from engine.driver.output import is_terminal, say, say_in_colours, say_next
 from engine.driver.output_files import OutputFile
 from engine.driver.paths import shown
 from engine.driver.race_picture import write_picture
@@ -65,7 +65,7 @@ def act(arguments):
             WRONG_USE,
         )
     answer = None if arguments.answer is None else letters_of(arguments.answer)
-    say(question_of(prediction))
+    say_in_colours(question_of(prediction))
     if answer is None:
         answer = asked()
         if answer is None:
@@ -110,7 +110,7 @@ def judge(prediction, answer, build, work):
     picture.require_writable()
     findings = findings_of(prediction, build)
     for letter in LETTERS:
-        say(f"\n{judgement_of(prediction, letter, answer, findings[letter])}")
+        say_in_colours(f"\n{judgement_of(prediction, letter, answer, findings[letter])}")
     say(f"\n{summary_of(prediction, answer)}")
     write_picture(
         [(letter, findings[letter][0]) for letter in LETTERS if findings[letter]], picture

@@ -4,7 +4,6 @@
 import contextlib
 import io
 import os
-import pty
 import re
 import shlex
 import socket
@@ -20,7 +19,7 @@ from engine.driver.building import NinjaLog
 from engine.driver.compiler_messages import readable, with_plain_launches, without_own_warnings
 from engine.driver.names import nearest
 from engine.driver.output import Progress
-from lab_runs import interrupt, started, without_progress
+from lab_runs import interrupt, on_a_terminal, started, without_progress
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
@@ -32,22 +31,6 @@ HELLO = '#include <cstdio>\nint main() { std::puts("hello"); }\n'
 class FakeTerminal(io.StringIO):
     def isatty(self):
         return True
-
-
-def on_a_terminal(command, environment=None, folder=None):
-    """What the command writes to a terminal, and its exit code."""
-    main, other = pty.openpty()
-    with subprocess.Popen(
-        command, cwd=folder, stdin=other, stdout=other, stderr=other, env=environment
-    ) as process:
-        os.close(other)
-        text = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while part := os.read(main, 4096):
-                text += part
-        code = process.wait()
-    os.close(main)
-    return text.decode(), code
 
 
 class Streams(unittest.TestCase):

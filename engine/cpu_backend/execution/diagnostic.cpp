@@ -13,6 +13,7 @@
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/source_line.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 
 namespace cpu_backend {
 
@@ -192,15 +193,14 @@ void write_record(const diagnostic& of) {
 void report(const diagnostic& of) {
   write_record(of);
   std::fflush(stdout);  // what the program printed comes first
-  std::fputs((of.sentence() + '\n').c_str(), stderr);
+  write_to_stderr(of.sentence() + '\n');
 }
 
 void report_failure(const grid& about, diagnostic of, const std::string& more) {
   if (about.launched_at.line() != 0) of.add("launched_at", about.launched_at);
   write_record(of);
   std::fflush(stdout);
-  std::fputs((of.sentence("kernel") + of.sentence() + (more.empty() ? "\n" : more)).c_str(),
-             stderr);
+  write_to_stderr(of.sentence("kernel") + of.sentence() + (more.empty() ? "\n" : more));
 }
 
 diagnostic deadlock_of(const grid& of) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // How a block ends that can't go on, and what is said about it.
-#include <cstdio>
 #include <map>
 #include <string>
 #include <tuple>
@@ -11,6 +10,7 @@
 #include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 
 namespace cpu_backend {
@@ -82,7 +82,7 @@ void block_execution::abandon_block() {
       found.push_back(diagnostic("running").add("block", blockIdx).add("thread", threadIdx));
     }
     for (const diagnostic& each : found) write_record(each);
-    std::fputs((heading_of(blockIdx) + lines_of(found)).c_str(), stderr);
+    write_to_stderr(heading_of(blockIdx) + lines_of(found));
   }
   abandon_fiber(self.own, os_thread_);
   __builtin_unreachable();

@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/signals.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "cpu_backend/execution/watch.hpp"
 #include "cpu_backend/execution/worker.hpp"
 #include "cpu_backend/form.hpp"
@@ -127,7 +127,7 @@ void report_fault(const grid& of) {
   }
   // It belongs to what the watch has reported.
   write_record(record);
-  std::fputs((lines_of({record}) + code).c_str(), stderr);
+  write_to_stderr(lines_of({record}) + code);
 }
 
 void run_grid(const launch_configuration& configuration, const void* kernel,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include <cstdio>
 #include <string>
 
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "racecheck/events/plain_poll.hpp"
 #include "racecheck/events/sites.hpp"
 #include "racecheck/report/access_text.hpp"
@@ -25,7 +25,7 @@ void report(const plain_poll& poll, const cpu_backend::kernel_fault& stopped) {
   if (!read.text.empty()) text += "      " + read.text + '\n';
   text += is_the_loops ? "  the loop " : "  if it waits for that value, its loop ";
   text += record.sentence("without_an_atomic") + '\n';
-  std::fputs(text.c_str(), stderr);
+  cpu_backend::write_to_stderr(text);
 }
 
 }  // namespace racecheck

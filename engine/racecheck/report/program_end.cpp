@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "cpu_backend/execution/settings.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/counts/counting_consumer.hpp"
 #include "racecheck/events/access_log.hpp"
@@ -102,7 +103,7 @@ void print(const std::vector<element_findings>& findings, const run_summary& run
   for (const element_findings& each : findings) {
     std::string text = text_of(each.shown);
     for (const std::string& note : notes_of(each, 0)) text += "  " + note + '\n';
-    std::fputs(text.c_str(), stderr);
+    cpu_backend::write_to_stderr(text);
   }
   std::fprintf(stderr, "racecheck: seed %llu, %llu launches, %llu accesses checked, %zu found\n",
                static_cast<unsigned long long>(run.seed),
@@ -136,7 +137,7 @@ void print_weak_report(const checker& of, const weak_memory& weak) {
   if (explains) findings = locate(of.findings(), of.plain_updates(), seed_of_process());
   std::string text = weak_report(weak.stale(), of.older().count(), explains ? &findings : nullptr);
   if (of.accesses() == 0) text += "; not one access of a kernel was seen";
-  std::fputs((text + '\n').c_str(), stderr);
+  cpu_backend::write_to_stderr(text + '\n');
 }
 
 void note_child() {
