@@ -7,8 +7,9 @@ about its own work goes to stderr: which backend it takes, what it is building, 
 --verbose, problems, and what to do next. So `run FILE.cu > out.txt` gives the program's own output, and
 it makes no difference whether stdout is a terminal, but for the width of a finding's lines.
 
-Colour is for a terminal, and never if NO_COLOR is set. No other letter that a terminal obeys is written,
-whatever a name, a compiler or a line of somebody's code has: only a program that the user runs may do that.
+Colour is for a terminal, and never if NO_COLOR is set. Other control characters are written as \\x1b,
+whether they come from a name, a compiler or a line of somebody's code. Only what a program itself writes
+during a run is left as it is.
 """
 
 import contextlib
@@ -36,7 +37,7 @@ NO_BREAK = "\u00a0"  # a space at which no line ends
 # What escaped() may keep. A colour in a file or in its name seldom looks as a compiler writes its own.
 LINES = r"[\n\t]"
 IN_COLOURS = rf"{LINES}|\x1b\[(?:[012]|3[1-3])m"
-COMPILERS_COLOURS = r"\x1b\[(?:[\d;]*m\x1b\[K|0?[017]m|0;(?:1;)?3\dm|K)"
+COMPILERS_COLOURS = r"\x1b\[(?:(?:0?1(?:;3\d)?|3\d)?m\x1b\[K|0?[017]m|0;(?:1;)?3\dm|K)"
 
 _verbose = False
 _interruption_is_told = False
@@ -67,9 +68,9 @@ def coloured(text, colour, stream):
 
 
 def escaped(text, kept=None):
-    """The text with each letter that a terminal may obey, or that nobody can see, as Python writes it.
+    """The text with control characters and invisible ones as Python writes them, such as \\x1b.
 
-    `kept` is a regular expression of what stays: nothing if the text is to be one line.
+    `kept` is a regular expression of those that stay; without it the text is one line.
     """
 
     def shown(match):
@@ -190,7 +191,7 @@ class Progress:
     """
 
     def __init__(self, what, stays=True):
-        self.what = escaped(what)  # such as "Building vector_add"
+        self.what = what  # such as "Building vector_add"
         self.stays = stays  # whether the last state of the line is left on the terminal
         self.done = self.total = 0
         self.note = ""
@@ -223,7 +224,7 @@ class Progress:
     def text(self):
         """'Building vector_add: 3 of 27, 4 s'."""
         count = f"{self.done} of {self.total}, " if self.total else ""
-        return f"{self.what}: {count}{self.note}{self._elapsed()}"
+        return escaped(f"{self.what}: {count}{self.note}{self._elapsed()}")
 
     def _elapsed(self):
         return seconds_text(time.monotonic() - self.start)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Text for a terminal: no name, and no line of somebody's code, moves the cursor in it or hides a
-// word. engine/driver/output.py does the same to what commands write.
+// Text for a terminal: a name, or a line of somebody's code, must not move the cursor or hide a
+// word. engine/driver/output.py does the same for all that commands write.
 #pragma once
 
 #include <cstdio>
@@ -9,8 +9,8 @@
 
 namespace cpu_backend {
 
-// Whether a terminal obeys the letter, or nobody sees it. Line feeds and tabs are of our own texts,
-// too.
+// Whether it is a control character or an invisible one; not a line feed or a tab, which our own
+// texts have.
 inline bool is_control(unsigned letter) {
   const auto is_from = [letter](unsigned first, unsigned last) {
     return first <= letter && letter <= last;
@@ -20,7 +20,7 @@ inline bool is_control(unsigned letter) {
          is_from(0x2060, 0x206f) || letter == 0xfeff;
 }
 
-// The text, in UTF-8, with each of those as its number: \x1b, \u202e.
+// The UTF-8 text with each of these characters as its number: \x1b, \u202e.
 inline std::string without_controls(std::string_view text) {
   std::string made;
   while (!text.empty()) {
