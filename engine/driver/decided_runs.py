@@ -2,13 +2,11 @@
 """Runs of a racecheck program by lists of decisions, each with what it did: for ./lab prove."""
 
 import contextlib
-import math
 import os
 import pathlib
 import queue
 import tempfile
 import threading
-import time
 
 from engine.driver.answers import put_answer
 from engine.driver.bounded_runs import RunningPrograms
@@ -41,17 +39,25 @@ def decided(folder, decisions, orders_fences):
 
 def trace_in(folder):
     """The Trace that a program with such settings has left. Raises CommandError if it is none."""
+    return read_trace(_written(folder))
+
+
+def _written(folder):
+    """The lines of the trace."""
     text = content_of(pathlib.Path(folder, "trace"), MOST_TRACE).decode(errors="replace")
-    return read_trace(text[: text.rfind("\n") + 1])
+    return text[: text.rfind("\n") + 1]
 
 
 @contextlib.contextmanager
-def decided_runs(program, options):
-    """DecidedRuns, which end with the context."""
+def decided_runs(program, options, seconds):
+    """DecidedRuns, which end with the context.
+
+    A run that is a process of its own ends itself after so many seconds.
+    """
     # A run writes some small files: on a disk that takes a fifth of its time.
     in_memory = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="lab-prove-", dir=in_memory) as folder:
-        runs = DecidedRuns(program, options, folder)
+        runs = DecidedRuns(program, options, seconds, folder)
         try:
             yield runs
         finally:
@@ -67,12 +73,13 @@ class DecidedRuns:
     The threads that make them are asked and answer by queues, as answers.py says.
     """
 
-    def __init__(self, program, options, folder):
-        self._program, self._options = program, options
+    def __init__(self, program, options, seconds, folder):
+        self._program, self._options, self._seconds = program, options, seconds
         self._count = 0
         self._programs = RunningPrograms()
         self._asked = queue.SimpleQueue()  # where each answer goes, and what _run() takes
         self._ahead = {}  # of runs that were begun before they were asked for: the answer, by the decisions
+        self._forgotten = []  # the answers of those that nobody will ask for
         self._threads = [
             threading.Thread(target=self._work, args=(tempfile.mkdtemp(dir=folder),), daemon=True)
             for _ in range(AT_A_TIME)
@@ -80,28 +87,35 @@ class DecidedRuns:
         for each in self._threads:
             each.start()
 
-    def run(self, decisions, deadline, orders_fences=False):
-        """One run by the decisions: what the race checker says of it, and its Trace."""
+    def run(self, decisions, orders_fences=False):
+        """One run by the decisions: what the race checker says of it, and its Trace.
+
+        It waits until the run has ended by itself: whoever waits no longer ends them all.
+        """
         self._count += 1
         begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)
-        if begun is None:
-            begun = self._begin(self._count > 2, decisions, deadline, orders_fences)
-        _, result, problem = begun.get()
-        if problem:
-            raise problem
-        return result
+        run, lines = _result_of(begun or self._begin(self._count > 2, decisions, orders_fences))
+        return run, read_trace(lines)  # by the thread that can be interrupted: it may take seconds
 
-    def expect(self, decisions, deadline):
+    def expect(self, decisions):
         """A run by these decisions will be asked for: it begins now, if another one that was expected is
         over."""
         if self._count < 2 or tuple(decisions) in self._ahead:
             return
         if not any(each.empty() for each in self._ahead.values()):
-            self._ahead[tuple(decisions)] = self._begin(True, decisions, deadline, False)
+            self._ahead[tuple(decisions)] = self._begin(True, decisions, False)
 
     def forget(self, decisions):
         """A run by these decisions will not be asked for."""
-        self._ahead.pop(tuple(decisions), None)
+        if begun := self._ahead.pop(tuple(decisions), None):
+            self._forgotten.append(begun)
+
+    def wait_for_all(self):
+        """Returns when each run that was begun has ended by itself."""
+        for each in (*self._ahead.values(), *self._forgotten):
+            _result_of(each)
+        self._ahead.clear()
+        self._forgotten.clear()
 
     def _begin(self, *words):
         answer = queue.SimpleQueue()
@@ -117,29 +131,28 @@ class DecidedRuns:
             if each:
                 each.close()
 
-    def _run(self, place, forks, decisions, deadline, orders_fences):
+    def _run(self, place, forks, decisions, orders_fences):
         settings = decided(place.folder, decisions, orders_fences)
-        run = self._forked_run(place, settings, deadline, orders_fences) if forks else None
+        run = self._forked_run(place, settings, orders_fences) if forks else None
         if run is None:
-            left = max(1, math.ceil(deadline - time.monotonic()))
             run = check_once(
                 self._program,
                 self._options,
                 SEED,
-                left,
+                self._seconds,
                 False,
                 programs=self._programs,
-                settings=settings,
+                settings={**settings, "LAB_RACECHECK_SECONDS_OPTION": "--seconds"},
             )
-        return run, trace_in(place.folder)
+        return run, _written(place.folder)
 
-    def _forked_run(self, place, settings, deadline, orders_fences):
+    def _forked_run(self, place, settings, orders_fences):
         if orders_fences not in place.forked:
             place.forked[orders_fences] = ForkedRuns(
                 self._program, self._options, SEED, place.folder, settings, self._programs
             )
         forked = place.forked[orders_fences]
-        run = forked.run(deadline) if forked else None
+        run = forked.run() if forked else None
         if forked and run is None:
             forked.close()
             place.forked[orders_fences] = None
@@ -151,6 +164,13 @@ class DecidedRuns:
             self._asked.put(None)
         for each in self._threads:
             each.join()
+
+
+def _result_of(answer):
+    _, result, problem = answer.get()
+    if problem:
+        raise problem
+    return result
 
 
 class _Place:

@@ -9,7 +9,6 @@ import os
 import pathlib
 import select
 import subprocess
-import time
 
 from engine.driver.bounded_runs import AT_ONCE, BoundedRun, kill_all_of
 from engine.driver.racecheck_runs import (
@@ -51,10 +50,10 @@ class ForkedRuns:
         self._prints = self._process.stdout.fileno()
         os.set_blocking(self._prints, False)
 
-    def run(self, deadline):
-        """A CheckedRun, without code and report if its time was over; None if there can be no such run."""
+    def run(self):
+        """A CheckedRun, which has ended by itself; None if there can be no such run, or all were ended."""
         if self._is_ready is None:
-            self._is_ready = self._answer(deadline) == "ready"
+            self._is_ready = self._answer() == "ready"
             self._before = self._output, self._left_out
         for name in (REPORT, DIAGNOSTICS):
             pathlib.Path(self._folder, name).unlink(missing_ok=True)
@@ -63,26 +62,23 @@ class ForkedRuns:
             self._output, self._left_out = self._before
             with contextlib.suppress(BrokenPipeError):
                 os.write(self._asks, b".")
-                answer = self._answer(deadline)
-        if not answer and time.monotonic() < deadline:
-            return None
+                answer = self._answer()
         if not answer:
-            kill_all_of(self._process)
+            return None
         self._read_output()
         text = self._output.decode(errors="replace")
-        run = BoundedRun(int(answer) if answer else None, text, self._left_out)
-        return checked_run(self._folder, self._seed, run)
+        return checked_run(self._folder, self._seed, BoundedRun(int(answer), text, self._left_out))
 
-    def _answer(self, deadline):
-        """The next line; empty if there is none until the deadline, or at all."""
+    def _answer(self):
+        """The next line; empty if there is none any more."""
         text, sources = b"", [self._answers, self._prints]
         while not text.endswith(b"\n"):
-            ready, _, _ = select.select(sources, [], [], max(0, deadline - time.monotonic()))
+            ready, _, _ = select.select(sources, [], [])
             if self._prints in ready and not self._read_output():
                 sources.remove(self._prints)
             part = os.read(self._answers, AT_ONCE) if self._answers in ready else b""
             text += part
-            if not ready or (self._answers in ready and not part):
+            if self._answers in ready and not part:
                 return ""
         return text.decode().strip()
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Explores all executions of a racecheck program, each a run by a list of decisions."""
 
+import contextlib
 import pathlib
 import re
-import time
+import signal
 
 from engine.driver.consistency import bits_of
 from engine.driver.decided_runs import SEED, decided_runs
@@ -24,6 +25,10 @@ DIFFERENT = (
     "two runs of the same decisions differ: the program depends on time, on random numbers of the host, or "
     "on something else that no decision settles"
 )
+NOT_ENDED = "it has not come to its end"  # until all that was begun has
+BEFORE_STARTS = " before it was known whether it ends if not all blocks start"
+TIME_IS_OVER = "its time was over (--seconds)"
+SECONDS_TO_REPLAY = 1.5  # after its time, for what a run has found by then
 START = re.compile(r"[1-9][0-9]*:[0-9]+(,[0-9]+)*")  # before all decisions
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
@@ -52,7 +57,7 @@ class Exploration:
         self.has_weak_writes = False
         self.has_merged = False  # whether several executions have gone on as one
         self.failed = None  # the run that failed, and its decisions
-        self.unfinished = ""  # why it has not come to the end, if so
+        self.unfinished = NOT_ENDED  # why not all executions are known; "" if they are
         self._waiting = [None, None]  # the first twice: two runs must not differ
         self._begun = set()  # graphs of prefixes
         # At launches' ends: what was left until then, with the run's output, ...
@@ -63,23 +68,20 @@ class Exploration:
         self._run_count = 0
         self._first = None
 
-    def run_first(self, run, deadline):
+    def run_first(self, run):
         """Makes the first run once more; run_all() goes on from it."""
         self._waiting.remove(None)
-        self._take(*run([], False), None, run, deadline)
+        self._take(*run([], False), None, run)
 
-    def run_all(self, run, limit, deadline, expect=lambda _: None, forget=lambda _: None):
-        """Runs until all executions are known, one fails, or there are `limit` of them, or time is over.
+    def run_all(self, run, limit, expect=lambda _: None, forget=lambda _: None):
+        """Runs until all executions are known, one fails, or there are `limit` of them.
 
-        run(decisions, orders_fences) makes a run, expect(decisions) says that it will be asked for, and
-        forget(decisions) that it won't.
+        run(decisions, orders_fences) makes a run, which has ended by itself, expect(decisions) says that it
+        will be asked for, and forget(decisions) that it won't.
         """
         while self._waiting and not self.failed:
             if len(self.executions) >= limit:
                 self.unfinished = f"stopped at {limit:,} executions (--limit)"
-                return
-            if time.monotonic() >= deadline:
-                self.unfinished = "its time was over (--seconds)"
                 return
             prefix = self._waiting.pop()
             if prefix is not None and self._is_run(prefix.graph):
@@ -87,7 +89,8 @@ class Exploration:
                 continue
             self._expect_next(expect)
             done, trace = run(prefix.decisions if prefix else [], False)
-            self._take(done, trace, prefix, run, deadline)
+            self._take(done, trace, prefix, run)
+        self.unfinished = NOT_ENDED if self.failed else ""
 
     def graphs(self):
         """Of each execution the parts of its graph."""
@@ -111,12 +114,9 @@ class Exploration:
     def _is_known(self, graph):
         return graph in self._begun or self._is_run(graph)
 
-    def _take(self, done, trace, prefix, run, deadline):
+    def _take(self, done, trace, prefix, run):
         if trace.refused in REFUSALS:
             raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
-        is_stopped = done.code is None or (done.report or {}).get("ended_by_time")
-        if is_stopped and time.monotonic() >= deadline:
-            return
         execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
         for launch in trace.with_waits:
@@ -215,33 +215,58 @@ def explore(program, options, limit, seconds):
     """An Exploration of the program, as far as it comes."""
     name = pathlib.Path(program).name.removesuffix("_racecheck")
     exploration = Exploration()
-    deadline = time.monotonic() + seconds
     try:
         say(f"exploring {name}: Ctrl-C says how far it came")
-        with decided_runs(program, options) as runs:
-            _explore_all(exploration, runs, limit, deadline)
+        with decided_runs(program, options, seconds) as runs, time_limit(seconds):
+            _explore_all(exploration, runs, limit)
+    except TimeIsOver:
+        in_starts = exploration.unfinished.endswith(BEFORE_STARTS)
+        exploration.unfinished = TIME_IS_OVER + (BEFORE_STARTS if in_starts else "")
     except KeyboardInterrupt:
         exploration.unfinished = "interrupted"
     return exploration
 
 
-def _explore_all(exploration, runs, limit, deadline):
+class TimeIsOver(Exception):
+    """Raised wherever the main thread is, as KeyboardInterrupt is."""
+
+
+@contextlib.contextmanager
+def time_limit(seconds):
+    """Raises TimeIsOver, once, if the context lasts longer: a run may take long, and so may its graph."""
+
+    def end(_signal, _frame):
+        raise TimeIsOver
+
+    before = signal.signal(signal.SIGALRM, end)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _explore_all(exploration, runs, limit):
     """Explores the program, and with each set of blocks that may have started before the others."""
 
     def explore_as(part, beginning=(), only_first=False):
         def run(decisions, orders_fences):
-            return runs.run([*beginning, *decisions], deadline, orders_fences)
+            done, trace = runs.run([*beginning, *decisions], orders_fences)
+            if _was_stopped(done):
+                raise CommandError("not proved: a run was stopped, and not by lab.")
+            return done, trace
 
         def expect(decisions):
-            runs.expect([*beginning, *decisions], deadline)
+            runs.expect([*beginning, *decisions])
 
         def forget(decisions):
             runs.forget([*beginning, *decisions])
 
         if only_first:
-            part.run_first(run, deadline)
+            part.run_first(run)
         else:
-            part.run_all(run, limit, deadline, expect, forget)
+            part.run_all(run, limit, expect, forget)
 
     def explore_with(start, only_first=False):
         part = Exploration()
@@ -255,18 +280,24 @@ def _explore_all(exploration, runs, limit, deadline):
         explore_as(exploration, only_first=True)
         if exploration.failed:
             return
-    part = first_hang(exploration, explore_with) if time.monotonic() < deadline else None
+    part = first_hang(exploration, explore_with)
     if part is None:
         explore_as(exploration)
         if exploration.failed or exploration.unfinished:
             return
+        exploration.unfinished = NOT_ENDED + BEFORE_STARTS
         part = explore_starts(exploration, explore_with)
     if part is None:
+        runs.wait_for_all()
+        exploration.unfinished = ""
         return
     exploration.failed, exploration.hang = part.failed, part.hang
-    exploration.unfinished = part.unfinished
-    if part.unfinished:
-        exploration.unfinished += " before it was known whether it ends if not all blocks start"
+    exploration.unfinished = part.unfinished + BEFORE_STARTS
+
+
+def _was_stopped(done):
+    """Whether it has not come to its own end."""
+    return done.code is None or (done.report or {}).get("ended_by_time")
 
 
 def shape_in_words(kinds):
@@ -319,7 +350,7 @@ def say_findings_of(program, run, merging, timeout):
         run = run._replace(
             code=run.code and 1
         )  # A program may end with any code when a kernel has failed.
-    return answer(program, [SEED], [run], timeout, False, merging)["code"]
+    return answer(program, [SEED], [run], timeout, False, merging, "--seconds")["code"]
 
 
 def read_decisions(path):
@@ -347,11 +378,19 @@ def _without_start(words):
 
 def replay(program, options, path, decisions, timeout):
     """Runs the decisions, those of the file `path`, again: what the race checker says."""
-    with decided_runs(program, options) as runs:
-        run, trace = runs.run(decisions, time.monotonic() + timeout)
+    try:
+        patience = time_limit(timeout + SECONDS_TO_REPLAY)
+        with decided_runs(program, options, timeout) as runs, patience:
+            run, trace = runs.run(decisions)
+            made = Execution(trace).decisions(range(len(trace.events)))
+    except TimeIsOver:
+        run = None
+    if run is None or (_was_stopped(run) and not (run.report and run.report["findings"])):
+        raise CommandError(f"the program was stopped after {timeout:,} s (--seconds).")
+    if _was_stopped(run):
+        return run
     if trace.refused in REFUSALS:
         raise CommandError(f"{REFUSALS[trace.refused]}.")
-    made = Execution(trace).decisions(range(len(trace.events)))
     wanted = _without_start(decisions)
     is_same = all(
         one.partition("/")[0] == other.partition("/")[0] for one, other in zip(wanted, made)

@@ -129,9 +129,9 @@ def merged_findings(runs, merging):
     return json.loads(result.stdout)
 
 
-def problem_of(run, timeout):
+def problem_of(run, timeout, option="--timeout"):
     """What went wrong with one run besides its findings, as a sentence; None for nothing."""
-    stopped = f"the program was stopped after {timeout:g} s (--timeout)"
+    stopped = f"the program was stopped after {timeout:g} s ({option})"
     if run.report and run.report.get("ended_by_time"):
         return f"{stopped}; what it had found by then is in this report"
     if run.code is None:
@@ -151,7 +151,7 @@ def problem_of(run, timeout):
     return None
 
 
-def answer(program, seeds, runs, timeout, lenient, merging):
+def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
     """Says what the runs of one program have found, and returns it as a dictionary."""
     for run in runs:
         if run.code in (WRONG_USE, NOTHING_COULD_RUN):
@@ -159,7 +159,7 @@ def answer(program, seeds, runs, timeout, lenient, merging):
             return {"code": run.code}
 
     findings = merged_findings(runs, merging)
-    problems = [(run, problem_of(run, timeout)) for run in runs]
+    problems = [(run, problem_of(run, timeout, option)) for run in runs]
     problems = [(run, sentence) for run, sentence in problems if sentence]
     accesses = sum(run.report["accesses"] for run in runs if run.report)
     forgotten = sum(run.report["forgotten_reads"] for run in runs if run.report)

@@ -7,7 +7,6 @@ its loop begins again and nothing has changed. Such executions are counted here 
 """
 
 import os
-import time
 import unittest
 
 from engine.driver.decided_runs import decided_runs
@@ -29,16 +28,16 @@ COUNTS = {
 def explored(name):
     """An Exploration of the program, and {execution: its output}."""
     outputs = {}
-    with decided_runs(os.environ["COUNTED_PROGRAMS"], [name]) as runs:
+    with decided_runs(os.environ["COUNTED_PROGRAMS"], [name], SECONDS_OF_RUN) as runs:
 
         def run(decisions, orders_fences):
-            done, trace = runs.run(decisions, time.monotonic() + SECONDS_OF_RUN, orders_fences)
+            done, trace = runs.run(decisions, orders_fences)
             if trace.refused is None:
                 outputs[frozenset(Execution(trace).parts())] = done.output
             return done, trace
 
         exploration = Exploration()
-        exploration.run_all(run, 10_000, time.monotonic() + 500)
+        exploration.run_all(run, 10_000)
     return exploration, {each: outputs[each] for each in exploration.graphs()}
 
 

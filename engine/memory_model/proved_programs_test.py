@@ -7,7 +7,6 @@ Executions in which program order and reads-from form a cycle are left out, as t
 import itertools
 import os
 import random
-import time
 import types
 import unittest
 
@@ -165,7 +164,7 @@ class Expected:
 
 def explored(run, expect=lambda decisions: None):
     exploration = Exploration()
-    exploration.run_all(run, 100_000, time.monotonic() + 500, expect)
+    exploration.run_all(run, 100_000, expect)
     return exploration
 
 
@@ -201,15 +200,8 @@ def simulated(made, counts=lambda sources, pair: True):
 def performed(made):
     """An Exploration of the program that the CPU backend performs."""
     options = [str(word) for word in words_of(made)]
-    with decided_runs(os.environ["ONE_PROGRAM"], options) as runs:
-
-        def run(decisions, orders_fences):
-            return runs.run(decisions, time.monotonic() + SECONDS_OF_RUN, orders_fences)
-
-        def expect(decisions):
-            runs.expect(decisions, time.monotonic() + SECONDS_OF_RUN)
-
-        return explored(run, expect)
+    with decided_runs(os.environ["ONE_PROGRAM"], options, SECONDS_OF_RUN) as runs:
+        return explored(runs.run, runs.expect)
 
 
 class ProvedPrograms(unittest.TestCase):

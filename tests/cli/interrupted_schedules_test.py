@@ -54,13 +54,14 @@ BY_SEEDS = """
             finished()
 """
 BY_DECISIONS = """
-    with mock.patch.object(decided_runs.DecidedRuns, "_run", takes_time):
-        with decided_runs.decided_runs(pathlib.Path("program"), []) as runs:
+    made = lambda *words: takes_time() or (None, "")
+    with mock.patch.object(decided_runs.DecidedRuns, "_run", made):
+        with decided_runs.decided_runs(pathlib.Path("program"), [], 60) as runs:
             sys.settrace(interrupt)
             for decision in ("0.0", "0.1", "0.2"):
-                runs.run([decision], 60)
-                runs.expect(["1.0"], 60)
-            runs.run(["1.0"], 60)
+                runs.run([decision])
+                runs.expect(["1.0"])
+            runs.run(["1.0"])
 """
 BY_A_CHECK = """
     build = mock.Mock(settings={"backend": "cuda"})

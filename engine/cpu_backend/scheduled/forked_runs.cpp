@@ -2,10 +2,12 @@
 #include "cpu_backend/scheduled/forked_runs.hpp"
 
 #include <dirent.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 
 #include "cpu_backend/execution/settings.hpp"
@@ -49,11 +51,13 @@ void fork_runs() {
   int asked = -1, answered = -1;
   if (!descriptors || std::sscanf(descriptors, "%d,%d", &asked, &answered) != 2) return;
   if (getpid() != started || has_threads_of_its_own()) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // A child that never ends would outlive whoever waits for it.
   dprintf(answered, "ready\n");
   while (is_asked(asked)) {
     const pid_t child = fork_with_device();
     if (child < 0) break;
     if (child == 0) {
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
       close(asked);
       close(answered);
       return;
