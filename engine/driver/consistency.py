@@ -59,7 +59,7 @@ class Graph:
         if not (self._is_atomic() and self._is_coherent_by_location()):
             return
         self._relate()
-        fences = [each for each in self.chosen if self.events[each].is_sc]
+        fences = self._fences()
         pairs = [
             (one, other)
             for one, other in itertools.combinations(fences, 2)
@@ -71,6 +71,13 @@ class Graph:
         if not pairs:
             yield []
             return
+        before = self._causality(
+            (earlier, later)
+            for earlier, later in self._forced(fences, before)
+            if morally_strong(self.events[earlier], self.events[later])
+        )
+        if before is None:
+            return
         for tried, order in enumerate(self._linear(fences, before)):
             if tried == MOST_ORDERS:
                 raise CommandError(
@@ -78,24 +85,70 @@ class Graph:
                 )
             place = {each: i for i, each in enumerate(order)}
             edges = [pair if place[pair[0]] < place[pair[1]] else pair[::-1] for pair in pairs]
-            with_order = self._causality(edges)
-            if with_order is None:
-                continue
-            if any(self._reaches(with_order, later, earlier) for earlier, later in edges):
-                continue  # the axiom Fence-SC
-            if self._is_consistent(with_order):
+            # The axiom Fence-SC holds as well: whatever has observed something of a fence is no fence, so
+            # one that comes before an earlier one is a cycle.
+            if self._is_consistent(self._causality(edges)):
                 yield order
+
+    def has_shown_its_fence_orders(self):
+        """Whether the race checker's clocks, which know no order of the fences but what reads have shown,
+        know all that the axioms force. Then a race that the clocks find is one.
+
+        Let the fences that either access comes after be the first ones, in any order that is allowed, with
+        those that must come before them. No way from one access to the other leads over these.
+        """
+        self._relate()
+        fences = self._fences()
+        before = self._causality(())
+        shown = {each: self._shown(each) for each in fences}
+        return before is not None and all(
+            (before[later] | shown[later]) >> earlier & 1
+            and morally_strong(self.events[earlier], self.events[later])
+            for earlier, later in self._forced(fences, before)
+        )
+
+    def _fences(self):
+        return [each for each in self.chosen if self.events[each].is_sc]
+
+    def _forced(self, fences, before):
+        """Pairs of fences that can't come in the opposite order, as if all were morally strong.
+
+        In an order of all fences a way over several of them is one over the first and the last alone. So
+        if each pair is as it must be, all is.
+        """
+        known = {each: self._all_before(before, each) for each in fences}
+        excluded = dict.fromkeys(
+            fences, 0
+        )  # what is in no event's past that has this fence in its own
+        for each, bits in self.not_before.items():
+            for fence in fences:
+                if before[each] >> fence & 1:
+                    excluded[fence] |= bits
+        for one, other in itertools.permutations(fences, 2):
+            if known[one] & excluded[other]:
+                yield other, one
+
+    def _shown(self, fence):
+        """The bits of what is before a write that the fence's thread, or one that it has met, has read."""
+        bits = 0
+        for read in bits_of(self.ordered[fence]):
+            for write in bits_of(self.observed.get(read, 0)):
+                bits |= self.ordered[write]
+        return bits
 
     def _linear(self, fences, before):
         """The orders of the fences that contradict nothing that is known without one."""
-        if not fences:
-            yield []
-            return
-        for first in fences:
-            if any(before[first] >> other & 1 for other in fences if other != first):
-                continue
-            for rest in self._linear([each for each in fences if each != first], before):
-                yield [first, *rest]
+        order, choices, left = [], [iter(fences)], sum(1 << each for each in fences)
+        while choices:
+            if not left:
+                yield [*order]
+            first = next((i for i in choices[-1] if left >> i & 1 and not before[i] & left), None)
+            if first is not None:
+                order.append(first)
+                choices.append(iter(fences))
+                left ^= 1 << first
+            elif choices.pop() and order:
+                left ^= 1 << order.pop()
 
     def _after(self, word, source):
         order = self.coherence[word]
@@ -147,8 +200,14 @@ class Graph:
         return True
 
     def _relate(self):
-        """What synchronizes, and what reads have observed."""
+        """What synchronizes, what reads have observed, and what must not be before an event."""
         events = self.events
+        self.not_before = dict.fromkeys(self.chosen, 0)
+        for order in self.coherence.values():
+            later = 0
+            for each in reversed(order):
+                self.not_before[each] |= later
+                later |= 1 << each
         self.observed = {}  # of a read: the bits of the writes
         heads = {}  # of a write: the first operations of the release patterns that it ends
         fences, releases = {}, {}  # of each thread; and word
@@ -162,6 +221,11 @@ class Graph:
                 fences.setdefault(event.thread, []).append(each)
                 continue
             source = self.sources[each]
+            if event.kind != "S":
+                for later in self._after(event.word, source):
+                    self.not_before[each] |= 1 << later
+                if source is not None:
+                    self.not_before[source] |= 1 << each
             observes = (
                 event.kind != "S" and source is not None and morally_strong(events[source], event)
             )
@@ -206,11 +270,8 @@ class Graph:
                     changed = True
         return before if not any(bits >> each & 1 for each, bits in before.items()) else None
 
-    def _reaches(self, before, one, other):
-        """Whether causality order has `one` before the reading half of `other`."""
-        return self._all_before(before, other) >> one & 1
-
     def _all_before(self, before, each):
+        """The bits of those before the event, or before its reading half, in causality order."""
         bits = before[each]
         for other in bits_of(bits):
             bits |= self.observed.get(other, 0)
@@ -220,43 +281,24 @@ class Graph:
         """The axioms Coherence and Causality."""
         if before is None:
             return False
-        for order in self.coherence.values():
-            place = {each: i for i, each in enumerate(order)}
-            for each in order:
-                bits = self._all_before(before, each)
-                if self.events[each].kind == "U":
-                    bits |= self.observed.get(each, 0)
-                if any(place.get(other, -1) > place[each] for other in bits_of(bits)):
-                    return False
-        for each in self.chosen:
-            event = self.events[each]
-            if event.kind in "SF":
-                continue
-            source = self.sources[each]
-            if source is not None:
-                bits = self._all_before(before, source)
-                if self.events[source].kind == "U":
-                    bits |= self.observed.get(source, 0)
-                if bits >> each & 1:
-                    return False
+        for each, excluded in self.not_before.items():
             bits = self._all_before(before, each)
-            if any(bits >> other & 1 for other in self._after(event.word, source)):
+            if self.events[each].kind == "U":
+                bits |= self.observed.get(each, 0)
+            if bits & excluded:
                 return False
         return True
 
 
 def _has_cycle(leads_to):
-    done, path = set(), set()
-
-    def visit(each):
-        if each in path:
-            return True
-        if each in done:
-            return False
-        path.add(each)
-        found = any(visit(other) for other in leads_to[each])
-        path.discard(each)
-        done.add(each)
-        return found
-
-    return any(visit(each) for each in leads_to)
+    before = dict.fromkeys(leads_to, 0)  # of each event: how many that lead to it are left
+    for others in leads_to.values():
+        for each in others:
+            before[each] += 1
+    done = [each for each, count in before.items() if count == 0]
+    for each in done:
+        for other in leads_to[each]:
+            before[other] -= 1
+            if before[other] == 0:
+                done.append(other)
+    return len(done) < len(before)

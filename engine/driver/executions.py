@@ -328,8 +328,8 @@ class Execution:
             order.insert(0 if source is None else order.index(source) + 1, i)
         return events, sources, {**self.trace.coherence, word: order}
 
-    def _fence_orders(self, numbers, events=None, sources=None, coherence=None):
-        """Those of the last one's launch."""
+    def _graph(self, numbers, events=None, sources=None, coherence=None):
+        """That of the last one's launch."""
         launch = self.events[numbers[-1]].launch
         chosen = [i for i in numbers if self.events[i].launch == launch]
         kept = set(chosen)
@@ -344,19 +344,22 @@ class Execution:
             self.trace.ordered,
             sources or self.trace.sources,
             coherence,
-        ).fence_orders()
+        )
 
     def is_consistent(self):
         numbers = list(range(len(self.events)))
-        return not numbers or next(self._fence_orders(numbers), None) is not None
+        return not numbers or next(self._graph(numbers).fence_orders(), None) is not None
 
-    def has_fences_to_order(self):
-        """Whether two threads of a launch have sequentially consistent fences."""
-        return bool(self._launches_to_order())
+    def has_shown_its_fence_orders(self):
+        """Whether a race that the race checker finds is one in some order of the fences."""
+        return all(self._graph(each).has_shown_its_fence_orders() for each in self._launches())
 
-    def _launches_to_order(self):
+    def _launches(self):
+        """The numbers of each launch that has sequentially consistent fences of two threads."""
         names = {each.name for each in self.events if each.is_sc}
-        return {one[0] for one, other in itertools.combinations(names, 2) if one[0] == other[0]}
+        pairs = itertools.combinations(names, 2)
+        for launch in sorted({one[0] for one, other in pairs if one[0] == other[0]}):
+            yield [i for i, event in enumerate(self.events) if event.launch == launch]
 
     def lists_by_fence_order(self):
         """Lists that lead to this execution: each order of a launch's fences that the axioms allow is in one.
@@ -364,16 +367,18 @@ class Execution:
         Launches come one after the other, so a race is within one, and no launch's order is another's affair.
         """
         numbers = list(range(len(self.events)))
-        by_launch = []
-        for launch in sorted(self._launches_to_order()):
-            here = [i for i in numbers if self.events[i].launch == launch]
-            allowed = self._fence_orders(here)
-            by_launch.append([each for each in allowed if self._linear(here, each) is not None])
-        lists = []
-        for i in range(max(map(len, by_launch)) if all(by_launch) else 0):
-            order = [fence for each in by_launch for fence in each[min(i, len(each) - 1)]]
-            lists.append(self.decisions(self._linear(numbers, order)))
-        return lists
+        by_launch = [self._orders_to_run(each) for each in self._launches()]
+        orders = following = [next(each, None) for each in by_launch]
+        while None not in orders and any(each is not None for each in following):
+            order = [fence for each in orders for fence in each]
+            yield self.decisions(self._linear(numbers, order))
+            following = [next(each, None) for each in by_launch]
+            orders = [old if new is None else new for old, new in zip(orders, following)]
+
+    def _orders_to_run(self, numbers):
+        for each in self._graph(numbers).fence_orders():
+            if self._linear(numbers, each) is not None:
+                yield each
 
     def _linear(self, numbers, fence_order, changed=None, source=None):
         """The numbers, each after what it comes after, and the fences in this order; None: no way."""
@@ -431,7 +436,7 @@ class Execution:
             if bits not in orders:
                 events, sources, coherence = self._changed(i, source, kind)
                 numbers, orders[bits] = [*bits_of(bits), i], None
-                for fences in self._fence_orders(numbers, events, sources, coherence):
+                for fences in self._graph(numbers, events, sources, coherence).fence_orders():
                     orders[bits] = self._linear(numbers, fences, i, source)
                     if orders[bits]:
                         break

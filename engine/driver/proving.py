@@ -195,13 +195,14 @@ class Exploration:
 def _confirmed(done, execution, findings, run):
     """The run in which a race is one, and its decisions; a run without one if there is none.
 
-    The race checker knows which fence came first only where a read shows it. Where a read of an older value
-    does, the axioms have to say which orders there may be, and in each of these it judges anew.
+    The race checker knows which fence came first only where a read of the newer value shows it. If something
+    else does, such as a read of an older one, the axioms have to say which orders there may be, and in each
+    of these it judges anew.
     """
     decisions = execution.decisions(range(len(execution.events)))
     if not findings or any(each["kind"] != "race" for each in findings):
         return done, decisions
-    if not execution.has_fences_to_order():
+    if execution.has_shown_its_fence_orders():
         return done, decisions
     again = None
     for decisions_so in execution.lists_by_fence_order():

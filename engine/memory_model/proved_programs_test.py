@@ -10,8 +10,9 @@ import random
 import types
 import unittest
 
+from engine.driver.consistency import Graph
 from engine.driver.decided_runs import decided_runs
-from engine.driver.executions import read_trace
+from engine.driver.executions import Event, read_trace
 from engine.driver.proving import Exploration
 from engine.memory_model import INITIAL, MemoryOrder, Program, axioms
 from engine.memory_model.axioms import Enumeration
@@ -27,6 +28,8 @@ SIMULATED_COUNT = 100
 PERFORMED_COUNT = 20
 VARIANT_COUNT = 300
 SECONDS_OF_RUN = 60
+MANY_EVENTS = 1100  # more than Python's functions may call each other
+WORD = 1, "-1", 0, 4
 
 RELAXED, ACQUIRE, RELEASE = MemoryOrder.relaxed, MemoryOrder.acquire, MemoryOrder.release
 
@@ -76,6 +79,23 @@ def data_behind_fences():
     other.write("x", RELAXED)
     other.fence()
     other.read("data")
+    return made
+
+
+def beside_fences(made):
+    """The same, and twelve more threads that fence: the fences of all have more than 10^10 orders."""
+    for number in range(12):
+        made.thread(f"fences {number}", number % 2).fence()
+    return made
+
+
+def fences_that_order_nothing():
+    """A race, whichever fence is first."""
+    made = Program()
+    for number in (0, 1):
+        thread = made.thread(f"P{number}", number)
+        thread.fence()
+        thread.write("data")
     return made
 
 
@@ -223,6 +243,20 @@ class ProvedPrograms(unittest.TestCase):
 
     def test_a_race_in_one_order_of_the_fences_is_one(self):
         self.assertTrue(self.agrees(data_behind_fences(), performed(data_behind_fences())))
+
+    def test_other_fences_change_nothing(self):
+        stored = beside_fences(store_buffering(MemoryOrder.seq_cst))
+        self.assertEqual(len(performed(stored).executions), 3)
+        self.assertTrue(performed(beside_fences(fences_that_order_nothing())).failed)
+
+    def test_a_thread_may_have_many_accesses_and_fences(self):
+        numbers = [*range(MANY_EVENTS)]
+        before = [(1 << i) - 1 for i in numbers]
+        for each in (Event(1, (0, 0), "U", WORD), Event(1, (0, 0), "F", is_sc=True)):
+            coherence = {WORD: numbers} if each.kind == "U" else {}
+            graph = Graph([each] * MANY_EVENTS, numbers, before, [None, *numbers], coherence)
+            (order,) = graph.fence_orders()
+            self.assertEqual(order, numbers if each.is_sc else [])
 
     def test_variants_of_the_guard(self):
         """Each has two executions, the orders of the tickets. In one of them block 1 is last, and merges."""
