@@ -77,7 +77,10 @@ class elf_file {
   std::span<const char> names_;  // each with a zero behind it
 };
 
+// A variable at global scope and what is extern "C" have the names that stand in the source, and
+// some of those are also types' mangled names: v is void, and x long long.
 std::string in_cpp(const char* name) {
+  if (std::strncmp(name, "_Z", 2) != 0) return name;
   int failed = 0;
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(name, nullptr, nullptr, &failed), &std::free);

@@ -310,6 +310,33 @@ __global__ void many_lines(int* counter) {
   ONE_MORE(18);
 }
 
+// ---- Names that are types' mangled names as well
+
+__device__ int v, x;
+__managed__ double re;
+static __device__ int sum;
+namespace of_a_namespace {
+__device__ int i;
+}
+template <class T>
+struct holder {
+  static __device__ T d;
+};
+template <class T>
+__device__ T holder<T>::d;
+
+extern "C" __global__ void y(int* out) {
+  static __device__ int f;
+  v += 1;
+  x += 1;
+  re += 1;
+  sum += 1;
+  of_a_namespace::i += 1;
+  holder<int>::d += 1;
+  f += 1;
+  out[blockIdx.x] = sum + f;
+}
+
 // ---- By name
 
 template <class T = int>
@@ -403,6 +430,7 @@ const struct {
     {"initialise_and_use", [] { initialise<2><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"add_to_fresh", [] { initialise<3><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"initialise_and_read", [] { initialise<4><<<4, 32>>>(fresh(4), zeros(4)); }},
+    {"names_of_types", [] { y<<<2, 1>>>(zeros(2)); }},
     {"many_lines", [] { many_lines<<<190, 1>>>(zeros(1)); }},
 };
 

@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from engine.driver.paths import ENGINE
-from test_setup import captured, marked_lines
+from test_setup import captured, checked_run, marked_lines
 from this_build import BUILD, ROOT
 
 SOURCE = ROOT / "engine/racecheck/tests/diagnoses.cu"
@@ -344,3 +344,10 @@ class OneElement(unittest.TestCase):
             with self.subTest(case=case):
                 _, findings, _ = run(case)
                 self.assertEqual(any(SAME_VALUE in item["text"] for item in findings), expected)
+
+
+def test_names_are_those_of_the_source_whatever_types_they_would_stand_for():
+    *_, report = checked_run(PROGRAM, "names_of_types", 0, LAB_RACECHECK_COUNTS="1")
+    objects = {item["object"] for item in report["findings"]}
+    assert objects == {"v", "x", "re", "sum", "of_a_namespace::i", "holder<int>::d", "y::f"}
+    assert [launch["kernel"] for launch in report["launch_counts"]] == ["y"]
