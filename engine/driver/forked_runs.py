@@ -14,9 +14,9 @@ from engine.driver.bounded_runs import AT_ONCE, BoundedRun, kill_all_of
 from engine.driver.racecheck_runs import (
     DIAGNOSTICS,
     KEPT_OUTPUT,
-    REPORT,
     checked_run,
     environment_of_run,
+    paths_of_reports,
 )
 
 
@@ -55,8 +55,9 @@ class ForkedRuns:
         if self._is_ready is None:
             self._is_ready = self._answer() == "ready"
             self._before = self._output, self._left_out
-        for name in (REPORT, DIAGNOSTICS):
-            pathlib.Path(self._folder, name).unlink(missing_ok=True)
+        diagnostics = pathlib.Path(self._folder, DIAGNOSTICS)
+        for path in (diagnostics, *paths_of_reports(self._folder)):
+            path.unlink(missing_ok=True)
         answer = ""
         if self._is_ready:
             self._output, self._left_out = self._before

@@ -347,10 +347,8 @@ def say_explored(explored):
 
 def say_findings_of(program, run, merging, timeout):
     """Prints racecheck's report of a run; returns the exit code."""
-    if run.report and run.report["accesses"]:
-        run = run._replace(
-            code=run.code and 1
-        )  # A program may end with any code when a kernel has failed.
+    if run.report and run.report["accesses"] and (run.code or 0) > 0:
+        run = run._replace(code=1)  # A program may end with any code when a kernel has failed.
     return answer(program, [SEED], [run], timeout, False, merging, "--seconds")["code"]
 
 

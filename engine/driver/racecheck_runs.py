@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -76,13 +77,39 @@ def environment_of_run(folder, seed, lenient):
 
 def checked_run(folder, seed, run):
     """A CheckedRun from a BoundedRun that had this environment."""
-    try:
-        with open(os.path.join(folder, REPORT), encoding="utf-8") as file:
-            report = json.load(file)
-    except (OSError, ValueError):
-        report = None
+    reports = [_report_in(path) for path in paths_of_reports(folder)]
     records = records_of(os.path.join(folder, DIAGNOSTICS))
-    return CheckedRun(seed, run.code, report, run.output, run.left_out, records)
+    return CheckedRun(seed, run.code, _of_all(reports), run.output, run.left_out, records)
+
+
+def paths_of_reports(folder):
+    """That of each process that fork() has made of the program, the first one's first."""
+    found = pathlib.Path(folder).glob(f"{REPORT}*")
+    return sorted(path for path in found if path.suffix != ".temporary")
+
+
+def _report_in(path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _of_all(reports):
+    """One report of what all processes have found; None if there is none."""
+    readable = [each for each in reports if each]
+    if not readable:
+        return None
+    made, *others = readable
+    for other in others:
+        for key, value in other.items():
+            if isinstance(value, (int, list)) and not isinstance(value, bool) and key != "seed":
+                made[key] = made.get(key, type(value)()) + value
+            else:
+                made[key] = made.get(key) or value
+    if len(readable) < len(reports):
+        made["is_interim"] = True
+    return made
 
 
 class Merging(NamedTuple):
@@ -134,12 +161,13 @@ def problem_of(run, timeout, option="--timeout"):
     stopped = f"the program was stopped after {timeout:g} s ({option})"
     if run.report and run.report.get("ended_by_time"):
         return f"{stopped}; what it had found by then is in this report"
+    if run.report and run.report.get("is_interim"):
+        ended = stopped if run.code is None else _sudden_end(run.code)
+        return f"{ended}; what it had found when its last launch ended is in this report"
     if run.code is None:
         return f"{stopped}, and did not say what it had found"
     if run.code < 0:
-        where = ", in code of the host, where a debugger names the line"
-        is_fault = -run.code in MEMORY_SIGNALS
-        return f"the program was ended by {signal_name(-run.code)}{where if is_fault else ''}"
+        return _sudden_end(run.code)
     if run.report is None:
         return f"the program ended with {run.code} and without a report"
     if run.report["ended_in_kernel"]:
@@ -149,6 +177,14 @@ def problem_of(run, timeout, option="--timeout"):
     if run.code != 0 and not run.report["findings"]:
         return f"the program ended with {run.code}"
     return None
+
+
+def _sudden_end(code):
+    if code >= 0:
+        return "a process of the program ended in a way that the race checker can't see, such as exec()"
+    where = ", in code of the host, where a debugger names the line"
+    is_fault = -code in MEMORY_SIGNALS
+    return f"the program was ended by {signal_name(-code)}{where if is_fault else ''}"
 
 
 def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
@@ -169,6 +205,8 @@ def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
         _say_output(run)
     failed = f"; {len(problems)} of {schedules_text(len(seeds))} failed" if problems else ""
     checked = f"{accesses:,} accesses checked in {schedules_text(len(seeds))}"
+    if any(not run.report or run.report.get("is_interim") for run in runs):
+        checked = f"at least {checked}" if accesses else f"nobody knows how many {checked[2:]}"
     say(f"\n{checked}, {len(findings)} found{failed}")
     reasons = {run.report.get("why_lines_are_missing") for run in runs if run.report}
     for why in sorted(filter(None, reasons)):

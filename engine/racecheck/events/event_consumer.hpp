@@ -80,4 +80,7 @@ class event_consumer {
 // The program's only one. report/program_end.cpp says which it is.
 event_consumer& consumer();
 
+// Called after the consumer was told of a launch's end, if it is set: report/program_end.cpp does.
+extern void (*launch_has_ended)();
+
 }  // namespace racecheck

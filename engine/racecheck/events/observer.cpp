@@ -9,10 +9,12 @@
 #include "racecheck/events/host_access.hpp"
 #include "racecheck/events/places.hpp"
 #include "racecheck/events/plain_poll.hpp"
+#include "racecheck/events/time_limit.hpp"
 
 namespace racecheck {
 
 constinit __thread thread_state* running_thread = nullptr;
+void (*launch_has_ended)() = nullptr;
 
 }  // namespace racecheck
 
@@ -42,6 +44,7 @@ runtime_access::~runtime_access() { --racecheck::accesses_by_runtime; }
 
 void launch_begins(const launch& now) {
   ++racecheck::accesses_by_runtime;
+  racecheck::time_of_program.set_launch_runs(true);
   consumer().launch_begins(now);
 }
 void launch_ends(bool failed) {
@@ -49,6 +52,8 @@ void launch_ends(bool failed) {
   plain_accesses.flush();
   running_thread = nullptr;
   consumer().launch_ends(failed);
+  if (racecheck::launch_has_ended) racecheck::launch_has_ended();
+  racecheck::time_of_program.set_launch_runs(false);
   if (scheduled::runs_by_decisions()) {
     scheduled::launch_leaves(consumer().memory().hash_of_written());
   }

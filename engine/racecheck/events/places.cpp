@@ -52,11 +52,14 @@ const void* instruction_at(place_number place) {
 }
 
 std::vector<source_line> source_lines(const std::vector<place_number>& places) {
-  std::vector<std::uint64_t> instructions;
+  // A report is made more than once, and asks for the same lines: a program is started for each
+  // question.
+  static auto& known = *new std::map<std::uint64_t, cpu_backend::inlined_calls>;
+  std::vector<std::uint64_t> unknown;
   for (const place_number each : places) {
-    if (!(each & of_call)) instructions.push_back(each);
+    if (!(each & of_call) && !known.contains(each)) unknown.push_back(each);
   }
-  const auto known = cpu_backend::ask_compiler(instructions);
+  known.merge(cpu_backend::ask_compiler(unknown));
   std::vector<source_line> lines;
   for (const place_number each : places) {
     if (each & of_call) {

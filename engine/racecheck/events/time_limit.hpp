@@ -23,6 +23,8 @@ class time_limit {
   bool has_stopped_a_thread() const { return has_stopped_.load(); }
   // Whether the checker works just now.
   bool checker_works() const { return works_.load(); }
+  bool launch_runs() const { return launch_runs_.load(); }
+  void set_launch_runs(bool runs) { launch_runs_.store(runs); }
   bool set_checker_works(bool works) {
     const bool before = works_.load(std::memory_order_relaxed);
     works_.store(works, std::memory_order_relaxed);
@@ -35,6 +37,7 @@ class time_limit {
   std::atomic<bool> is_over_ = false;
   std::atomic<bool> has_stopped_ = false;
   std::atomic<bool> works_ = false;
+  std::atomic<bool> launch_runs_ = false;
 };
 
 extern constinit time_limit time_of_program;

@@ -86,6 +86,7 @@ class checker final : public event_consumer {
 
   // ---- What the report asks for.
   std::vector<finding> findings() const { return findings_.all(); }
+  std::uint64_t changes_of_findings() const { return findings_.changes(); }
   const std::set<plain_update>& plain_updates() const { return findings_.plain_updates(); }
   // For tests that run many programs in one process.
   void forget_findings() { findings_.forget(); }

@@ -126,6 +126,7 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
           log_.find_common_barrier(earlier.thread, earlier_record.access_epoch(), later.thread);
     }
     known = &here.all.emplace_back(std::move(found));
+    ++changes_;
   }
   here.latest = key;
   here.of_latest = static_cast<std::size_t>(known - here.all.data());
@@ -257,7 +258,10 @@ void finding_collection::add_unwritten_read(const thread_state& by, const region
 
 void finding_collection::take_back_unwritten_read(place_number place) {
   const auto known = findings_.find({mistake::unwritten_read, place_number{}, place});
-  if (known != findings_.end() && --known->second.all.front().count == 0) findings_.erase(known);
+  if (known != findings_.end() && --known->second.all.front().count == 0) {
+    findings_.erase(known);
+    ++changes_;
+  }
 }
 
 void finding_collection::add_outside(const thread_state& by, const region& near,
@@ -275,6 +279,7 @@ void finding_collection::add(finding found) {
   findings_at& here = findings_[{found.what, found.first.place, found.second.place}];
   if (here.all.empty()) {
     here.all.push_back(std::move(found));
+    ++changes_;
   } else {
     ++here.all.front().count;
   }

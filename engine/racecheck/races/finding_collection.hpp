@@ -46,9 +46,14 @@ class finding_collection {
 
   std::vector<finding> all() const;
   const std::set<plain_update>& plain_updates() const { return updates_; }
+  // How often something was found that was not known before, or was taken back.
+  std::uint64_t changes() const { return changes_ + updates_.size(); }
   // How many races were found.
   std::uint64_t races() const { return races_; }
-  void forget() { findings_.clear(); }
+  void forget() {
+    findings_.clear();
+    ++changes_;
+  }
 
  private:
   party describe(cell_record of, operation what) const;
@@ -99,6 +104,7 @@ class finding_collection {
   std::map<std::tuple<mistake, place_number, place_number>, findings_at> findings_;
   std::set<plain_update> updates_;
   std::uint64_t races_ = 0;
+  std::uint64_t changes_ = 0;
 };
 
 }  // namespace racecheck

@@ -133,6 +133,7 @@ bool write_json_report(const std::string& path, const run_summary& of,
                  {"accesses", of.accesses},
                  {"forgotten_reads", of.forgotten_reads},
                  {"why_lines_are_missing", cpu_backend::why_lines_are_missing()}};
+  if (of.is_interim) report["is_interim"] = true;
   if (findings) {
     report["findings"] = json::array();
     for (const located_finding& each : *findings) report["findings"].push_back(json_of(each));

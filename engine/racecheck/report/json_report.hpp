@@ -18,9 +18,10 @@ struct run_summary {
   std::uint64_t launches = 0;
   std::uint64_t failed_launches = 0;
   bool ended_in_kernel = false;
-  bool ended_by_time = false;  // or by SIGTERM
+  bool ended_by_time = false;
   std::uint64_t accesses = 0;
   std::uint64_t forgotten_reads = 0;
+  bool is_interim = false;  // made while the program runs, when a launch has ended
 };
 
 struct run_counts {

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
-// At the program's end: the report, and an exit status that says that there was something to
-// report.
+// At the program's end, however it ends: the report, and an exit status that says that there was
+// something to report.
+//
+// The file of a report has at each launch's end what is known by then. So it is there after SIGKILL
+// and after exec() as well.
 //
 // Environment variables, or handed over (cpu_backend/execution/settings.hpp):
 //   LAB_RACECHECK_SEED=N       of the order in which blocks and threads run; 0 otherwise
-//   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr; &0: descriptor 0
+//   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr; &0: descriptor 0.
+//                              If fork() makes more processes that launch kernels, their reports
+//                              are FILE.2 and so on
 //   LAB_RACECHECK_LENIENT=1    a race that only lacks an acquire is reported, and is no failure
 //   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers
 //   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
@@ -17,11 +22,16 @@
 //   seed
 //                              of the order in which blocks and threads run
 //   LAB_WEAK_EXPLAIN=1         the report has the race that is the reason
+#include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <bit>
+#include <cerrno>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -37,6 +47,7 @@
 #include "racecheck/counts/counting_consumer.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/time_limit.hpp"
 #include "racecheck/races/checker.hpp"
 #include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/json_report.hpp"
@@ -58,6 +69,7 @@ bool time_is_over = false;
 bool is_child = false;
 bool has_child = false;
 std::uint64_t launches_of_parent = 0;
+pid_t this_process = 0;  // and no child made by vfork(), which has the same memory
 
 std::uint64_t read_seed(const char* variable) {
   const char* const text = cpu_backend::setting(variable);
@@ -92,6 +104,36 @@ const char* path_of_report() {
   return path && *path ? path : nullptr;
 }
 
+bool reports_to_file() { return path_of_report() && *path_of_report() != '&'; }
+
+// Of several processes each has a file of its own. The first one has the name that was given.
+const std::string& file_of_process() {
+  static pid_t owner = 0;
+  static std::string& file = *new std::string;
+  if (owner == this_process) return file;
+  owner = this_process;
+  file = path_of_report();
+  constexpr int most = 1000;
+  for (int number = 2; number < most; ++number) {
+    const int made = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0) close(made);
+    if (made >= 0 || errno != EEXIST) break;
+    file = path_of_report() + ("." + std::to_string(number));
+  }
+  return file;
+}
+
+// What another run has left under that name is none of this one's. A program that this one becomes
+// by exec(), or starts, has this variable.
+void remove_older_report() {
+  constexpr const char* has_begun = "LAB_RACECHECK_HAS_BEGUN";
+  struct stat facts {};
+  if (!reports_to_file() || std::getenv(has_begun)) return;
+  setenv(has_begun, "1", 1);
+  const char* const path = path_of_report();
+  if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode)) unlink(path);
+}
+
 // nullptr if nothing is to be counted.
 counting_consumer* counts_of_process() {
   static counting_consumer* const counts =
@@ -99,34 +141,41 @@ counting_consumer* counts_of_process() {
   return counts;
 }
 
-void print(const std::vector<element_findings>& findings, const run_summary& run) {
-  for (const element_findings& each : findings) {
-    std::string text = text_of(each.shown);
-    for (const std::string& note : notes_of(each, 0)) text += "  " + note + '\n';
-    cpu_backend::write_to_stderr(text);
-  }
-  std::fprintf(stderr, "racecheck: seed %llu, %llu launches, %llu accesses checked, %zu found\n",
-               static_cast<unsigned long long>(run.seed),
-               static_cast<unsigned long long>(run.launches),
-               static_cast<unsigned long long>(run.accesses), findings.size());
-  if (run.forgotten_reads != 0) {
-    std::fprintf(
-        stderr,
-        "racecheck: there was no room to remember %llu reads; a later write that races with "
-        "one of them was not reported\n",
-        static_cast<unsigned long long>(run.forgotten_reads));
+// Not by stdio: a thread that a signal ends may hold the lock of its stream.
+void say(const std::string& words) {
+  const std::string text = cpu_backend::without_controls(words);
+  for (std::size_t written = 0; written < text.size();) {
+    const ssize_t size = write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return;
+    written += static_cast<std::size_t>(size);
   }
 }
 
-// Returns whether it could be written, and says so if not.
-bool write_report(const char* path, const run_summary& run,
-                  const std::vector<located_finding>* findings) {
-  run_counts counts;
-  if (auto* counting = counts_of_process()) {
-    counts = {counting->counter().launches(), counting->host()};
+void print(const std::vector<element_findings>& findings, const run_summary& run) {
+  std::string text;
+  for (const element_findings& each : findings) {
+    text += text_of(each.shown);
+    for (const std::string& note : notes_of(each, 0)) text += "  " + note + '\n';
   }
-  if (write_json_report(path, run, findings, counts_of_process() ? &counts : nullptr)) return true;
-  std::fprintf(stderr, "racecheck: %s can't be written\n", path);
+  text += "racecheck: seed " + std::to_string(run.seed) + ", " + std::to_string(run.launches) +
+          " launches, " + std::to_string(run.accesses) + " accesses checked, " +
+          std::to_string(findings.size()) + " found\n";
+  if (run.forgotten_reads != 0) {
+    text += "racecheck: there was no room to remember " + std::to_string(run.forgotten_reads) +
+            " reads; a later write that races with one of them was not reported\n";
+  }
+  say(text);
+}
+
+// Returns whether it could be written, and says so if not.
+bool write_report(const run_summary& run, const std::vector<located_finding>* findings) {
+  run_counts counts;
+  counting_consumer* const counting = run.is_interim ? nullptr : counts_of_process();
+  if (counting) counts = {counting->counter().launches(), counting->host()};
+  const std::string path = reports_to_file() ? file_of_process() : path_of_report();
+  if (write_json_report(path, run, findings, counting ? &counts : nullptr)) return true;
+  say("racecheck: " + path + " can't be written\n");
   return false;
 }
 
@@ -137,11 +186,12 @@ void print_weak_report(const checker& of, const weak_memory& weak) {
   if (explains) findings = locate(of.findings(), of.plain_updates(), seed_of_process());
   std::string text = weak_report(weak.stale(), of.older().count(), explains ? &findings : nullptr);
   if (of.accesses() == 0) text += "; not one access of a kernel was seen";
-  cpu_backend::write_to_stderr(text + '\n');
+  say(text + '\n');
 }
 
 void note_child() {
   is_child = true;
+  this_process = getpid();
   launches_of_parent = checker::instance().launches();
 }
 
@@ -152,32 +202,63 @@ bool belongs_to_another_process(std::uint64_t launches) {
   return has_child && launches == 0 && path && access(path, F_OK) == 0;
 }
 
-void at_end(int status, void*) {
+run_summary summary(const checker& of) {
+  run_summary made;
+  made.seed = seed_of_process();
+  made.launches = of.launches();
+  made.failed_launches = of.failed_launches();
+  made.accesses = of.accesses();
+  made.forgotten_reads = of.forgotten_reads();
+  return made;
+}
+
+std::vector<located_finding> findings_so_far(const checker& of) {
+  return locate(of.findings(), of.plain_updates(), seed_of_process());
+}
+
+// When a launch has ended, and before code of the host goes on. If there is nothing to tell but
+// larger numbers, only at each power of two of launches.
+void write_interim_report() {
+  static std::array<std::uint64_t, 5> written{};
+  const checker& of = checker::instance();
+  const auto digits = static_cast<std::uint64_t>(std::bit_width(of.launches()));
+  const std::array now{of.changes_of_findings(), of.failed_launches(), digits,
+                       std::uint64_t{of.accesses() != 0}, std::uint64_t{of.forgotten_reads() != 0}};
+  if (now == written || belongs_to_another_process(of.launches())) return;
+  written = now;
+  time_of_program.check();
+  const bool works = time_of_program.set_checker_works(true);
+  run_summary run = summary(of);
+  run.is_interim = true;
+  const std::vector<located_finding> findings = findings_so_far(of);
+  write_report(run, &findings);
+  time_of_program.set_checker_works(works);
+}
+
+// Returns the status with which the program is to end if it would have ended with this one.
+int make_report(int status) {
   if (reports.exchange(true)) {
     for (;;) pause();  // the other thread ends the process
   }
+  note_reporter();
   const bool ended_in_kernel = running_thread != nullptr;
   plain_accesses.flush();
   running_thread = nullptr;
-  std::fflush(stdout);
-  if (ended_in_kernel) std::fputs("racecheck: the kernel ended the program by exit()\n", stderr);
+  if (ended_in_kernel) say("racecheck: the kernel ended the program by exit()\n");
   const checker& of = checker::instance();
-  if (belongs_to_another_process(of.launches())) return;
-  const run_summary run{seed_of_process(), of.launches(), of.failed_launches(), ended_in_kernel,
-                        time_is_over,      of.accesses(), of.forgotten_reads()};
+  if (belongs_to_another_process(of.launches())) return status;
+  run_summary run = summary(of);
+  run.ended_in_kernel = ended_in_kernel;
+  run.ended_by_time = time_is_over;
+  bool failed = ended_in_kernel;
   if (weak_memory::active) {
     print_weak_report(of, *weak_memory::active);
-    if (counts_of_process() && !write_report(path_of_report(), run, nullptr) && status == 0) {
-      std::fflush(nullptr);
-      _exit(exit_found);
-    }
-    return;
+    failed = counts_of_process() && !write_report(run, nullptr);
+    return failed && status == 0 ? exit_found : status;
   }
-  const std::vector<located_finding> findings =
-      locate(of.findings(), of.plain_updates(), seed_of_process());
-  bool failed = ended_in_kernel;
-  if (const char* const path = path_of_report()) {
-    if (!write_report(path, run, &findings)) failed = true;
+  const std::vector<located_finding> findings = findings_so_far(of);
+  if (path_of_report()) {
+    if (!write_report(run, &findings)) failed = true;
   } else if (run.launches != 0) {
     print(merge_by_element(findings), run);
   }
@@ -185,31 +266,37 @@ void at_end(int status, void*) {
     if (!(is_lenient() && each.finding.is_strict())) failed = true;
   }
   if (run.launches > run.failed_launches && run.accesses == 0) {
-    std::fputs("racecheck: not one access of a kernel was seen: nothing was checked\n", stderr);
+    say("racecheck: not one access of a kernel was seen: nothing was checked\n");
     failed = true;
   }
-  if (failed && status == 0) {
-    std::fflush(nullptr);
-    _exit(exit_found);
-  }
+  return failed && status == 0 ? exit_found : status;
 }
 
-// Its own exit status says that the program did not end by itself.
-void end_now(ended_by why) {
+[[noreturn]] void leave(int status) {
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+void at_end(int status, void*) {
+  std::fflush(stdout);
+  const int changed = make_report(status);
+  if (changed == status) return;
+  std::fflush(nullptr);
+  leave(changed);
+}
+
+// Nothing of the host's goes on: it is code of the host that a signal ends, or that takes too long.
+void end_now(int signal) {
+  if (signal != 0) {
+    say(std::string("racecheck: ended by ") + name_of_signal(signal) + '\n');
+    make_report(exit_time_is_over);
+    return;
+  }
   time_is_over = true;
-  if (why == ended_by::time) {
-    const char* const option = cpu_backend::setting("LAB_RACECHECK_SECONDS_OPTION");
-    std::fprintf(stderr, "racecheck: stopped after %u s (%s)\n", seconds_of_program(),
-                 option ? option : "LAB_RACECHECK_SECONDS");
-  } else {
-    std::fputs("racecheck: stopped by SIGTERM\n", stderr);
-  }
-  at_end(exit_time_is_over, nullptr);
-  if (why == ended_by::signal) {
-    signal(SIGTERM, SIG_DFL);
-    kill(getpid(), SIGTERM);
-  }
-  _exit(exit_time_is_over);
+  const char* const option = cpu_backend::setting("LAB_RACECHECK_SECONDS_OPTION");
+  say("racecheck: stopped after " + std::to_string(seconds_of_program()) + " s (" +
+      (option ? option : "LAB_RACECHECK_SECONDS") + ")\n");
+  std::fflush(stdout);
+  leave(make_report(exit_time_is_over));
 }
 
 void begin_weak_form() {
@@ -225,6 +312,7 @@ void begin_weak_form() {
 // Before main(), so that the report comes after everything that the program itself registers, and a
 // bad seed is refused before anything runs.
 [[gnu::constructor(200)]] void report_at_end() {
+  this_process = getpid();
   cpu_backend::scheduled::set_seed(seed_of_process());
   if (counts_of_process() && !path_of_report()) {
     std::fputs("LAB_RACECHECK_COUNTS needs LAB_RACECHECK_REPORT, the file for the counts.\n",
@@ -238,10 +326,17 @@ void begin_weak_form() {
     checker::instance().begin_older_loads();
   }
   if (is_set("LAB_PROVE_ORDERED_FENCES")) checker::instance().order_sc_fences();
+  if (reports_to_file()) {
+    remove_older_report();
+    if (!weak_memory::active) launch_has_ended = write_interim_report;
+  }
   on_exit(at_end, nullptr);
+  at_quick_exit([] {
+    if (const int status = make_report(0)) leave(status);
+  });
   pthread_atfork(
       nullptr, [] { has_child = true; }, note_child);
-  watch_time(end_now);
+  watch_end(end_now);
 }
 
 }  // namespace
@@ -256,6 +351,12 @@ event_consumer& consumer() {
 }
 
 }  // namespace racecheck
+
+// In place of the C library's, which would end the process without a report.
+extern "C" void _exit(int status) {
+  racecheck::leave(getpid() == racecheck::this_process ? racecheck::make_report(status) : status);
+}
+extern "C" void _Exit(int status) noexcept { _exit(status); }
 
 // For who runs other people's functions; see loaded_bytes.hpp. Both do nothing unless launches are
 // counted.

@@ -3,6 +3,7 @@
 // Exercise: 01.1
 // Verdict: CE 0
 // Says: It uses
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -35,7 +36,7 @@ constexpr char report[] =
 
 void late() {
   if (write(0, report, sizeof report - 1) < 0) return;
-  _exit(0);
+  syscall(SYS_exit_group, 0);
 }
 
 struct registers_late {
