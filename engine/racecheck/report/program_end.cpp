@@ -217,11 +217,11 @@ std::vector<located_finding> findings_so_far(const checker& of) {
 }
 
 // When a launch has ended, and before code of the host goes on. If there is nothing to tell but
-// larger numbers, only at each power of two of launches.
+// larger numbers, only at each power of four of launches.
 void write_interim_report() {
   static std::array<std::uint64_t, 5> written{};
   const checker& of = checker::instance();
-  const auto digits = static_cast<std::uint64_t>(std::bit_width(of.launches()));
+  const auto digits = static_cast<std::uint64_t>(std::bit_width(of.launches()) + 1) / 2;
   const std::array now{of.changes_of_findings(), of.failed_launches(), digits,
                        std::uint64_t{of.accesses() != 0}, std::uint64_t{of.forgotten_reads() != 0}};
   if (now == written || belongs_to_another_process(of.launches())) return;
