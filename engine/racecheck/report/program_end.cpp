@@ -287,7 +287,7 @@ void at_end(int status, void*) {
 // Nothing of the host's goes on: it is code of the host that a signal ends, or that takes too long.
 void end_now(int signal) {
   if (signal != 0) {
-    say(std::string("racecheck: ended by ") + name_of_signal(signal) + '\n');
+    say(std::string("racecheck: stopped by ") + name_of_signal(signal) + '\n');
     make_report(exit_time_is_over);
     return;
   }

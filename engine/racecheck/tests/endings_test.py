@@ -61,7 +61,7 @@ def test_a_signal_and_the_race_are_both_told(case):
 def test_the_programs_own_report_comes_before_the_signal(case):
     result = by_hand(case)
     assert signal.Signals(-result.returncode).name == BY_SIGNAL[case]
-    assert f"racecheck: ended by {BY_SIGNAL[case]}\n" in result.stderr
+    assert f"racecheck: stopped by {BY_SIGNAL[case]}\n" in result.stderr
     assert result.stderr.count("race (managed memory) on allocation 1") == 1
 
 
