@@ -257,7 +257,8 @@ class Judge:
             run.limit,
             records_of(records),
             results,
-            report_in(run.report),
+            # The checker reports before a signal ends the program, which is no run then that counts.
+            None if (run.code or 0) < 0 else report_in(run.report),
             trace_in(folder) if decisions is not None else None,
         )
 

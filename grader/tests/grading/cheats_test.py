@@ -138,6 +138,20 @@ class CheatsTest(unittest.TestCase):
         self.assertEqual(found.points, 0, words_of(found))
         self.assertIn("no kernel of yours was seen to run", words_of(found))
 
+    def test_a_run_that_a_signal_ends_is_not_counted(self):
+        """The checker reports before the signal does its work, and here only counted runs make one call."""
+        dies = (
+            "#include <cstdlib>\n"
+            "struct calls { int number = 0; ~calls() { if (number == 1) std::abort(); } } all;\n"
+        )
+        text = solution_text("01.1").replace(
+            "  if (n == 0) return;", "  ++all.number;\n  if (n == 0) return;"
+        )
+        self.assertIn("++all", text)
+        found = judged("01.1", dies + text)
+        states = {part["part"]: part["points"] > 0 for part in found.parts}
+        self.assertEqual(states, {"results": True, "races": True, "limits": False}, words_of(found))
+
     def test_no_number_of_names_hides_one(self):
         text = (FOLDER / "forges_the_report.cu").read_text(encoding="utf-8")
         several = "".join(f"int z{'z' * 50}_{number};\n" for number in range(400))
