@@ -206,7 +206,7 @@ def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
     failed = f"; {len(problems)} of {schedules_text(len(seeds))} failed" if problems else ""
     checked = f"{accesses:,} accesses checked in {schedules_text(len(seeds))}"
     if any(not run.report or run.report.get("is_interim") for run in runs):
-        checked = f"at least {checked}" if accesses else f"nobody knows how many {checked[2:]}"
+        checked = f"at least {checked}" if accesses else f"an unknown number of {checked[2:]}"
     say(f"\n{checked}, {len(findings)} found{failed}")
     reasons = {run.report.get("why_lines_are_missing") for run in runs if run.report}
     for why in sorted(filter(None, reasons)):

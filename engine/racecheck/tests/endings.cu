@@ -3,6 +3,7 @@
 // reported.
 //   endings NAME       runs one
 #include <cuda_runtime.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -94,6 +95,7 @@ const ending after_a_race[] = {
        while (wait(nullptr) > 0) {
        }
      }},
+    {"pthread_exit", [] { pthread_exit(nullptr); }},
     {"SIGHUP", [] { raise(SIGHUP); }},
     {"SIGINT", [] { raise(SIGINT); }},
     {"SIGKILL", [] { raise(SIGKILL); }},
@@ -104,6 +106,7 @@ const ending after_a_race[] = {
 
 const ending others[] = {
     {"no_race", [] { launch(add_one_each); }},
+    {"SIGKILL_at_once", [] { raise(SIGKILL); }},
     {"no_race_and_SIGKILL",
      [] {
        launch(add_one_each, 100);

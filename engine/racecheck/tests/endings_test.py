@@ -91,6 +91,10 @@ def test_what_a_child_has_found_counts_next_to_its_parents_report():
 @pytest.mark.parametrize(
     ("case", "ending"),
     [
+        (
+            "SIGKILL_at_once",
+            "\nan unknown number of accesses checked in 2 schedules, 0 found; 2 of 2",
+        ),
         ("no_race_and_SIGKILL", "at least 512 accesses checked in 2 schedules, 0 found; 2 of 2"),
         ("late_race_and_SIGKILL", "at least 808 accesses checked in 2 schedules, 1 found; 2 of 2"),
     ],
@@ -101,8 +105,9 @@ def test_what_later_launches_find_is_there_as_well(case, ending):
     assert ending in output
 
 
-def test_an_endless_loop_after_the_kernel_is_stopped_with_a_report():
-    code, output = check("endless_loop", "--timeout", "1")
+@pytest.mark.parametrize("case", ["endless_loop", "pthread_exit"])  # a thread that watches goes on
+def test_what_does_not_end_after_the_kernel_is_stopped_with_a_report(case):
+    code, output = check(case, "--timeout", "1")
     assert code == 1
     assert output.count("race (managed memory) on allocation 1") == 1, output
     assert "stopped after 1 s (--timeout); what it had found by then is in this report" in output
