@@ -2,6 +2,7 @@
 #include "racecheck/events/access_log.hpp"
 
 #include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/program_symbols.hpp"
 #include "racecheck/events/sites.hpp"
 
 namespace racecheck {
@@ -41,7 +42,7 @@ void access_log::find(access_site& site, const std::byte* address, std::size_t b
   if (site.in) {
     site.last = {site.in->begin, site.in->bytes};
     lasts = !site.in->is_shared_memory();
-  } else if (shadow_memory::is_built_in(address)) {
+  } else if (shadow_memory::is_built_in(address) || (bytes == 1 && is_guard_variable(address))) {
     site.last = {address, 1};
     lasts = true;
   } else if (consumer().access_in_no_region(now.thread(), address, bytes,

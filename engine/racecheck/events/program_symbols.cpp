@@ -11,10 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <vector>
 
 #include "cpu_backend/execution/source_line.hpp"
 
@@ -53,6 +56,8 @@ class elf_file {
 
   // Without a name if there is no such symbol, or the file was stripped.
   program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
+  // Where each thread's variables have guards, sorted (Itanium C++ ABI, 5.1.4.3 and 3.3.4).
+  std::vector<std::uint64_t> guards_in_thread() const;
 
  private:
   // So many of these from there on; none if the file does not have them.
@@ -69,6 +74,10 @@ class elf_file {
     if (kind == symbol_kind::function) return type == STT_FUNC;
     return type == STT_OBJECT && symbol.st_shndx < sections_.size() &&
            (sections_[symbol.st_shndx].sh_flags & SHF_WRITE);
+  }
+
+  const char* name_of(const ElfW(Sym) & symbol) const {
+    return symbol.st_name < names_.size() ? &names_[symbol.st_name] : "";
   }
 
   std::span<const char> bytes_;
@@ -90,17 +99,56 @@ std::string in_cpp(const char* name) {
 program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
   for (const ElfW(Sym) & each : symbols_) {
     if (offset < each.st_value || offset - each.st_value >= each.st_size) continue;
-    if (!is_of_kind(each, kind) || each.st_name >= names_.size()) continue;
-    return {in_cpp(&names_[each.st_name]), each.st_value, each.st_size};
+    if (!is_of_kind(each, kind)) continue;
+    return {in_cpp(name_of(each)), each.st_value, each.st_size};
   }
   return {};
+}
+
+std::vector<std::uint64_t> elf_file::guards_in_thread() const {
+  std::vector<std::uint64_t> offsets;
+  for (const ElfW(Sym) & each : symbols_) {
+    if (ELF64_ST_TYPE(each.st_info) != STT_TLS) continue;
+    const std::string_view name = name_of(each);
+    if (name.starts_with("_ZGV") || name == "__tls_guard") offsets.push_back(each.st_value);
+  }
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+const elf_file& program_file() {
+  static const elf_file known(cpu_backend::program_path());
+  return known;
+}
+
+// The running OS thread's own variables of the program.
+std::span<const char> thread_variables() {
+  static constinit __thread const char* begin = nullptr;
+  static constinit __thread std::size_t bytes = 0;
+  const auto of_program = [](dl_phdr_info* program, std::size_t, void*) {
+    begin = static_cast<const char*>(program->dlpi_tls_data);
+    for (const ElfW(Phdr) & each : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+      if (each.p_type == PT_TLS) bytes = each.p_memsz;
+    }
+    return 1;  // The program is the first; its libraries would follow.
+  };
+  if (!begin) dl_iterate_phdr(of_program, nullptr);
+  return {begin, begin ? bytes : 0};
 }
 
 }  // namespace
 
 program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) {
-  static const elf_file known(cpu_backend::program_path());
-  return known.symbol_at(offset, kind);
+  return program_file().symbol_at(offset, kind);
+}
+
+bool is_guard_variable(const void* address) {
+  const std::span<const char> variables = thread_variables();
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const char*>(address) - variables.data());
+  if (offset >= variables.size()) return false;
+  static const std::vector<std::uint64_t> guards = program_file().guards_in_thread();
+  return std::binary_search(guards.begin(), guards.end(), offset);
 }
 
 }  // namespace racecheck

@@ -16,4 +16,9 @@ struct program_symbol {
 };
 program_symbol symbol_at(std::uint64_t offset, symbol_kind kind);
 
+// Whether `address` is a variable in which the program's compiler notes that this OS thread has
+// constructed its thread-local variables, as __shared__ ones are: of local ones each has its own,
+// and those at namespace scope have one for all. Code that uses such a variable looks there first.
+bool is_guard_variable(const void* address);
+
 }  // namespace racecheck

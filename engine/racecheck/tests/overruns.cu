@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <cuda/atomic>
+#include <cuda/barrier>
 
 namespace {
 
@@ -80,6 +82,73 @@ __global__ void fits(int* out) {
   out[threadIdx.x] = first[63 - threadIdx.x] + second[960 + threadIdx.x];
 }
 
+using counter = cuda::atomic<int, cuda::thread_scope_block>;
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
+
+// The compiler may keep a variable for each of these that says whether it is constructed, and looks
+// there before each use.
+struct point {
+  int x, y;
+  point() = default;
+  __device__ point(int both) : x(both), y(both) {}
+};
+struct left_empty {
+  int x;
+  __device__ left_empty() {}
+};
+struct stage {
+  block_barrier full;
+  counter count;
+};
+__shared__ counter counters_of_file[64];
+
+template <class Type>
+__device__ int in_template(int i) {
+  __shared__ Type values[64];
+  values[i].store(i);
+  __syncthreads();
+  return values[63 - i].load();
+}
+
+// All right.
+__global__ void constructed(int* out) {
+  const int i = static_cast<int>(threadIdx.x);
+  __shared__ block_barrier full[2];
+  __shared__ stage stages[2];
+  __shared__ counter rows[8][8];
+  __shared__ alignas(128) point points[64];
+  __shared__ left_empty one, many[64];
+  if (i == 0) {
+    for (int each = 0; each < 2; ++each) {
+      init(&full[each], threads);
+      init(&stages[each].full, threads);
+      stages[each].count.store(0);
+    }
+    one.x = 1;
+  }
+  rows[i / 8][i % 8].store(i);
+  points[i] = point(i);
+  many[i].x = i;
+  counters_of_file[i].store(i);
+  __syncthreads();
+  for (int each = 0; each < 2; ++each) {
+    __shared__ counter in_loop[64];
+    in_loop[i].store(i);
+    full[each].arrive_and_wait();
+    stages[each].count.fetch_add(in_loop[63 - i].load());
+    stages[each].full.arrive_and_wait();
+  }
+  out[i] = rows[7 - i / 8][7 - i % 8].load() + points[63 - i].y + many[63 - i].x + one.x +
+           counters_of_file[63 - i].load() + in_template<counter>(i) + stages[1].count.load();
+}
+
+__global__ void past_atomics(int* out) {
+  __shared__ counter values[64];
+  values[threadIdx.x].store(1);
+  __syncthreads();
+  out[threadIdx.x] = values[threadIdx.x + 1].load();  // mark: atomics
+}
+
 const struct {
   const char* name;
   void (*run)(int* out);
@@ -97,6 +166,8 @@ const struct {
      [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},
     {"aligned", [](int* out) { aligned<<<1, threads>>>(out); }},
     {"fits", [](int* out) { fits<<<1, threads>>>(out); }},
+    {"constructed", [](int* out) { constructed<<<1, threads>>>(out); }},
+    {"past_atomics", [](int* out) { past_atomics<<<1, threads>>>(out); }},
 };
 
 }  // namespace

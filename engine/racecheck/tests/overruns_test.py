@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """racecheck names what runs out of shared memory: variable, index, size, line and thread."""
 
+import itertools
 import os
 import re
 import unittest
@@ -32,6 +33,9 @@ OTHERS = {
     ),
     "before_dynamic": (
         "dynamic", r"^the launch's dynamic shared memory of 256 bytes: \d+ bytes before its begin$",
+    ),
+    "past_atomics": (
+        "atomics", r"^values\[64\] \(.*atomic<.*\) of 256 bytes: 4 bytes past its end$",
     ),
 }  # fmt: skip
 
@@ -98,7 +102,7 @@ class Overruns(unittest.TestCase):
         self.assertEqual((code, report["failed_launches"]), (0, 0), output)
 
     def test_what_fits_is_no_overrun(self):
-        for seed in SEEDS:
-            with self.subTest(seed=seed):
-                code, output, report = run("fits", seed)
+        for case, seed in itertools.product(("fits", "constructed"), SEEDS):
+            with self.subTest(case=case, seed=seed):
+                code, output, report = run(case, seed)
                 self.assertEqual((code, report["findings"]), (0, []), output)
