@@ -18,7 +18,8 @@ namespace course {
 // moved: cuda:: up to CCCL 3.1, cuda::device:: from 3.2 on.
 // - Every thread of the block calls it, at the same place, once in the kernel.
 // - rank is from 1 to 3, and the block has no more dimensions than that. Components of `index`
-//   beyond the rank mean nothing (they are 1, not 0).
+//   beyond the rank mean nothing (in libcu++ 3.0 to 3.5 they are 1 in the block's own index, and
+//   0 in one of a block that it canceled).
 // - `function` looks at `index`, never at blockIdx: that stays the calling block's own.
 // - Gives no memory synchronisation: tiles that use the same shared memory need a __syncthreads()
 //   between them.

@@ -51,6 +51,13 @@ class Ptx(unittest.TestCase):
                 others = [text for name, text in kernels.items() if name not in by_name]
                 self.assertFalse(any(CANCEL in text for text in others))
 
+    def test_a_canceled_block_has_components_beyond_the_rank(self):
+        kernels = self.kernels("06_work_stealing/work_stealing.cu", "100")
+        (rank_1,) = (text for name, text in kernels.items() if "vec_add" in name)
+        # Otherwise they were 1 there, as in the block's own index.
+        for component in "xyz":
+            self.assertIn(f"get_first_ctaid::{component}", rank_1)
+
     def test_a_kernel_that_is_not_traced_reads_no_clock(self):
         kernels = self.kernels("05_work_queue/work_queue.cu", "90")
         reads_clock = {name: "%globaltimer" in text for name, text in kernels.items()}

@@ -42,10 +42,15 @@ struct tally {
   unsigned odd;      // indices with a component that they should not have
 };
 
-// Counts a visit of the block index by this thread. Components beyond the rank are 1.
+// Counts a visit of the block index by this thread. Components beyond the rank are 1 in the block's
+// own index and 0 in one that it took over.
 template <int rank>
 __device__ void visit(dim3 index, unsigned* visits, tally* count) {
-  if ((rank < 3 && index.z != 1) || (rank < 2 && index.y != 1)) atomicAdd(&count->odd, 1);
+  const bool is_own = index.x == blockIdx.x && (rank < 2 || index.y == blockIdx.y);
+  const unsigned beyond = is_own ? 1 : 0;
+  if ((rank < 3 && index.z != beyond) || (rank < 2 && index.y != beyond)) {
+    atomicAdd(&count->odd, 1);
+  }
   const unsigned y = rank >= 2 ? index.y : 0;
   const unsigned z = rank >= 3 ? index.z : 0;
   const unsigned block = (z * gridDim.y + y) * gridDim.x + index.x;
