@@ -26,7 +26,9 @@ class drawn_bytes {
 };
 
 // As in stored_bytes: of the program's variables some are the runtime's.
+// What a kernel has allocated itself may be gone before the launch ends.
 bool is_changed_at_all(const region& each) {
+  if (each.allocated_at != 0) return false;
   return each.what == region::kind::global || each.what == region::kind::managed ||
          each.what == region::kind::pinned;
 }

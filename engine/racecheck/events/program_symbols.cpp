@@ -21,6 +21,10 @@
 
 #include "cpu_backend/execution/source_line.hpp"
 
+extern "C" {
+extern const char __executable_start;  // the linker's name for the begin of the program
+}
+
 namespace racecheck {
 namespace {
 
@@ -56,6 +60,10 @@ class elf_file {
 
   // Without a name if there is no such symbol, or the file was stripped.
   program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
+  const ElfW(Sym) * find(std::uint64_t offset, symbol_kind kind) const;
+  const char* name_of(const ElfW(Sym) & symbol) const {
+    return symbol.st_name < names_.size() ? &names_[symbol.st_name] : "";
+  }
   // Where each thread's variables have guards, sorted (Itanium C++ ABI, 5.1.4.3 and 3.3.4).
   std::vector<std::uint64_t> guards_in_thread() const;
 
@@ -76,10 +84,6 @@ class elf_file {
            (sections_[symbol.st_shndx].sh_flags & SHF_WRITE);
   }
 
-  const char* name_of(const ElfW(Sym) & symbol) const {
-    return symbol.st_name < names_.size() ? &names_[symbol.st_name] : "";
-  }
-
   std::span<const char> bytes_;
   std::span<const ElfW(Shdr)> sections_;
   std::span<const ElfW(Sym)> symbols_;
@@ -96,13 +100,18 @@ std::string in_cpp(const char* name) {
   return failed ? name : readable.get();
 }
 
-program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
+const ElfW(Sym) * elf_file::find(std::uint64_t offset, symbol_kind kind) const {
   for (const ElfW(Sym) & each : symbols_) {
     if (offset < each.st_value || offset - each.st_value >= each.st_size) continue;
-    if (!is_of_kind(each, kind)) continue;
-    return {in_cpp(name_of(each)), each.st_value, each.st_size};
+    if (is_of_kind(each, kind)) return &each;
   }
-  return {};
+  return nullptr;
+}
+
+program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
+  const ElfW(Sym)* const found = find(offset, kind);
+  if (!found) return {};
+  return {in_cpp(name_of(*found)), found->st_value, found->st_size};
 }
 
 std::vector<std::uint64_t> elf_file::guards_in_thread() const {
@@ -140,6 +149,20 @@ std::span<const char> thread_variables() {
 
 program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) {
   return program_file().symbol_at(offset, kind);
+}
+
+bool is_in_own_function(const void* address) {
+  const auto offset =
+      static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
+  const ElfW(Sym)* const found = program_file().find(offset, symbol_kind::function);
+  if (!found) return false;
+  std::string_view name = program_file().name_of(*found);
+  if (!name.starts_with("_Z")) return true;
+  name.remove_prefix(std::min(name.find_first_not_of("_ZNKV"), name.size()));
+  for (const std::string_view other : {"S", "9__gnu_cxx", "11cpu_backend", "9racecheck"}) {
+    if (name.starts_with(other)) return false;
+  }
+  return true;
 }
 
 bool is_guard_variable(const void* address) {

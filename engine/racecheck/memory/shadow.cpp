@@ -87,14 +87,17 @@ void shadow_memory::take_cells(region& from) {
 }
 
 void shadow_memory::add_allocation(const cpu_backend::allocation& block,
-                                   const std::byte* surroundings, std::size_t surrounding_bytes) {
+                                   const std::byte* surroundings, std::size_t surrounding_bytes,
+                                   std::uint32_t allocated_at) {
   if (block.bytes == 0) return;
   auto added = std::make_unique<region>();
   added->begin = static_cast<const std::byte*>(block.begin);
   added->bytes = block.bytes;
   added->what = kind_of(block.kind);
   if (added->what == region::kind::variable) return;  // all of them are one region
-  added->number = ++allocations_;
+  constexpr unsigned first_of_kernels = 1u << 31;     // The host's are counted without them.
+  added->number = allocated_at == 0 ? ++allocations_ : first_of_kernels + allocations_of_kernels_++;
+  added->allocated_at = allocated_at;
   added->surroundings = surroundings;
   added->surrounding_bytes = surrounding_bytes;
   // What the host itself writes to managed and pinned memory is not seen.
@@ -116,13 +119,31 @@ void shadow_memory::name_allocation(const void* begin, std::size_t element_bytes
   (*found)->element_bytes = element_bytes;
 }
 
-void shadow_memory::remove_allocation(const void* begin) {
-  const auto* address = static_cast<const std::byte*>(begin);
-  const auto found = std::lower_bound(regions_.begin(), regions_.end(), address, begins_before);
-  if (found == regions_.end() || (*found)->begin != address) return;
-  take_cells(**found);
+// nullptr: there is none.
+std::unique_ptr<region> shadow_memory::taken_out(const std::byte* begin) {
+  const auto found = std::lower_bound(regions_.begin(), regions_.end(), begin, begins_before);
+  if (found == regions_.end() || (*found)->begin != begin) return nullptr;
+  std::unique_ptr<region> taken = std::move(*found);
+  take_cells(*taken);
   regions_.erase(found);
   ++changes_;
+  ++shared_changes_;
+  return taken;
+}
+
+void shadow_memory::remove_allocation(const void* begin) {
+  taken_out(static_cast<const std::byte*>(begin));
+}
+
+void shadow_memory::free_allocation(const std::byte* begin, std::uint32_t freed_at) {
+  std::unique_ptr<region> freed = taken_out(begin);
+  if (!freed) return;
+  freed->freed_at = freed_at;
+  freed_.push_back(std::move(freed));
+}
+
+void shadow_memory::forget_freed(const void* begin) {
+  std::erase_if(freed_, [&](const auto& each) { return each->begin == begin; });
   ++shared_changes_;
 }
 
@@ -188,10 +209,12 @@ const region* shadow_memory::find_shared_around(const std::byte* address) const 
 
 const region* shadow_memory::find_surrounding(const std::byte* address) const {
   if (const region* near = find_shared_around(address)) return near;
-  for (const auto& each : regions_) {
-    if (each->surroundings &&
-        static_cast<std::size_t>(address - each->surroundings) < each->surrounding_bytes) {
-      return each.get();
+  for (const auto* all : {&regions_, &freed_}) {
+    for (const auto& each : *all) {
+      if (each->surroundings &&
+          static_cast<std::size_t>(address - each->surroundings) < each->surrounding_bytes) {
+        return each.get();
+      }
     }
   }
   return nullptr;
@@ -212,9 +235,11 @@ stretch shadow_memory::nothing_around(const std::byte* address) const {
       leave_out(each.begin - each.surrounding_bytes, each.bytes + 2 * each.surrounding_bytes);
     }
   }
-  for (const auto& each : regions_) {
-    leave_out(each->begin, each->bytes);
-    if (each->surroundings) leave_out(each->surroundings, each->surrounding_bytes);
+  for (const auto* all : {&regions_, &freed_}) {
+    for (const auto& each : *all) {
+      leave_out(each->begin, each->bytes);
+      if (each->surroundings) leave_out(each->surroundings, each->surrounding_bytes);
+    }
   }
   leave_out(&__data_start, static_cast<std::size_t>(&_end - &__data_start));
   // One of the built-in variables can lie in what belongs to a shared one: no more than itself.

@@ -25,8 +25,10 @@ struct region {
   std::string name;               // of the variable; of an allocation that was given one
   std::size_t element_bytes = 0;  // of an allocation with a name
   std::string type;
-  bool is_uncounted = false;      // shared memory that counts once the block uses it
-  bool starts_unwritten = false;  // reading what nothing wrote is a mistake
+  std::uint32_t allocated_at = 0;  // of a kernel's own malloc(): the place; 0: of no kernel's
+  std::uint32_t freed_at = 0;      // and of its free()
+  bool is_uncounted = false;       // shared memory that counts once the block uses it
+  bool starts_unwritten = false;   // reading what nothing wrote is a mistake
   std::vector<std::pair<std::size_t, std::size_t>> written_by_host;  // offsets: first, end
   // Bytes around it that belong to nothing else; of shared memory so many on each side.
   const std::byte* surroundings = nullptr;
@@ -70,10 +72,13 @@ struct stretch {
 // All regions that the running block can reach.
 class shadow_memory {
  public:
-  // Between launches.
+  // Between launches, but for what a kernel itself allocates, at `allocated_at`, and frees.
   void add_allocation(const cpu_backend::allocation& block, const std::byte* surroundings,
-                      std::size_t surrounding_bytes);
+                      std::size_t surrounding_bytes, std::uint32_t allocated_at = 0);
   void remove_allocation(const void* begin);
+  // Accesses there are still told apart from others, until the memory is forgotten.
+  void free_allocation(const std::byte* begin, std::uint32_t freed_at);
+  void forget_freed(const void* begin);
   // What findings call the allocation that begins there, and its elements; nothing if there is
   // none.
   void name_allocation(const void* begin, std::size_t element_bytes, std::string name);
@@ -124,10 +129,14 @@ class shadow_memory {
   void add_program_variables();
   const region* find_shared_around(const std::byte* address) const;
 
+  std::unique_ptr<region> taken_out(const std::byte* begin);
+
   std::vector<std::unique_ptr<region>> regions_;  // sorted by begin
+  std::vector<std::unique_ptr<region>> freed_;    // by kernels
   std::vector<region>* shared_ = nullptr;
   std::unique_ptr<region> program_;  // variables of the program itself: __device__ ones
   unsigned allocations_ = 0;
+  unsigned allocations_of_kernels_ = 0;
   std::uint32_t changes_ = 1;
   std::uint32_t shared_changes_ = 1;
 };

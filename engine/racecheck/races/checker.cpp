@@ -163,7 +163,7 @@ bool checker::in_no_region(const thread_state& by, const std::byte* address, std
                            place_number place, operation what) {
   const region* near = memory_.find_surrounding(address);
   if (!near) return false;
-  if (!near->holds(address)) outside(by, address, bytes, place, what);
+  if (!near->holds(address) || near->freed_at != 0) outside(by, address, bytes, place, what);
   return true;
 }
 

@@ -2,6 +2,7 @@
 #include "racecheck/races/memory_description.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 
 #include "racecheck/events/places.hpp"
@@ -35,6 +36,18 @@ std::string named_element(const region& in, std::ptrdiff_t offset) {
   return text;
 }
 
+// "file.cu:12". To ask the compiler takes a while, so each place is asked for once.
+const std::string& line_in_words(place_number place) {
+  static auto& known = *new std::map<place_number, std::string>;
+  std::string& text = known[place];
+  if (text.empty()) {
+    const source_line at = source_lines({place}).front();
+    text = at.file.empty() ? "a place that the compiler does not name"
+                           : at.file + ':' + std::to_string(at.line);
+  }
+  return text;
+}
+
 // "values[64]" and "(int [64])"; the offset may be outside of the variable.
 described_object describe_element(const region& in, std::ptrdiff_t offset) {
   const std::string type = element_type(in.type);
@@ -46,6 +59,10 @@ described_object describe_element(const region& in, std::ptrdiff_t offset) {
     text += ']';
   }
   return {text + " (" + type + ')', {text, std::nullopt}};
+}
+
+std::string name_of_kernels(const region& in) {
+  return "a kernel's allocation at " + line_in_words(in.allocated_at);
 }
 
 }  // namespace
@@ -95,6 +112,7 @@ described_object describe_object(const region& in, const std::byte* address,
     }
     default:
       if (!in.name.empty()) return whole(named_element(in, static_cast<std::ptrdiff_t>(offset)));
+      if (in.allocated_at != 0) return part_of(name_of_kernels(in), offset, in.bytes);
       return part_of("allocation " + std::to_string(in.number), offset, in.bytes);
   }
 }
@@ -110,12 +128,15 @@ std::string describe_outside(const region& near, const std::byte* address,
     text = "the launch's dynamic shared memory";
   } else if (!near.name.empty()) {
     text = named_element(near, offset) + ", where " + near.name + " is an array";
+  } else if (near.allocated_at != 0) {
+    text = name_of_kernels(near);
   } else {
     text = "allocation ";
     text += std::to_string(near.number);
   }
   text += " of ";
   text += std::to_string(near.bytes);
+  if (near.freed_at != 0) return text + " bytes, freed at " + line_in_words(near.freed_at);
   text += " bytes: ";
   const std::ptrdiff_t past_end = offset + static_cast<std::ptrdiff_t>(access_bytes) - size;
   text += std::to_string(offset < 0 ? -offset : past_end);

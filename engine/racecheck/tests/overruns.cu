@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run out of shared memory, each in its own way: overruns_test.py expects racecheck to
-// name the variable, the index, the line and the thread. `overruns CASE` runs one.
+// Kernels that run out of shared memory, or of what they have allocated themselves, each in its own
+// way: overruns_test.py expects racecheck to name the variable, the index, the line and the thread.
+// `overruns CASE` runs one.
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -149,6 +150,44 @@ __global__ void past_atomics(int* out) {
   out[threadIdx.x] = values[threadIdx.x + 1].load();  // mark: atomics
 }
 
+__device__ int* allocated;
+
+// So that no compiler warns of memory that was freed.
+[[gnu::noinline]] __device__ int read_at(const int* at) { return *at; }       // mark: read_at
+[[gnu::noinline]] __device__ void delete_all(int* array) { delete[] array; }  // mark: delete
+
+enum class heap_mistake { none, past_the_end, unwritten, after_free, freed_twice, after_delete };
+
+template <heap_mistake wrong>
+__global__ void uses_heap(int* out) {
+  auto* const mine = static_cast<int*>(malloc(16));  // mark: malloc
+  for (int i = 0; i < 4; ++i) {
+    if (wrong != heap_mistake::unwritten || i != 2) mine[i] = i;
+  }
+  int* const array = new int[8];  // mark: new
+  for (int i = 0; i < 8; ++i) array[i] = i;
+  out[0] = mine[wrong == heap_mistake::past_the_end ? 4 : 3];  // mark: past the malloc
+  out[1] = read_at(mine + 2) + read_at(array + 7);
+  delete_all(array);
+  if (wrong == heap_mistake::after_delete) out[2] = read_at(array);
+  free(mine);  // mark: free
+  if (wrong == heap_mistake::after_free) out[2] = read_at(mine + 1);
+  if (wrong == heap_mistake::freed_twice) free(mine);  // mark: second free
+}
+
+__global__ void allocates() {
+  allocated = new int[8];  // mark: new for all
+  for (int i = 0; i < 8; ++i) allocated[i] = i;
+}
+__global__ void frees(int* out) {
+  if (blockIdx.x == 0) {
+    delete[] allocated;  // mark: delete for all
+  } else {
+    out[0] = read_at(allocated);
+  }
+}
+__global__ void reads(int* out) { out[threadIdx.x] = allocated[threadIdx.x % 4]; }  // mark: reads
+
 const struct {
   const char* name;
   void (*run)(int* out);
@@ -166,6 +205,29 @@ const struct {
      [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},
     {"aligned", [](int* out) { aligned<<<1, threads>>>(out); }},
     {"fits", [](int* out) { fits<<<1, threads>>>(out); }},
+    {"heap", [](int* out) { uses_heap<heap_mistake::none><<<1, 1>>>(out); }},
+    {"past_the_heap", [](int* out) { uses_heap<heap_mistake::past_the_end><<<1, 1>>>(out); }},
+    {"unwritten_heap", [](int* out) { uses_heap<heap_mistake::unwritten><<<1, 1>>>(out); }},
+    {"after_free", [](int* out) { uses_heap<heap_mistake::after_free><<<1, 1>>>(out); }},
+    {"after_delete", [](int* out) { uses_heap<heap_mistake::after_delete><<<1, 1>>>(out); }},
+    {"freed_twice", [](int* out) { uses_heap<heap_mistake::freed_twice><<<1, 1>>>(out); }},
+    {"freed_by_another_block",
+     [](int* out) {
+       allocates<<<1, 1>>>();
+       frees<<<2, 1>>>(out);
+     }},
+    {"freed_in_a_launch_before",
+     [](int* out) {
+       allocates<<<1, 1>>>();
+       frees<<<1, 1>>>(out);
+       reads<<<1, 1>>>(out);
+     }},
+    {"heap_of_a_launch_before",
+     [](int* out) {
+       allocates<<<1, 1>>>();
+       reads<<<1, threads>>>(out);
+       frees<<<1, 1>>>(out);
+     }},
     {"constructed", [](int* out) { constructed<<<1, threads>>>(out); }},
     {"past_atomics", [](int* out) { past_atomics<<<1, threads>>>(out); }},
 };

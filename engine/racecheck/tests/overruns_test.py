@@ -21,6 +21,28 @@ OVERRUNS = {
     "one_before": ("shifted", "s", 256, lambda i: i - 1),
     "before": ("shifted", "s", 256, lambda i: i - 64),
 }
+# Of memory that a kernel has allocated itself. Case: what was found, the marks of its lines, what the
+# object is called, and the marks of the lines in that.
+OF_HEAP = {
+    "past_the_heap": (
+        "outside", ["past the malloc"], "{} of 16 bytes: 4 bytes past its end", ["malloc"],
+    ),
+    "unwritten_heap": (
+        "unwritten", ["read_at"], "{}, element 2 (4 bytes each) of 16 bytes", ["malloc"],
+    ),
+    "after_free": ("outside", ["read_at"], "{} of 16 bytes, freed at {}", ["malloc", "free"]),
+    "after_delete": ("outside", ["read_at"], "{} of 32 bytes, freed at {}", ["new", "delete"]),
+    "freed_twice": (
+        "outside", ["second free"], "{} of 16 bytes, freed at {}", ["malloc", "free"],
+    ),
+    "freed_in_a_launch_before": (
+        "outside", ["reads"], "{} of 32 bytes, freed at {}", ["new for all", "delete for all"],
+    ),
+    "freed_by_another_block": (
+        "race", ["read_at", "delete for all"], "{}, element 0 (4 bytes each) of 32 bytes",
+        ["new for all"],
+    ),
+}  # fmt: skip
 # Case: the mark of its line, and what the object is called.
 OTHERS = {
     "structure": ("structure", r"^s \(.*pair_of_arrays\) of 128 bytes: \d+ bytes past its end$"),
@@ -82,6 +104,24 @@ class Overruns(unittest.TestCase):
                     self.assertEqual(found["second"]["line"], line_of(mark))
                     self.assertRegex(found["object"], name)
 
+    def test_a_mistake_with_memory_that_a_kernel_allocates_names_its_lines(self):
+        for case, (kind, marks, name, marks_of_name) in OF_HEAP.items():
+            with self.subTest(case=case):
+                found = [
+                    (item, output)
+                    for code, output, report in (run(case, seed) for seed in SEEDS)
+                    for item in report["findings"]
+                    if item["kind"] == kind
+                ]
+                self.assertTrue(found)
+                lines = [f"{SOURCE.relative_to(ROOT)}:{line_of(mark)}" for mark in marks_of_name]
+                lines[0] = f"a kernel's allocation at {lines[0]}"
+                for item, output in found:
+                    here = item["object"].replace(f"{ROOT}/", "")
+                    self.assertEqual(here, name.format(*lines), output)
+                    at = {item[which]["line"] for which in ("first", "second") if item.get(which)}
+                    self.assertEqual(at, set(map(line_of, marks)), output)
+
     def test_a_misaligned_access_ends_the_launch_at_its_line(self):
         _, output, report = run("misaligned", 0)
         self.assertIn("cudaErrorMisalignedAddress", output)
@@ -102,7 +142,8 @@ class Overruns(unittest.TestCase):
         self.assertEqual((code, report["failed_launches"]), (0, 0), output)
 
     def test_what_fits_is_no_overrun(self):
-        for case, seed in itertools.product(("fits", "constructed"), SEEDS):
+        right = ("fits", "constructed", "heap", "heap_of_a_launch_before")
+        for case, seed in itertools.product(right, SEEDS):
             with self.subTest(case=case, seed=seed):
                 code, output, report = run(case, seed)
                 self.assertEqual((code, report["findings"]), (0, []), output)
