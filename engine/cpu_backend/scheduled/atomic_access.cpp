@@ -45,16 +45,19 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
     __builtin_unwind_init();
     on->note_state(__builtin_frame_address(0));
   }
-  observer::atomic_done({static_cast<const std::byte*>(address), bytes, kind,
-                         observed_scope(how.scope),
-                         kind != observer::access::store && acquires(how.order),
-                         kind != observer::access::load && releases(how.order), at});
-  on->accessed_strongly(
-      address, bytes, kind, changed_memory,
-      scheduled::order_in_words(kind != observer::access::store && acquires(how.order),
-                                kind != observer::access::load && releases(how.order),
-                                observed_scope(how.scope)),
-      at);
+  const bool has_thread_scope = how.scope == memory_scope::thread;
+  observer::atomic_done(
+      {static_cast<const std::byte*>(address), bytes, kind, observed_scope(how.scope),
+       kind != observer::access::store && acquires(how.order),
+       kind != observer::access::load && releases(how.order), at, has_thread_scope});
+  if (!has_thread_scope) {
+    on->accessed_strongly(
+        address, bytes, kind, changed_memory,
+        scheduled::order_in_words(kind != observer::access::store && acquires(how.order),
+                                  kind != observer::access::load && releases(how.order),
+                                  observed_scope(how.scope)),
+        at);
+  }
   if (changed_memory) {
     on->progressed();
   } else {
@@ -79,8 +82,11 @@ bool replace_word(void* address, std::uint64_t expected, std::uint64_t desired) 
 
 }  // namespace
 
-std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind) {
-  if (this_multiprocessor) observer::atomic_begins(address, bytes, kind);
+std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind,
+                          const memory_semantics& how) {
+  if (this_multiprocessor) {
+    observer::atomic_begins(address, bytes, kind, how.scope == memory_scope::thread);
+  }
   switch (bytes) {
     case 1:
       return __atomic_load_n(static_cast<const std::uint8_t*>(address), __ATOMIC_SEQ_CST);

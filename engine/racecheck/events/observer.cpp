@@ -120,9 +120,10 @@ void fenced(const fence& done) {
   consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
                     racecheck::place_of(done.called_from));
 }
-void atomic_begins(const void* address, std::size_t bytes, access kind) {
+void atomic_begins(const void* address, std::size_t bytes, access kind, bool has_thread_scope) {
   if (!running_thread) return;
-  if (scheduled::runs_by_decisions()) {
+  if (has_thread_scope) kind = access::update;  // It reads the newest value, as an update does.
+  if (scheduled::runs_by_decisions() && !has_thread_scope) {
     plain_accesses.flush();  // they come before it, also for who asks what was written plainly
     scheduled::strong_access_begins(address, bytes);
   }

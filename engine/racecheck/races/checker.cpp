@@ -124,11 +124,20 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
     in_no_region(by, done.address, done.bytes, place, what);
     return;
   }
-  ++accesses_;
   const site_number site = site_of(place);
   if (weak_memory::active) {
     weak_.strong_access(by, *in, done.address, done.bytes, site, writes(what));
   }
+  if (done.has_thread_scope) {
+    using cpu_backend::observer::access;
+    findings_.note_thread_scope(place_of_site(site));
+    const logged_access read{&by, done.address, in, done.bytes, site, false};
+    const logged_access write{&by, done.address, in, done.bytes, site, true};
+    if (done.kind != access::store) check({&read, 1});
+    if (done.kind != access::load) check({&write, 1});
+    return;
+  }
+  ++accesses_;
   if (!unwritten_reads_.empty()) unwritten_reads_.erase(by.name.key());
   if (looks_for_races_ && done.kind != cpu_backend::observer::access::store &&
       in->starts_unwritten &&

@@ -11,8 +11,12 @@ diagnosis_set lacks_by_kind(const party& earlier, const party& later) {
   if (is_atomic(earlier.what) && is_atomic(later.what) && earlier.bytes != later.bytes) {
     return {diagnosis::two_sizes};
   }
-  if (lacks_scope_by_kind(earlier, later)) return {diagnosis::scope_too_narrow};
   diagnosis_set lacks;
+  if (lacks_scope_by_kind(earlier, later)) {
+    lacks.add(diagnosis::scope_too_narrow);
+    lacks.add(diagnosis::scope_of_one_thread, earlier.has_thread_scope || later.has_thread_scope);
+    return lacks;
+  }
   lacks.add(diagnosis::volatile_is_no_synchronisation, earlier.is_volatile && later.is_volatile);
   lacks.add(diagnosis::plain_mixed_with_atomic, is_atomic(earlier.what) != is_atomic(later.what));
   return lacks;
@@ -68,6 +72,7 @@ bool lacks_scope_by_kind(const party& earlier, const party& later) {
   const auto is_narrow = [](const party& of) {
     return is_atomic(of.what) && of.within == scope::block;
   };
+  if (earlier.has_thread_scope || later.has_thread_scope) return true;
   // An atomic at block scope is none for another block; two at device scope would not race at all.
   return both_atomic ||
          (earlier.thread.block != later.thread.block && (is_narrow(earlier) || is_narrow(later)));

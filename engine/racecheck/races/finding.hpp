@@ -30,7 +30,8 @@ struct party {
   operation what = operation::read;
   scope within = scope::device;  // of an atomic
   bool is_volatile = false;
-  unsigned bytes = 0;  // of an atomic
+  bool has_thread_scope = false;  // a plain one, to others, by an atomic of thread scope
+  unsigned bytes = 0;             // of an atomic
   thread_name thread{};
   uint3 block_index{};
   uint3 thread_index{};

@@ -45,6 +45,7 @@ party finding_collection::describe(thread_name thread, place_number place, opera
   made.block_index = index_of(thread.block, grid_size_);
   made.thread_index = index_of(thread.rank, block_size_);
   made.place = place;
+  made.has_thread_scope = of_thread_scope_.contains(place);
   return made;
 }
 

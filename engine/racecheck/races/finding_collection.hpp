@@ -37,6 +37,8 @@ class finding_collection {
                           std::size_t bytes, place_number place);
   // One of them at this place was none.
   void take_back_unwritten_read(place_number place);
+  // There an atomic of thread scope stands, whose accesses are plain ones.
+  void note_thread_scope(place_number place) { of_thread_scope_.insert(place); }
   // Begins or ends outside of `near`.
   void add_outside(const thread_state& by, const region& near, const std::byte* address,
                    std::size_t bytes, place_number place, operation what);
@@ -103,6 +105,7 @@ class finding_collection {
   dim3 block_size_{};
   std::map<std::tuple<mistake, place_number, place_number>, findings_at> findings_;
   std::set<plain_update> updates_;
+  std::set<place_number> of_thread_scope_;
   std::uint64_t races_ = 0;
   std::uint64_t changes_ = 0;
 };

@@ -30,6 +30,7 @@ std::string doing_of(const party& of) {
 
 std::string manner_of(const party& of) {
   if (of.is_volatile) return "(volatile)";
+  if (of.has_thread_scope) return "atomically at thread scope";
   if (!is_atomic(of.what)) return "";
   return of.within == scope::block ? "atomically at block scope" : "atomically";
 }

@@ -19,7 +19,7 @@ using json = nlohmann::ordered_json;
 // In the order of their enumerators.
 constexpr std::array kinds = {"race", "unwritten", "outside"};
 constexpr std::array operations = {"read", "write", "atomic_load", "atomic_store", "atomic_update"};
-constexpr std::array scopes = {"block", "device"};
+constexpr std::array scopes = {"block", "device", "thread"};
 constexpr std::array causes = {"fence", "atomic", "barrier",
                                "warp_barrier"};  // as chain_step::kind
 
@@ -30,7 +30,7 @@ json json_of(const party& of, const source_line& at, const own_file& own) {
           {"does", doing_of(of)},
           {"manner", manner_of(of)},
           {"operation", operations[static_cast<std::size_t>(of.what)]},
-          {"scope", scopes[of.within == scope::device]},
+          {"scope", scopes[of.has_thread_scope ? 2 : of.within == scope::device]},
           {"volatile", of.is_volatile},
           {"bytes", of.bytes},
           {"block", json_of(of.block_index)},
@@ -167,7 +167,9 @@ source_line line_at(const json& object) {
 party party_of(const json& object) {
   party made;
   made.what = static_cast<operation>(word_at(object, "operation", operations));
-  made.within = word_at(object, "scope", scopes) == 1 ? scope::device : scope::block;
+  const std::size_t within = word_at(object, "scope", scopes);
+  made.within = within == 0 ? scope::block : scope::device;
+  made.has_thread_scope = within == 2;
   made.is_volatile = flag_at(object, "volatile");
   made.bytes = small_number_at(object, "bytes");
   made.block_index = index_at(object, "block");

@@ -23,7 +23,9 @@ bool barrier_is_enough(const finding& of) {
          has_one_of(of.lacks, of_a_signal);
 }
 
-bool is_narrow(const party& of) { return is_atomic(of.what) && of.within == scope::block; }
+bool is_narrow(const party& of) {
+  return of.has_thread_scope || (is_atomic(of.what) && of.within == scope::block);
+}
 
 // What the texts of the table may ask of a finding.
 struct text_maker {

@@ -369,6 +369,39 @@ int* bins_of_threads() {
   return made;
 }
 
+template <class Type>
+using of_thread = cuda::atomic_ref<Type, cuda::thread_scope_thread>;
+
+__global__ void thread_scope_updates(int* count) {
+  of_thread<int>(*count).fetch_add(1);  // mark: thread update
+}
+
+__global__ void thread_scope_hands_over(int* data, int* ready, int* out) {
+  if (blockIdx.x == 0) {
+    *data = 1;
+    of_thread<int>(*ready).store(1, cuda::memory_order_release);              // mark: thread store
+  } else if (of_thread<int>(*ready).load(cuda::memory_order_acquire) == 1) {  // mark: thread load
+    *out = *data;
+  }
+}
+
+__global__ void thread_scope_and_wider(int* count) {
+  if (blockIdx.x == 0) {
+    of_thread<int>(*count).exchange(1);  // mark: thread exchange
+  } else {
+    atomicAdd(count, 1);  // mark: wider add
+  }
+}
+
+// All right: no two threads use the same word, but for a barrier between them.
+__global__ void thread_scope_on_its_own(int* words, int* out) {
+  int* const mine = words + blockIdx.x * blockDim.x;
+  of_thread<int>(mine[threadIdx.x]).store(1);
+  of_thread<int>(mine[threadIdx.x]).fetch_add(1);
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = of_thread<int>(mine[31 - threadIdx.x]).load();
+}
+
 const struct {
   const char* name;
   void (*run)();
@@ -431,6 +464,12 @@ const struct {
     {"add_to_fresh", [] { initialise<3><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"initialise_and_read", [] { initialise<4><<<4, 32>>>(fresh(4), zeros(4)); }},
     {"names_of_types", [] { y<<<2, 1>>>(zeros(2)); }},
+    {"thread_scope_updates", [] { thread_scope_updates<<<2, 1>>>(zeros(1)); }},
+    {"thread_scope_in_one_block", [] { thread_scope_updates<<<1, 2>>>(zeros(1)); }},
+    {"thread_scope_hands_over",
+     [] { thread_scope_hands_over<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"thread_scope_and_wider", [] { thread_scope_and_wider<<<2, 1>>>(zeros(1)); }},
+    {"thread_scope_on_its_own", [] { thread_scope_on_its_own<<<2, 32>>>(fresh(64), zeros(64)); }},
     {"many_lines", [] { many_lines<<<190, 1>>>(zeros(1)); }},
 };
 

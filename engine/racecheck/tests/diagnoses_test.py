@@ -100,6 +100,27 @@ class SeveralDiagnosesOfOnePairOfLines(unittest.TestCase):
         self.assertEqual(sorted(item["severity"] for item in findings), ["error", "strict"])
         self.assertEqual(text.count("race (global memory)"), 2, text)
 
+    def test_an_atomic_of_thread_scope_is_atomic_for_no_other_thread(self):
+        for case, marks in (
+            ("thread_scope_updates", {("thread update", "thread update")}),
+            ("thread_scope_in_one_block", {("thread update", "thread update")}),
+            ("thread_scope_hands_over", {("thread store", "thread load")}),
+            ("thread_scope_and_wider", {("thread exchange", "wider add")}),
+        ):
+            pairs = {frozenset(map(line_of, pair)) for pair in marks}
+            for seed in range(4):
+                with self.subTest(case=case, seed=seed):
+                    code, findings, text = run(case, seed)
+                    found = {
+                        frozenset((item["first"]["line"], item["second"]["line"]))
+                        for item in findings
+                        if item["diagnosis"] == ["scope too narrow"]
+                    }
+                    self.assertEqual((code, found), (1, pairs), text)
+                    self.assertIn("atomically at thread scope", text)
+                    self.assertIn("is atomic for its own thread only", text)
+        self.assertEqual(run("thread_scope_on_its_own")[:2], (0, []))
+
     def test_an_acquire_of_a_narrow_scope_is_no_missing_acquire(self):
         for seed in range(6):
             with self.subTest(seed=seed):

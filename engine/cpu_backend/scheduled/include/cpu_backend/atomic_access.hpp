@@ -24,7 +24,8 @@ void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                     const memory_semantics& how, bool changed_memory, const place& at);
 // Follows a call of atomicExch() whose value nobody uses: see translate/discarded_values.py.
 void old_value_is_unused();
-std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind);
+std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind,
+                          const memory_semantics& how);
 // Stores `desired` if memory holds `expected`, in one step.
 bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::uint64_t desired);
 
@@ -41,7 +42,8 @@ template <class T>
   __builtin_unwind_init();
   require_alignment(address, at);
   begin_atomic(how, at, __builtin_frame_address(0));
-  const auto bits = static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::load));
+  const auto bits =
+      static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::load, how));
   observe_atomic(address, sizeof(T), observer::access::load, how, false, at);
   return from_word<T>(bits);
 }
@@ -54,7 +56,7 @@ template <class T, class Next>
   require_alignment(address, at);
   begin_atomic(how, at, __builtin_frame_address(0));
   for (;;) {
-    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T), kind));
+    const auto old = static_cast<word<T>>(read_memory(address, sizeof(T), kind, how));
     const word<T> desired = to_word<T>(next(from_word<T>(old)));
     if (!replace_memory(address, sizeof(T), old, desired)) continue;
     const bool changed = kind == observer::access::store || old != desired;
@@ -84,7 +86,7 @@ template <class T>
   const word<T> wanted = to_word(expected);
   for (;;) {
     const auto old =
-        static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::update));
+        static_cast<word<T>>(read_memory(address, sizeof(T), observer::access::update, how));
     if (old != wanted) {
       observe_atomic(address, sizeof(T), observer::access::load, {failure, how.scope}, false, at);
       expected = from_word<T>(old);

@@ -91,7 +91,8 @@ enum class access { load, store, update };
 
 // The running thread is about to read memory for an atomic operation, and may then change it, but
 // for a load. At most 16 bytes. What is there now is what a load reads.
-void atomic_begins(const void* address, std::size_t bytes, access kind);
+void atomic_begins(const void* address, std::size_t bytes, access kind,
+                   bool has_thread_scope = false);
 
 // One atomic operation, which has just happened. A compare-and-swap that fails is a load. A
 // sequentially consistent operation comes as a fence and an operation that acquires and releases.
@@ -103,6 +104,7 @@ struct atomic_operation {
   bool acquires = false;
   bool releases = false;
   place called_from;
+  bool has_thread_scope = false;  // to all other threads it is a plain access
 };
 void atomic_done(const atomic_operation& operation);
 // The program does not use what the running thread's last atomic has read.
