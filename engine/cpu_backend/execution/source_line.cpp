@@ -76,6 +76,25 @@ std::string preprocessed_from(const std::filesystem::path& file) {
   return first.substr(open + 1, first.find('"', open + 1) - open - 1);
 }
 
+// Whether the compiler has written the function that an addr2line names, to copy a class whose
+// declaration has the text of its line: only who called it tells where the copy is made.
+bool is_copy_by_compiler(const std::string& function, const std::string& text) {
+  const auto contains = [&](const std::string& word) {
+    return text.find(word) != std::string::npos;
+  };
+  if (!contains("struct") && !contains("class") && !contains("union")) return false;
+  if (contains("operator=") || contains("(const ")) return false;  // the student has written one
+  const auto parameters = function.rfind('(');
+  if (parameters != std::string::npos && !function.ends_with(" const&)") &&
+      !function.ends_with("&&)")) {
+    return false;
+  }
+  const std::string qualified = function.substr(0, parameters);
+  const auto scope = qualified.rfind("::");
+  const auto name = scope == std::string::npos ? qualified : qualified.substr(scope + 2);
+  return name == "operator=" || contains(name);
+}
+
 std::string& missing_lines() {
   static std::string& sentence = *new std::string;
   return sentence;
@@ -129,7 +148,7 @@ std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint6
   std::map<std::uint64_t, inlined_calls> found;
   constexpr std::size_t at_once = 500;
   for (std::size_t first = 0; first < offsets.size(); first += at_once) {
-    std::string command = "addr2line -a -i -e " + quoted(program_path());
+    std::string command = "addr2line -a -i -f -C -e " + quoted(program_path());
     for (std::size_t i = first; i < std::min(offsets.size(), first + at_once); ++i) {
       char address[32];
       std::snprintf(address, sizeof address, " 0x%llx",
@@ -138,15 +157,25 @@ std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint6
     }
     const std::string text = output_of(command + " 2>/dev/null");
     inlined_calls* now = nullptr;
+    std::string function;
+    bool is_copy = false;  // the last of `now`
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = std::min(text.find('\n', begin), text.size());
       const std::string line = text.substr(begin, end - begin);
       begin = end + 1;
       if (line.starts_with("0x")) {
         now = &found[std::strtoull(line.c_str(), nullptr, 16)];
+        function.clear();
+        is_copy = false;
+      } else if (function.empty()) {
+        function = line;
       } else if (const auto colon = line.rfind(':'); now && colon != std::string::npos) {
-        now->emplace_back(line.substr(0, colon),
-                          std::strtoul(line.c_str() + colon + 1, nullptr, 10));
+        const std::string file = line.substr(0, colon);
+        const unsigned number = std::strtoul(line.c_str() + colon + 1, nullptr, 10);
+        if (is_copy) now->pop_back();
+        now->emplace_back(file, number);
+        is_copy = is_copy_by_compiler(function, text_of_line(located(file), number));
+        function.clear();
       }
     }
   }

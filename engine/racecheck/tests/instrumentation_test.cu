@@ -5,11 +5,18 @@
 // must not.
 #include <cuda_runtime.h>
 
+#include <array>
 #include <atomic>
+#include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
+#include <complex>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <variant>
 
 #include "racecheck/races/checker.hpp"
 
@@ -142,6 +149,109 @@ __global__ void plain_beside_atomic(std::byte* memory, std::size_t offset) {
   }
 }
 
+// What is passed and returned by value, in every way to call a function that is not inlined.
+template <std::size_t size>
+struct bytes {
+  std::byte at[size];
+};
+template <std::size_t size>
+struct alignas(16) aligned_doubles {
+  double at[size];
+};
+struct [[gnu::packed]] packed_structure {
+  char head;
+  double value;
+  int tail[2];
+};
+union either {
+  long long whole;
+  float parts[6];
+};
+struct with_base : int4 {
+  double more[3];
+};
+struct with_copy {
+  int words[6] = {};
+  with_copy() = default;
+  __device__ with_copy(const with_copy& other) {
+    for (int i = 0; i < 6; ++i) words[i] = other.words[i];
+  }
+  __device__ with_copy& operator=(const with_copy& other) {
+    for (int i = 0; i < 6; ++i) words[i] = other.words[i];
+    return *this;
+  }
+};
+template <class T>
+struct calls {
+  [[gnu::noinline]] __device__ static int take(T value) {
+    return *reinterpret_cast<const unsigned char*>(&value);
+  }
+  [[gnu::noinline]] __device__ static T give(unsigned seed) {
+    T value{};
+    *reinterpret_cast<unsigned char*>(&value) = static_cast<unsigned char>(seed);
+    return value;
+  }
+  [[gnu::noinline]] __device__ virtual int take_virtually(T value) const { return take(value); }
+  [[gnu::noinline]] __device__ virtual T give_virtually(unsigned seed) const { return give(seed); }
+};
+template <class T>
+__device__ const calls<T>& somebody(std::byte* memory) {
+  static constexpr calls<T> one;
+  const calls<T>* volatile which = memory ? &one : nullptr;
+  return *which;
+}
+enum class way { by_name, by_pointer, by_virtual_function, by_pointer_to_member, by_lambda };
+
+template <class T, way called>
+__device__ int taken_from(const T& at, std::byte* memory) {
+  if constexpr (called == way::by_name) {
+    return calls<T>::take(at);
+  } else if constexpr (called == way::by_pointer) {
+    int (*volatile take)(T) = calls<T>::take;
+    return take(at);
+  } else if constexpr (called == way::by_virtual_function) {
+    return somebody<T>(memory).take_virtually(at);
+  } else if constexpr (called == way::by_pointer_to_member) {
+    int (calls<T>::*volatile take)(T) const = &calls<T>::take_virtually;
+    return (somebody<T>(memory).*take)(at);
+  } else {
+    const auto closure = [copy = at] { return calls<T>::take(copy); };
+    return closure();
+  }
+}
+template <class T, way called>
+__device__ void give_to(T& at, std::byte* memory, unsigned seed) {
+  if constexpr (called == way::by_name) {
+    at = calls<T>::give(seed);
+  } else if constexpr (called == way::by_pointer) {
+    T (*volatile give)(unsigned) = calls<T>::give;
+    at = give(seed);
+  } else if constexpr (called == way::by_virtual_function) {
+    at = somebody<T>(memory).give_virtually(seed);
+  } else if constexpr (called == way::by_pointer_to_member) {
+    T (calls<T>::*volatile give)(unsigned) const = &calls<T>::give_virtually;
+    at = (somebody<T>(memory).*give)(seed);
+  } else {
+    const auto closure = [=] { return calls<T>::give(seed); };
+    at = closure();
+  }
+}
+template <class T, way called>
+__global__ void load_by_value(std::byte* memory, std::size_t offset) {
+  // (What the last byte is for is not always known.)
+  constexpr std::size_t last = std::has_unique_object_representations_v<T> ? sizeof(T) - 1 : 0;
+  if (blockIdx.x == 0) {
+    memory[offset + last] = std::byte{1};
+  } else {
+    const T& at = *reinterpret_cast<const T*>(memory + offset);
+    memory[offset + 1024] = static_cast<std::byte>(taken_from<T, called>(at, memory));
+  }
+}
+template <class T, way called>
+__global__ void store_by_value(std::byte* memory, std::size_t offset) {
+  give_to<T, called>(*reinterpret_cast<T*>(memory + offset), memory, blockIdx.x);
+}
+
 using plain_kernel = void (*)(std::byte*, std::size_t);
 
 std::size_t findings_of(plain_kernel kernel, unsigned blocks) {
@@ -174,6 +284,26 @@ std::size_t findings_of_loads(unsigned blocks, std::size_t offset = 64) {
   REQUIRE(cudaFree(memory) == cudaSuccess);
   REQUIRE(cudaFree(copies) == cudaSuccess);
   return found;
+}
+
+template <class T, way... called>
+void check_by_value() {
+  const auto check = [](plain_kernel kernel, const char* what) {
+    INFO(what << " of " << sizeof(T) << " bytes: " << __PRETTY_FUNCTION__);
+    CHECK(findings_of(kernel, 2) > 0);
+    CHECK(findings_of(kernel, 1) == 0);
+  };
+  (check(load_by_value<T, called>, "load"), ...);
+  (check(store_by_value<T, called>, "store"), ...);
+}
+template <class T>
+void check_by_value_in_each_way() {
+  check_by_value<T, way::by_name, way::by_pointer, way::by_virtual_function,
+                 way::by_pointer_to_member, way::by_lambda>();
+}
+template <std::size_t... sizes>
+void check_bytes_by_value(std::index_sequence<sizes...>) {
+  (check_by_value<bytes<sizes + 1>, way::by_name>(), ...);
 }
 
 }  // namespace
@@ -215,4 +345,18 @@ TEST_CASE("reads from one kilobyte into the next are seen, to their last byte") 
   CHECK(findings_of_loads<structure>(2, 1024 - 16) == 1);
   CHECK(findings_of_loads<structure>(2, 32 * 1024 - 16) == 1);
   CHECK(findings_of_loads<structure>(1, 32 * 1024 - 16) == 0);
+}
+
+TEST_CASE("structures that calls take and return are seen, to their last byte") {
+  check_bytes_by_value(std::make_index_sequence<64>());
+}
+
+TEMPLATE_TEST_CASE("whatever is taken and returned by value is seen, however it is called", "",
+                   structure, fields, bytes<3>, bytes<16>, bytes<17>, bytes<100>,
+                   aligned_doubles<2>, aligned_doubles<8>, packed_structure, either, with_base,
+                   with_copy, int2, float4, double2, long double, std::complex<float>,
+                   std::complex<double>, (std::array<int, 5>), (std::array<double, 8>),
+                   (std::pair<int, double>), (std::tuple<int, double>), std::optional<int>,
+                   std::optional<double4_16a>, (std::variant<int, double4_16a>)) {
+  check_by_value_in_each_way<TestType>();
 }
