@@ -45,18 +45,18 @@ def standard_input():
 
 
 def check_once(
-    program, options, seed, timeout, lenient, given=b"", programs=None, counts=False, settings=None
+    program, options, seed, timeout, lenient, given=b"", programs=None, counts="0", settings=None
 ):
     """Runs a racecheck program, one of `programs`, with one seed's schedule and the input given.
 
-    With `counts` its report has what each launch did, in numbers, as well; `settings` go into the
-    program's environment.
+    With `counts` "1" its report has what each launch did, in numbers, as well, and with "unseen" the launches
+    that changed memory by stores that nobody saw; `settings` go into the program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
         environment = environment_of_run(folder, seed, lenient)
         environment["LAB_RACECHECK_SECONDS"] = str(timeout)
         environment["LAB_RACECHECK_SECONDS_OPTION"] = "--timeout"
-        environment["LAB_RACECHECK_COUNTS"] = "1" if counts else "0"
+        environment["LAB_RACECHECK_COUNTS"] = counts
         environment.update(settings or {})
         patience = timeout + SECONDS_TO_REPORT
         command = [str(program), *options]
@@ -214,6 +214,9 @@ def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
     if accesses == 0 and not problems:
         say("Not one access of a kernel was seen, so nothing was checked. Was its launch refused?")
         _say_output(runs[0])
+    unseen = unseen_stores(runs)
+    for launch in unseen[:1]:
+        say(sentence_of_unseen(launch))
     if forgotten:
         say(
             f"There was no room to remember {forgotten:,} reads; "
@@ -234,8 +237,31 @@ def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
         "findings": findings,
         **counts,
         "problems": [{"seed": run.seed, "problem": sentence} for run, sentence in problems],
-        "code": 1 if serious or problems or accesses == 0 else 0,
+        **({"unseen_stores": unseen} if unseen else {}),
+        "code": 1 if serious or problems or unseen or accesses == 0 else 0,
     }
+
+
+def unseen_stores(runs):
+    """The launches that changed global memory by stores that the race checker did not see, of the run that
+    compared it."""
+    reports = [run.report for run in runs if run.report]
+    launches = [
+        launch
+        for report in reports
+        for launch in [*report.get("unseen_stores", ()), *report.get("launch_counts", ())]
+        if launch["completed"] and launch.get("unseen_bytes_stored")
+    ]
+    keys = ("kernel", "file", "line", "unseen_bytes_stored")
+    return [{key: launch[key] for key in keys} for launch in launches]
+
+
+def sentence_of_unseen(launch):
+    return (
+        f"{launch['file']}:{launch['line']}: not all is checked: {launch['kernel']} has changed "
+        f"{launch['unseen_bytes_stored']:,} bytes of global memory by stores that the race checker does not see. "
+        "Store by an assignment, not by `new` or by functions of the C library."
+    )
 
 
 def schedules_text(number):

@@ -20,8 +20,8 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
     """Starts each of the checks, a program with its options, with the schedules of all seeds.
 
     The value of the `with` is a list: for each check a function that waits for its runs, and returns
-    them in the order of their seeds. With `counts` the first seed's run also counts what each launch
-    does. What still runs at the end of the `with` is ended.
+    them in the order of their seeds. The first seed's run also looks for stores that nobody saw,
+    and with `counts` it counts what each launch does. What still runs at the end of the `with` is ended.
     """
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
     programs = RunningPrograms()
@@ -30,9 +30,9 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
         running, ended = RunningSeeds(timeout), queue.SimpleQueue()
 
         def check(seed):
-            is_counted = counts and seed == seeds[0]
+            counted = "0" if seed != seeds[0] else "1" if counts else "unseen"
             return check_once(
-                program, options, seed, timeout, lenient, given, programs, counts=is_counted
+                program, options, seed, timeout, lenient, given, programs, counts=counted
             )
 
         for seed in seeds:

@@ -75,7 +75,7 @@ def translate(
     if not is_scheduled:
         Polling(unit, device_code).mark_loops()
         RowsOfThreads(unit, device_code).rewrite_kernels()
-    rewrite_calls(unit, device_code)
+    rewrite_calls(unit, device_code, is_scheduled)
     if not has_own_device_code:  # another file may name the variable
         rename_variables(unit)
     rewritten = [

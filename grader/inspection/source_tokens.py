@@ -55,7 +55,7 @@ BUILTIN = r"""
     (?:nans?|infi?|huge_val)(?:[fl]|f\d+x?)?
     | offsetof | expect | unreachable | trap | assume | assume_aligned | is_constant_evaluated
     | constant_p | choose_expr | types_compatible_p | source_location | bit_cast
-    | FILE | LINE | FUNCTION | COLUMN | va_(?:start|end|arg|copy)
+    | FILE | LINE | FUNCTION | COLUMN
     | (?:popcount|clz|ctz|ffs|parity)(?:ll?)? | bswap(?:16|32|64) | (?:add|sub|mul)_overflow
     | isnan | isinf | isinf_sign | isfinite | isnormal | signbit[fl]? | fpclassify
     | isgreater | isgreaterequal | isless | islessequal | islessgreater | isunordered
@@ -63,7 +63,7 @@ BUILTIN = r"""
 UNWANTED_NAME = re.compile(
     rf"""
     _?_?asm(?:__)? | gnu | __gnu__ | clang | _Clang | __declspec | _mm\d*_\w+
-    | cpu_backend | racecheck\w* | exercises | __c11_atomic_\w+
+    | cpu_backend | racecheck\w* | exercises | __c11_atomic_\w+ | construct_at
     | _fileno | _IO_\w+
     | __(?:tsan|asan|ubsan|sanitizer|real|wrap|cxa|cuda|nv|sync)_\w+
     | __cpu_backend_(?!(?:global|device|host|constant|managed|shared|cluster_dims)__)\w+
@@ -216,10 +216,18 @@ def _unwanted_tokens(code, attributes):
             yield text
         elif text in ("__attribute__", "__attribute"):
             yield from _unwanted_attributes(tokens, place + 1, attributes, "__attribute__(({}))")
+        elif text == "new" and _names_a_place(tokens, place + 1):
+            yield "placement new"
         elif text == "extern" and tokens[place + 1 :][:1]:
             following = tokens[place + 1]
             if following.lastgroup == "string":
                 yield f"extern {following[0]}"
+
+
+def _names_a_place(tokens, place):
+    """Whether a `new` before this token says where: g++ tells nobody of what a call constructs there."""
+    texts = [token[0] for token in tokens[place : place + 4]]
+    return texts[:1] == ["("] and "nothrow" not in texts
 
 
 def _unwanted_attributes(tokens, place, allowed, as_written):

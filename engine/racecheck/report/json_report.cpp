@@ -138,7 +138,9 @@ bool write_json_report(const std::string& path, const run_summary& of,
     report["findings"] = json::array();
     for (const located_finding& each : *findings) report["findings"].push_back(json_of(each));
   }
-  if (counts) {
+  if (counts && counts->only_unseen) {
+    report["unseen_stores"] = json_of(counts->launches);
+  } else if (counts) {
     report["launch_counts"] = json_of(counts->launches);
     report["runtime_calls"] = counts->host.runtime_calls;
     report["number_of_runtime_calls"] = counts->host.number_of_runtime_calls;

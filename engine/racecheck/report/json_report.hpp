@@ -26,6 +26,8 @@ struct run_summary {
 
 struct run_counts {
   std::vector<launch_counts> launches;
+  // Whether these are only the ones that changed memory by stores that nobody saw.
+  bool only_unseen = false;
   host_counts host;
 };
 

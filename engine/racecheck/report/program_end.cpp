@@ -11,7 +11,8 @@
 //                              If fork() makes more processes that launch kernels, their reports
 //                              are FILE.2 and so on
 //   LAB_RACECHECK_LENIENT=1    a race that only lacks an acquire is reported, and is no failure
-//   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers
+//   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers; with `unseen`
+//                              only launches that changed memory by stores that nobody saw
 //   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
 //   LAB_RACECHECK_SECONDS_OPTION=NAME  the option by which a user has set that, for the message
 //   LAB_PROVE_ORDERED_FENCES=1 sequentially consistent fences have the order in which they are
@@ -134,6 +135,11 @@ void remove_older_report() {
   if (lstat(path, &facts) == 0 && S_ISREG(facts.st_mode)) unlink(path);
 }
 
+bool counts_only_unseen() {
+  const char* const text = cpu_backend::setting("LAB_RACECHECK_COUNTS");
+  return text && std::string_view(text) == "unseen";
+}
+
 // nullptr if nothing is to be counted.
 counting_consumer* counts_of_process() {
   static counting_consumer* const counts =
@@ -172,7 +178,14 @@ void print(const std::vector<element_findings>& findings, const run_summary& run
 bool write_report(const run_summary& run, const std::vector<located_finding>* findings) {
   run_counts counts;
   counting_consumer* const counting = run.is_interim ? nullptr : counts_of_process();
-  if (counting) counts = {counting->counter().launches(), counting->host()};
+  if (counting) {
+    counts = {counting->counter().launches(), counts_only_unseen(), counting->host()};
+    if (counts.only_unseen) {
+      std::erase_if(counts.launches, [](const launch_counts& each) {
+        return !each.completed || each.unseen_bytes_stored.value_or(0) == 0;
+      });
+    }
+  }
   const std::string path = reports_to_file() ? file_of_process() : path_of_report();
   if (write_json_report(path, run, findings, counting ? &counts : nullptr)) return true;
   say("racecheck: " + path + " can't be written\n");

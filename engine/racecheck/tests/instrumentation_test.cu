@@ -252,6 +252,105 @@ __global__ void store_by_value(std::byte* memory, std::size_t offset) {
   give_to<T, called>(*reinterpret_cast<T*>(memory + offset), memory, blockIdx.x);
 }
 
+// Every other form that a store may have, and a load. One block stores, or both; one block loads.
+using form = void (*)(std::byte* at, std::byte* other);
+template <form access>
+__global__ void store_by(std::byte* memory, std::size_t offset) {
+  access(memory + offset, memory + 1024);
+}
+template <form access>
+__global__ void load_by(std::byte* memory, std::size_t offset) {
+  if (blockIdx.x == 0) {
+    memory[offset] = std::byte{0};
+  } else {
+    access(memory + offset, memory + 1024);
+  }
+}
+template <std::size_t size>
+__device__ void copy_by_builtin(std::byte* at, std::byte* other) {
+  __builtin_memcpy(at, other, size);
+}
+template <std::size_t size>
+__device__ void move_by_builtin(std::byte* at, std::byte* other) {
+  __builtin_memmove(at, other, size);
+}
+template <std::size_t size>
+__device__ void fill_by_builtin(std::byte* at, std::byte*) {
+  __builtin_memset(at, 0, size);
+}
+template <form copy>
+__device__ void copy_back(std::byte* at, std::byte* other) {
+  copy(other, at);
+}
+__device__ void compare_by_builtin(std::byte* at, std::byte* other) {
+  *other = static_cast<std::byte>(__builtin_memcmp(at, other + 16, 3));
+}
+__device__ void measure_by_builtin(std::byte* at, std::byte* other) {
+  *other = static_cast<std::byte>(__builtin_strlen(reinterpret_cast<const char*>(at)));
+}
+template <class T>
+__device__ void store_nothing_but_zeros(std::byte* at, std::byte*) {
+  *reinterpret_cast<T*>(at) = {};
+}
+template <class T>
+__device__ void construct_in_place(std::byte* at, std::byte*) {
+  new (at) T{};
+}
+template <class T>
+__device__ void construct_array_in_place(std::byte* at, std::byte*) {
+  new (at) T[3]{};
+}
+template <class T>
+__device__ void construct_copy_in_place(std::byte* at, std::byte* other) {
+  new (at) T(*reinterpret_cast<const T*>(other));
+}
+template <class T>
+__device__ void bind(std::byte* at, std::byte* other) {
+  const auto [first, second] = *reinterpret_cast<const T*>(at);
+  *other = static_cast<std::byte>(static_cast<int>(first) + static_cast<int>(second));
+}
+template <class T>
+__device__ void choose(std::byte* at, std::byte* other) {
+  const T* const values = reinterpret_cast<const T*>(other);
+  *reinterpret_cast<T*>(at) = blockIdx.x < 2 ? values[0] : values[1];
+}
+template <class T>
+__device__ void assign_by_operator(std::byte* at, std::byte*) {
+  reinterpret_cast<T*>(at)->operator=(T{});
+}
+template <class T>
+__device__ void store_member_by_pointer(std::byte* at, std::byte*) {
+  int T::*volatile which = &T::x;
+  reinterpret_cast<T*>(at)->*which = 1;
+}
+template <class T>
+__device__ void add_to(std::byte* at, std::byte*) {
+  *reinterpret_cast<T*>(at) += 1;
+}
+__device__ void load_bit_field(std::byte* at, std::byte* other) {
+  *other = static_cast<std::byte>(reinterpret_cast<const fields*>(at)->second);
+}
+template <class T>
+[[gnu::noinline]] __device__ int sum_of(std::initializer_list<T> all) {
+  int sum = 0;
+  for (const T& each : all) sum += each.words[0];
+  return sum;
+}
+template <class T>
+__device__ void list(std::byte* at, std::byte* other) {
+  *other = static_cast<std::byte>(sum_of<T>({T{}, *reinterpret_cast<const T*>(at)}));
+}
+__device__ void add_by_builtin(std::byte* at, std::byte* other) {
+  if (blockIdx.x == 0) {
+    __atomic_fetch_add(reinterpret_cast<int*>(at), 1, __ATOMIC_RELAXED);
+  } else {
+    copy_by_builtin<4>(at, other);
+  }
+}
+__extension__ using wide_integer = __int128;
+using vector_of_four [[gnu::vector_size(16)]] = float;
+using vector_of_eight [[gnu::vector_size(32)]] = float;
+
 using plain_kernel = void (*)(std::byte*, std::size_t);
 
 std::size_t findings_of(plain_kernel kernel, unsigned blocks) {
@@ -359,4 +458,34 @@ TEMPLATE_TEST_CASE("whatever is taken and returned by value is seen, however it 
                    (std::pair<int, double>), (std::tuple<int, double>), std::optional<int>,
                    std::optional<double4_16a>, (std::variant<int, double4_16a>)) {
   check_by_value_in_each_way<TestType>();
+}
+
+TEST_CASE("stores of every other form are seen") {
+  const plain_kernel kernel = GENERATE(
+      store_by<copy_by_builtin<3>>, store_by<copy_by_builtin<12>>, store_by<copy_by_builtin<24>>,
+      store_by<copy_by_builtin<100>>, store_by<move_by_builtin<3>>, store_by<move_by_builtin<24>>,
+      store_by<fill_by_builtin<3>>, store_by<fill_by_builtin<24>>, store_by<fill_by_builtin<100>>,
+      store_by<store_nothing_but_zeros<bytes<100>>>, store_by<store_nothing_but_zeros<either>>,
+      store_by<store_nothing_but_zeros<packed_structure>>, store_by<construct_in_place<structure>>,
+      store_by<construct_in_place<with_copy>>, store_by<construct_array_in_place<int>>,
+      store_by<construct_array_in_place<structure>>, store_by<construct_copy_in_place<structure>>,
+      store_by<construct_copy_in_place<bytes<3>>>, store_by<choose<structure>>,
+      store_by<choose<bytes<5>>>, store_by<assign_by_operator<structure>>,
+      store_by<store_member_by_pointer<int2>>, store_by<add_to<wide_integer>>,
+      store_by<add_to<vector_of_four>>, store_by<add_to<vector_of_eight>>, store_by<add_by_builtin>,
+      store<wide_integer>, store<vector_of_eight>, store<_Complex float>, store<_Complex double>);
+  CHECK(findings_of(kernel, 2) > 0);
+  CHECK(findings_of(kernel, 1) == 0);
+}
+
+TEST_CASE("loads of every other form are seen") {
+  const plain_kernel kernel =
+      GENERATE(load_by<copy_back<copy_by_builtin<3>>>, load_by<copy_back<copy_by_builtin<24>>>,
+               load_by<copy_back<copy_by_builtin<100>>>, load_by<copy_back<move_by_builtin<24>>>,
+               load_by<compare_by_builtin>, load_by<measure_by_builtin>, load_by<bind<int2>>,
+               load_by<bind<std::pair<int, double>>>, load_by<copy_back<choose<structure>>>,
+               load_by<copy_back<construct_copy_in_place<structure>>>, load_by<load_bit_field>,
+               load_by<list<structure>>);
+  CHECK(findings_of(kernel, 2) > 0);
+  CHECK(findings_of(kernel, 1) == 0);
 }

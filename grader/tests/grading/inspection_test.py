@@ -152,6 +152,8 @@ class SourceTest(unittest.TestCase):
             "__builtin___memcpy_chk(p, q, 4, n);", '_Pragma("redefine_extname f g")',
             "#pragma GCC optimize(\"O0\")", '#ident "text"', "[[clang::no_sanitize(\"thread\")]] int f();",
             "__attribute((__no_sanitize_thread__)) int f();", "<:<:gnu::naked:>:> void f();",
+            "void f(int* p) { new (p) int(7); }", "void f(int* p) { std::construct_at(p, 7); }",
+            "#include <cstdarg>\nvoid f(va_list a, va_list b) { va_copy(a, b); }",
             "void f() { stdout->_fileno = 0; }", "void f() { stderr->_IO_write_ptr = 0; }",
         ):  # fmt: skip
             self.assertTrue(_objections("#include <sys/cdefs.h>\n" + text), text)
@@ -188,6 +190,7 @@ class SourceTest(unittest.TestCase):
             "#define J(a, b) a##b\nint J(some, thing);", "// #1: the first", "int a[3]; int b = a[a[0]];",
             "#include <cassert>\n#include <cmath>\nvoid f(float x) { assert(x < INFINITY || x == NAN); }",
             "struct __align__(16) pair { int a[4]; };", "#pragma unroll 4\n", "extern int x;",
+            "int* f() { return new (std::nothrow) int[7]; }", "int* f() { return new int(7); }",
             "/* the two forms:\n * #1 and\n * #2 */", "#include <climits>\nint most = INT_MAX;",
         ):  # fmt: skip
             self.assertEqual(_objections(text), [], text)

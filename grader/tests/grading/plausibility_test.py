@@ -4,6 +4,7 @@ solution's own affair."""
 
 import unittest
 
+import pytest
 from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
 from grader.exercises.catalogue import chosen_exercise
@@ -75,3 +76,45 @@ class GlobalMemoryTest(unittest.TestCase):
         found = judged("04.2", text)
         points = {part["part"]: part["points"] for part in found.parts}
         self.assertEqual(points, {"results": 5, "races": 5, "limits": 0}, words_of(found))
+
+
+# Each thread has two elements, as one structure.
+BY_VALUE = """
+#include <cstddef>
+struct two { float a, b; };
+struct step {
+  float alpha;
+  __device__ virtual two of(two x, two y) const {
+    return {alpha * x.a + y.a, alpha * x.b + y.b};
+  }
+};
+struct plain : step {
+  __device__ two of(two x, two y) const override { return {x.a + y.a, x.b + y.b}; }
+};
+__device__ two scaled(const step& by, two x, two y) { return by.step::of(x, y); }
+__device__ two added(const step&, two x, two y) { return {x.a + y.a, x.b + y.b}; }
+__global__ void add_scaled(float alpha, const float* x, float* y, std::size_t n) {
+  step scales{};
+  plain adds;
+  scales.alpha = alpha;
+  const step& by = alpha == 1 ? adds : scales;
+  two (*const combine)(const step&, two, two) = alpha == 1 ? added : scaled;
+  const std::size_t i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (2 * i + 1 < n) {
+    two* const to = reinterpret_cast<two*>(y) + i;
+    *to = CALL(reinterpret_cast<const two*>(x)[i], *to);
+  } else if (2 * i < n) {
+    y[2 * i] += alpha * x[2 * i];
+  }
+}
+void saxpy(float alpha, const float* x, float* y, std::size_t n) {
+  if (n != 0) add_scaled<<<((n + 1) / 2 + 127) / 128, 128>>>(alpha, x, y, n);
+}
+"""
+
+
+@pytest.mark.skipif(not (CAN_GRADE and real_sandboxes()), reason="grading takes a sandbox")
+@pytest.mark.parametrize("call", ["by.of(", "combine(by, "], ids=["virtual", "by_pointer"])
+def test_structures_by_value_get_all_points(call):
+    found = judged("01.1", BY_VALUE.replace("CALL(", call))
+    assert (found.status, found.points) == ("OK", 11), words_of(found)
