@@ -6,6 +6,8 @@ import pathlib
 import subprocess
 import unittest
 
+import pytest
+
 from engine.driver.build_folder import introspection, settings_of
 from lab_runs import lab
 from test_setup import temporary_folder
@@ -344,3 +346,82 @@ class OwnFilesTest(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertIn(f"-fpch-preprocess -include {header}", result.stderr)
             self.assertTrue(pathlib.Path(header + ".gch").is_file())
+
+
+# 64 blocks update one element, as a structure that a call takes and another that it returns.
+BY_VALUE = """
+struct best { int value, index; };
+struct choice {
+  __device__ virtual best of(best a, best b) const { return a.value >= b.value ? a : b; }
+};
+struct smaller : choice {
+  __device__ best of(best a, best b) const override { return a.value <= b.value ? a : b; }
+};
+__device__ best larger(best a, best b) { return a.value >= b.value ? a : b; }
+__device__ best least(best a, best b) { return a.value <= b.value ? a : b; }
+[[gnu::noinline]] __device__ best last(best a, best b) { return b.value != 0 ? b : a; }
+__global__ void update(const best* all, best* out, int which) {
+  smaller one;
+  choice other;
+  const choice& chosen = which ? other : one;
+  best (*const function)(best, best) = which ? larger : least;
+  out[0] = CALL(out[0], all[blockIdx.x]);
+}
+int main() {
+  best *all, *out;
+  cudaMalloc(&all, 64 * sizeof(best));
+  cudaMalloc(&out, sizeof(best));
+  cudaMemset(all, 1, 64 * sizeof(best));
+  cudaMemset(out, 0, sizeof(best));
+  update<<<64, 1>>>(all, out, 1);
+  cudaDeviceSynchronize();
+  cudaFree(all);
+  cudaFree(out);
+}
+"""
+UNSEEN = """
+#include <cstring>
+__global__ void spell(char* out, int* seen) {
+  *seen = 1;
+  stpcpy(out, "seven");
+}
+int main() {
+  char* out;
+  int* seen;
+  cudaMalloc(&out, 64);
+  cudaMalloc(&seen, sizeof(int));
+  cudaMemset(out, 0, 64);
+  spell<<<1, 1>>>(out, seen);
+  cudaDeviceSynchronize();
+  cudaFree(out);
+  cudaFree(seen);
+}
+"""
+
+
+def racechecked(folder, text):
+    if not settings_of(BUILD).get("racecheck_libraries"):
+        pytest.skip("this is about the race checker")
+    (folder / "a.cu").write_text(text, encoding="utf-8")
+    return lab("racecheck", "a.cu", "--seeds", "2", "--build", str(BUILD), folder=folder)
+
+
+@pytest.mark.parametrize(
+    "call", ["function", "chosen.of", "last"], ids=["by_pointer", "virtual", "noinline"]
+)
+def test_structures_by_value_are_checked_at_the_line_of_the_call(tmp_path, call):
+    text = BY_VALUE.replace("CALL", call)
+    result = racechecked(tmp_path, text)
+    assert result.returncode == 1, result.stdout + result.stderr
+    line = 1 + text[: text.index("  out[0] =")].count("\n")
+    for does in ("written", "read"):
+        assert f"  {does} by block " in result.stdout
+    assert result.stdout.count(f" at a.cu:{line}\n") == 2, result.stdout
+
+
+def test_a_store_that_nobody_sees_is_named_with_its_launch(tmp_path):
+    result = racechecked(tmp_path, UNSEEN)
+    assert result.returncode == 1, result.stdout + result.stderr
+    said = " ".join(result.stdout.split())
+    assert "0 found" in said
+    assert "a.cu:13: not all is checked: spell has changed 5 bytes of global memory" in said
