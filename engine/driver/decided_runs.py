@@ -10,9 +10,10 @@ import threading
 
 from engine.driver.answers import put_answer
 from engine.driver.bounded_runs import RunningPrograms
+from engine.driver.errors import CommandError
 from engine.driver.executions import read_trace
 from engine.driver.forked_runs import ForkedRuns
-from engine.driver.racecheck_runs import check_once
+from engine.driver.racecheck_runs import check_once, sentence_of_unseen, unseen_stores
 from engine.driver.untrusted_files import content_of
 
 SEED = 0
@@ -142,8 +143,11 @@ class DecidedRuns:
                 self._seconds,
                 False,
                 programs=self._programs,
+                counts="unseen",
                 settings={**settings, "LAB_RACECHECK_SECONDS_OPTION": "--seconds"},
             )
+            for launch in unseen_stores([run]):
+                raise CommandError(f"not proved: {sentence_of_unseen(launch)}")
         return run, _written(place.folder)
 
     def _forked_run(self, place, settings, orders_fences):

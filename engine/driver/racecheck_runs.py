@@ -259,8 +259,8 @@ def unseen_stores(runs):
 def sentence_of_unseen(launch):
     return (
         f"{launch['file']}:{launch['line']}: not all is checked: {launch['kernel']} has changed "
-        f"{launch['unseen_bytes_stored']:,} bytes of global memory by stores that the race checker does not see. "
-        "Store by an assignment, not by `new` or by functions of the C library."
+        f"{launch['unseen_bytes_stored']:,} bytes of global memory by stores that the race checker "
+        "does not see. Store by an assignment, not by `new` or by functions of the C library."
     )
 
 

@@ -226,7 +226,7 @@ def _unwanted_tokens(code, attributes):
 
 def _names_a_place(tokens, place):
     """Whether a `new` before this token says where: g++ tells nobody of what a call constructs there."""
-    texts = [token[0] for token in tokens[place : place + 4]]
+    texts = [token[0] for token in tokens[place : place + 5]]
     return texts[:1] == ["("] and "nothrow" not in texts
 
 

@@ -399,11 +399,11 @@ int main() {
 """
 
 
-def racechecked(folder, text):
+def checked(folder, text, *words):
     if not settings_of(BUILD).get("racecheck_libraries"):
         pytest.skip("this is about the race checker")
     (folder / "a.cu").write_text(text, encoding="utf-8")
-    return lab("racecheck", "a.cu", "--seeds", "2", "--build", str(BUILD), folder=folder)
+    return lab(*words, "--build", str(BUILD), folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -411,7 +411,7 @@ def racechecked(folder, text):
 )
 def test_structures_by_value_are_checked_at_the_line_of_the_call(tmp_path, call):
     text = BY_VALUE.replace("CALL", call)
-    result = racechecked(tmp_path, text)
+    result = checked(tmp_path, text, "racecheck", "a.cu", "--seeds", "2")
     assert result.returncode == 1, result.stdout + result.stderr
     line = 1 + text[: text.index("  out[0] =")].count("\n")
     for does in ("written", "read"):
@@ -419,9 +419,9 @@ def test_structures_by_value_are_checked_at_the_line_of_the_call(tmp_path, call)
     assert result.stdout.count(f" at a.cu:{line}\n") == 2, result.stdout
 
 
-def test_a_store_that_nobody_sees_is_named_with_its_launch(tmp_path):
-    result = racechecked(tmp_path, UNSEEN)
-    assert result.returncode == 1, result.stdout + result.stderr
-    said = " ".join(result.stdout.split())
-    assert "0 found" in said
+@pytest.mark.parametrize("words", [("racecheck", "a.cu", "--seeds", "2"), ("prove", "a.cu")])
+def test_a_store_that_nobody_sees_is_named_with_its_launch(tmp_path, words):
+    result = checked(tmp_path, UNSEEN, *words)
+    said = " ".join((result.stdout + result.stderr).split())
+    assert result.returncode == 1, said
     assert "a.cu:13: not all is checked: spell has changed 5 bytes of global memory" in said

@@ -2,7 +2,7 @@
 // Cheat: reads what other blocks wrote as structures that a call takes by value, without a fence
 // Exercise: 04.1
 // Verdict: OK 3
-// Says: two threads race
+// Says: Two threads race
 #include <cstddef>
 
 // Returns true in all threads of the block that gets here last, else false.
