@@ -3,13 +3,18 @@
 // Exercise: 04.2
 // Verdict: CE 0
 // Says: __builtin_va_copy
+#include <cstdarg>
 #include <cstddef>
 #include <cuda/atomic>
-#include <cstdarg>
-struct eight { unsigned of[6]; };
+struct eight {
+  unsigned of[6];
+};
 __device__ unsigned better(const eight& bins, unsigned first, unsigned& most, unsigned best) {
   for (unsigned k = 0; k < 6 && first + k < 256; ++k)
-    if (bins.of[k] > most) { most = bins.of[k]; best = first + k; }
+    if (bins.of[k] > most) {
+      most = bins.of[k];
+      best = first + k;
+    }
   return best;
 }
 __global__ void count_bytes(const unsigned char* values, std::size_t count, unsigned* bins,

@@ -13,7 +13,9 @@ __device__ bool is_last_block(unsigned* counter) {
   return __syncthreads_or(last);
 }
 
-struct pair { long long v[1]; };
+struct pair {
+  long long v[1];
+};
 __attribute__((noinline)) __device__ long long see(pair a) { return a.v[0]; }
 // A block adds up its share of the rows, one thread per column; the last block adds up the shares.
 __global__ void add_rows(const int* matrix, unsigned rows, long long* partials, unsigned* counter,
