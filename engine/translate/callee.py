@@ -68,27 +68,46 @@ class Callee:
             self.tokens[index - 1].end == self.tokens[index].start
         )
 
+    def starts(self, index: int):
+        """Yields each index at which a callee that ends with the token at index may begin.
+
+        What ends at one token is looked at once for each way to read it, and without recursion: a name can
+        have any number of parts.
+        """
+        seen = {(self.postfix_expression, index)}
+        open_steps = [self.postfix_expression(index)]
+        while open_steps:
+            step = next(open_steps[-1], None)
+            if step is None:
+                open_steps.pop()
+            elif isinstance(step, int):
+                yield step
+            elif step not in seen:
+                seen.add(step)
+                open_steps.append(step[0](step[1]))
+
+    # Each of these yields indices, and (a function, an index) for what comes before.
+
     def postfix_expression(self, index: int):
-        """Yields each index at which a callee that ends with the token at index may begin."""
         text = self.text(index)
         if text == "]":
             opening = self.opening(index)
             if opening is not None:
-                yield from self.postfix_expression(opening - 1)
+                yield self.postfix_expression, opening - 1
         elif text == ")":
             opening = self.opening(index)
             if opening is None or self.is_no_operand(opening, index):
                 return
             before = self.text(opening - 1)
             if before in (")", "]", ">") or is_name(before):
-                yield from self.postfix_expression(opening - 1)
+                yield self.postfix_expression, opening - 1
             if opening + 1 < index:
                 yield opening
         elif text == ">":
             for opening in self.opening_angles(index):
-                yield from self.name(opening - 1)
+                yield self.name, opening - 1
         elif is_word(text):
-            yield from self.name(index)
+            yield self.name, index
 
     def is_no_operand(self, opening: int, closing: int) -> bool:
         """Whether these parentheses belong to a statement, an attribute or a cast to void."""
@@ -105,9 +124,9 @@ class Callee:
             before -= 1
         separator = self.text(before)
         if separator == "::":
-            yield from self.qualifier(before)
+            yield self.qualifier, before
         elif separator in (".", "->"):
-            yield from self.postfix_expression(before - 1)
+            yield self.postfix_expression, before - 1
         elif before == index - 1:
             yield index
 
@@ -116,13 +135,13 @@ class Callee:
         text = self.text(index - 1)
         if text == ">":
             for opening in self.opening_angles(index - 1):
-                yield from self.name(opening - 1)
+                yield self.name, opening - 1
         elif text == ")":
             opening = self.opening(index - 1)
             if opening is not None and self.text(opening - 1) == "decltype":
                 yield opening - 1
         elif is_name(text):
-            yield from self.name(index - 1)
+            yield self.name, index - 1
         yield index
 
     def start(self) -> int:
@@ -130,7 +149,7 @@ class Callee:
         last = len(self.tokens) - 1
         position = self.tokens[last].end if self.tokens else 0
         first_found = None
-        for index in self.postfix_expression(last):
+        for index in self.starts(last):
             if self.text(index - 1) in BEFORE_LAUNCH:
                 return index
             if first_found is None:

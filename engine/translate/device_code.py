@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import bisect
 import dataclasses
+import functools
 import re
 
 from errors import NotUnderstood
@@ -24,6 +25,7 @@ NO_PARAMETERS_AFTER = ATTRIBUTES | KEYWORDS
 BUILT_IN_TYPES = set("bool char double float int long short signed unsigned".split())
 TYPE_ENDS = BUILT_IN_TYPES | {"void", "auto", "const", "*", ">"}
 TEMPLATE = re.compile(r"\s*(?:(?:public|private|protected)\s*:\s*)?template(?![A-Za-z0-9_])")
+MOST_OF_HEAD = 1000  # tokens before a body or a `;`, where what is in brackets is one
 STORAGE = re.compile(
     rf"(?<![{WORD}])(?:static|inline|extern|constexpr|template|__inline__|__inline|operator)"
     rf"(?![{WORD}])"
@@ -82,10 +84,13 @@ def previous(text: str, position: int) -> str:
     return text[position] if position >= 0 else ";"
 
 
-def declaration_start(text: str, position: int) -> int:
-    """Where the declaration begins in which position stands, from its first word on."""
+def declaration_start(text: str, position: int, known: tuple[int, int] = (-1, 0)) -> int:
+    """Where the declaration begins in which position stands, from its first word on. `known`: a position
+    before it, and its own declaration's start."""
     index = position - 1
     while index >= 0 and text[index] not in ";{}([,":
+        if index == known[0]:
+            return known[1]
         index = opening_before(text, index) if text[index] in ")]" else index
         index -= 1
     if index >= 0 and text[index] == ",":
@@ -129,6 +134,7 @@ class DeviceCode:
         self.text = text
         self.failures: list[NotUnderstood] = []
         self.declarations: list[Declaration] = []
+        self.last_start = (-1, 0)
         known: Declaration | None = None
         for match in MARKER.finditer(text.masked):
             position = match.start()
@@ -160,17 +166,18 @@ class DeviceCode:
             opening = opening_before(masked, masked.rindex("]", 0, marker))
             if not masked.startswith("[[", opening):
                 return self.lambda_(opening, marker)
-        found = Declaration(declaration_start(masked, marker), marker, set())
+        found = Declaration(declaration_start(masked, marker, self.last_start), marker, set())
+        self.last_start = (marker, found.start)
         self.head(found)
         return found
 
     def lambda_(self, start: int, marker: int) -> Declaration:
         found = Declaration(start, marker, set(), is_lambda=True)
         position = marker
-        while True:
+        for _ in range(MOST_OF_HEAD):
             token = self.text.next_token(position)
             if token.text in ("", ";", ")", "]", "}"):
-                raise NotUnderstood(marker, "lambda_without_body")
+                break
             if token.text == "{":
                 found.body = token.start
                 found.end = self.text.closing(token.start) + 1
@@ -178,16 +185,17 @@ class DeviceCode:
             position = token.end
             if token.text in ("(", "["):
                 position = self.text.closing(token.start) + 1
+        raise NotUnderstood(marker, "lambda_without_body")
 
     def head(self, found: Declaration) -> None:
         """Reads on to the body, or to the end of the declaration."""
         position = after_template(self.text.masked, found.start)
         before = ("", 0)
-        while True:
+        for _ in range(MOST_OF_HEAD):
             token = self.text.next_token(position)
             position = token.end
             if token.text in ("", ")", "]", "}"):
-                raise NotUnderstood(found.first_marker, "declaration_without_end")
+                break
             if token.text == ";":
                 found.end = token.end
                 return
@@ -218,6 +226,7 @@ class DeviceCode:
                     found.name, found.name_start = before
                 found.initialised = True
             before = (token.text, token.start)
+        raise NotUnderstood(found.first_marker, "declaration_without_end")
 
     @staticmethod
     def can_be_name(text: str) -> bool:
@@ -275,7 +284,11 @@ class DeviceCode:
 
     def has_kernel(self, name: str) -> bool:
         """Whether a __global__ function of this name is declared."""
-        return any(found.name == name and "global" in found.markers for found in self.declarations)
+        return name in self.kernels
+
+    @functools.cached_property
+    def kernels(self) -> set[str]:
+        return {found.name for found in self.declarations if "global" in found.markers}
 
     # ---- What nvcc refuses as well, or what this backend does not have.
 

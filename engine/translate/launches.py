@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from callee import Callee
@@ -25,6 +26,8 @@ CONFIGURED = (
     "return cpu_backend_kernel(cpu_backend_pick); else return nullptr; }}, "
     "::cpu_backend::launch_configuration("
 )
+
+FUNCTION = re.compile(rf"(?<![{WORD}])void\s+([{WORD}]+)\s*\(")
 
 
 class Launches:
@@ -67,16 +70,20 @@ class Launches:
         )
         self.replace_angles(closing_angles, "))")
 
+    @functools.cached_property
+    def functions(self) -> set[str]:
+        """The names of functions that return nothing. None if a brace is too few: all that follows is part
+        of a kernel then, and the compiler says where."""
+        if self.text.masked.count("{") != self.text.masked.count("}"):
+            return set()
+        return {match[1] for match in self.text.own_matches(FUNCTION)}
+
     def check_kernel(self, position: int, callee: str) -> None:
         """nvcc launches kernels alone. Only a plain name is looked at: others may be pointers."""
         name = re.fullmatch(rf"\s*([{WORD}]+)\s*(?:<.*>)?\s*", callee, re.DOTALL)
         if name is None or self.device_code.has_kernel(name[1]):
             return
-        # With a brace too few all that follows is part of a kernel: the compiler says where.
-        if self.text.masked.count("{") != self.text.masked.count("}"):
-            return
-        function = re.compile(rf"(?<![{WORD}])void\s+{re.escape(name[1])}\s*\(")
-        if any(True for _ in self.text.own_matches(function)):
+        if name[1] in self.functions:
             raise NotUnderstood(position, "launch_of_no_kernel", name=name[1])
 
     def callee(self, tokens: list[Token], whole: bool) -> Token:

@@ -7,6 +7,7 @@ themselves; for volatile memory the loop has to say that it waits. (Racecheck se
 
 from __future__ import annotations
 
+import bisect
 import re
 
 from device_code import DeviceCode
@@ -15,9 +16,9 @@ from tokens import WORD, Token
 
 WAITS = " ::cpu_backend::polled();"
 VOLATILE = re.compile(rf"(?<![{WORD}])volatile(?![{WORD}])")
-DECLARED = re.compile(
-    rf"(?<![{WORD}])volatile(?![{WORD}])[^;{{}}()=,]*?(?<![{WORD}])([{WORD}]+)\s*(?=[\[;,)=])"
-)
+# A name before one of these, and what ends a declaration.
+DECLARED = re.compile(rf"(?<![{WORD}])([{WORD}]+)(\s*(?=[\[;,)=]))?|[;{{}}()=,]")
+NAME = re.compile(rf"(?<![{WORD}])[{WORD}]+")
 LOOP = re.compile(rf"(?<![{WORD}])(while|for|do)(?![{WORD}])")
 END_OR_OPENING = re.compile(r"[;({\[}]")
 ENDLESS = re.compile(r"\s*(?:1|true)?\s*\Z")
@@ -30,20 +31,33 @@ class Polling:
         self.text = text
         self.device_code = device_code
         self.ends_of_do: set[int] = set()  # where the `while` stands that ends one
+        self.reads: list[int] = []  # where names of volatile variables stand, and `volatile` itself
+        self.ends: dict[int, int] = {}  # of the statements, by their first tokens' places
 
     def mark_loops(self) -> None:
         """Marks each loop of device code that waits for volatile memory."""
         if not VOLATILE.search(self.text.masked):
             return
-        names = {match[1] for match in self.text.own_matches(DECLARED)}
-        alternatives = "|".join(map(re.escape, sorted(names | {"volatile"})))
-        reads = re.compile(rf"(?<![{WORD}])(?:{alternatives})(?![{WORD}])")
+        names = self.volatile_names()
+        self.reads = [match.start() for match in self.text.own_matches(NAME) if match[0] in names]
         for match in self.text.own_matches(LOOP):
             within = self.device_code.around(match.start())
             if within and within.runs_on_device:
-                self.mark_loop(match[1], match.end(), reads)
+                self.mark_loop(match[1], match.end())
 
-    def mark_loop(self, keyword: str, position: int, reads: re.Pattern) -> None:
+    def volatile_names(self) -> set[str]:
+        names, is_volatile = {"volatile"}, False
+        for match in self.text.own_matches(DECLARED):
+            if is_volatile and match[2] is not None:
+                names.add(match[1])
+            is_volatile = match[1] == "volatile" or (is_volatile and match[1] and match[2] is None)
+        return names
+
+    def has_read(self, start: int, end: int) -> bool:
+        place = bisect.bisect_left(self.reads, start)
+        return place < len(self.reads) and self.reads[place] < end
+
+    def mark_loop(self, keyword: str, position: int) -> None:
         masked = self.text.masked
         token = self.text.next_token(position)
         if keyword == "do":
@@ -52,20 +66,23 @@ class Polling:
             condition = self.text.next_token(last.end)
             if last.text == "while" and condition.text == "(":
                 self.ends_of_do.add(last.start)
-                if reads.search(masked, token.start, self.text.closing(condition.start)):
+                if self.has_read(token.start, self.text.closing(condition.start)):
                     self.mark(token, end)
             return
         if token.text != "(" or position - len(keyword) in self.ends_of_do:
             return
         closing = self.text.closing(token.start)
-        condition = masked[token.end : closing]
+        start, last = token.end, closing
         if keyword == "for":
-            parts = condition.split(";")
-            condition = parts[1] if len(parts) == 3 else "range"
+            ends = [match.start() for match in re.finditer(";", masked[start:closing])]
+            start, last = (
+                (start + ends[0] + 1, start + ends[1]) if len(ends) == 2 else (closing, closing)
+            )
         body = self.text.next_token(closing + 1)
         end = self.end_of_statement(body)
-        is_endless = bool(ENDLESS.match(condition)) and body.text != ";"
-        if reads.search(masked, body.start, end) if is_endless else reads.search(condition):
+        is_range = keyword == "for" and start == closing
+        is_endless = body.text != ";" and not is_range and ENDLESS.match(masked[start:last])
+        if self.has_read(body.start, end) if is_endless else self.has_read(start, last):
             self.mark(body, end)
 
     def mark(self, body: Token, end: int) -> None:
@@ -79,24 +96,44 @@ class Polling:
             self.text.insert(end, " }")
 
     def end_of_statement(self, first: Token) -> int:
-        """The position behind the statement that begins with this token."""
-        if first.text == "{":
-            return self.text.closing(first.start) + 1
-        if first.text == "do":
-            end = self.end_of_statement(self.text.next_token(first.end))
-            return self.end_of_expression(end)
-        if first.text not in ("if", "while", "for", "switch"):
-            return self.end_of_expression(first.start)
-        head = self.text.next_token(first.end)
-        if head.text == "constexpr":
-            head = self.text.next_token(head.end)
-        if head.text != "(":
-            return first.end  # the compiler says what is wrong with it
-        end = self.end_of_statement(self.text.next_token(self.text.closing(head.start) + 1))
-        following = self.text.next_token(end)
-        if first.text == "if" and following.text == "else":
-            end = self.end_of_statement(self.text.next_token(following.end))
-        return end
+        """The position behind the statement that begins with this token. Without recursion: statements may
+        stand within one another to any depth."""
+        open_statements: list[Token] = []
+        token = first
+        while True:
+            head = self.text.next_token(token.end)
+            if token.text in ("if", "while", "for", "switch") and head.text == "constexpr":
+                head = self.text.next_token(head.end)
+            has_inner = head.text == "(" and token.text in ("if", "while", "for", "switch")
+            if token.start not in self.ends and (has_inner or token.text == "do"):
+                open_statements.append(token)
+                position = token.end if token.text == "do" else self.text.closing(head.start) + 1
+                token = self.text.next_token(position)
+                continue
+            if token.start not in self.ends:
+                self.ends[token.start] = self.end_of_simple(token)
+            end = self.ends[token.start]
+            while open_statements:
+                statement = open_statements.pop()
+                if statement.text == "do":
+                    end = self.end_of_expression(end)
+                following = self.text.next_token(end)
+                if statement.text == "if" and following.text == "else":
+                    # What comes after `else` ends where the whole does.
+                    open_statements.append(statement._replace(text="else"))
+                    token = self.text.next_token(following.end)
+                    break
+                self.ends[statement.start] = end
+            else:
+                return end
+
+    def end_of_simple(self, token: Token) -> int:
+        """Of a statement that has no other one at its end."""
+        if token.text == "{":
+            return self.text.closing(token.start) + 1
+        if token.text in ("if", "while", "for", "switch"):
+            return token.end  # the compiler says what is wrong with it
+        return self.end_of_expression(token.start)
 
     def end_of_expression(self, position: int) -> int:
         """The position behind its semicolon."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from callee import Callee
+from device_code import MOST_OF_HEAD
 from errors import NotUnderstood
 from source_text import Edit, SourceText
 from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, WORD, Token, is_name, is_word
@@ -93,7 +94,7 @@ class SharedMemory:
         """The tokens of a declaration without its `;`. Text in brackets is one token."""
         tokens = []
         position = start
-        while True:
+        for _ in range(MOST_OF_HEAD):
             token = self.text.next_token(position)
             begins_statement = token.text in STATEMENTS or (
                 tokens and is_extent(tokens[-1].text) and is_word(token.text)
@@ -121,6 +122,7 @@ class SharedMemory:
                 token = Token(self.text.masked[token.start : end], token.start, end)
             tokens.append(token)
             position = token.end
+        raise NotUnderstood(marker.start, "declaration_without_semicolon")
 
     def static_shared_memory(self, declaration: list[Token], marker: Token) -> None:
         """One variable for each OS thread, which holds one block at a time."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import array
 import bisect
 import functools
 import re
@@ -12,7 +13,10 @@ from typing import NamedTuple
 from errors import NotUnderstood, WindowTooSmall
 from file_names import quoted, unquoted
 from refusals import Refusal
-from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, Token, masked
+from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, WORD, Token, masked
+
+NEVER = -1
+WITHIN_TOKEN = re.compile(rf"""[{WORD}"']""")  # of more than an operator
 
 
 class Edit(NamedTuple):
@@ -57,10 +61,15 @@ class SourceText:
         index = bisect.bisect(self.markers, (position,)) - 1
         return self.markers[index] if index >= 0 else LineMarker(0, 0, 1, self.input_name, False)
 
+    @functools.cached_property
+    def line_ends(self) -> array.array:
+        return array.array("q", (match.start() for match in re.finditer("\n", self.source)))
+
     def place(self, position: int) -> tuple[str, int]:
         """The file and the line of a position."""
         marker = self.marker_before(position)
-        return marker.file, marker.line + self.source.count("\n", marker.end, position)
+        lines = bisect.bisect_left(self.line_ends, max(position, marker.end))
+        return marker.file, marker.line + lines - bisect.bisect_left(self.line_ends, marker.end)
 
     def continuation(self, position: int) -> str:
         """What has to stand before the text from `position` on, wherever that is put: then the compiler
@@ -125,15 +134,16 @@ class SourceText:
 
     def tokens_before(self, position: int, size: int) -> tuple[list[Token], bool]:
         """The tokens of at least the last size characters before position; whether all are."""
-        start = 0
-        if position > size:
-            start = self.masked.rfind("\n", 0, position - size) + 1
-        found = TOKEN.finditer(self.masked, start, position)
-        return [Token(match[0], *match.span()) for match in found], start == 0
+        start = max(position - size, 0)
+        while start and WITHIN_TOKEN.match(self.masked, start):
+            start -= 1
+        matches = TOKEN.finditer(self.masked, start, position)
+        found = [Token(match[0], *match.span()) for match in matches]
+        return found[1 if start else 0 :], start == 0  # the first may be the end of an operator
 
     def backward(self, position: int, search):
         """Calls search(tokens, whole) with as many tokens before position as it needs."""
-        size = 400
+        size = 100
         while True:
             try:
                 return search(*self.tokens_before(position, size))
@@ -145,18 +155,43 @@ class SourceText:
         match = TOKEN.search(self.masked, position)
         return Token(match[0], *match.span()) if match else Token("", position, position)
 
+    @functools.cached_property
+    def closings(self) -> array.array:
+        """Of each bracket that was looked at: the one that closes it, or NEVER. 0 of all others."""
+        return array.array("q", bytes(8 * len(self.masked)))
+
     def closing(self, opening: int) -> int:
         """The position of the bracket that closes the one at opening."""
-        open_brackets = []
-        for match in BRACKET.finditer(self.masked, opening):
-            bracket = match[0]
-            if bracket not in OPENING:
-                open_brackets.append(bracket)
-            elif open_brackets.pop() != OPENING[bracket]:
+        first = BRACKET.search(self.masked, opening)
+        place = first.start() if first else NEVER
+        if first and first[0] not in OPENING and not self.closings[place]:
+            self.match_brackets(place)
+        if not first or first[0] in OPENING or self.closings[place] == NEVER:
+            raise NotUnderstood(opening, "never_closed", bracket=self.masked[opening])
+        return self.closings[place]
+
+    def match_brackets(self, position: int) -> None:
+        """Notes what closes the bracket at position and those within. None is gone through twice, however
+        deep it stands."""
+        found, open_brackets = self.closings, array.array("q")
+        match = BRACKET.search(self.masked, position)
+        while match:
+            place, bracket = match.start(), match[0]
+            if bracket in OPENING:
+                if self.masked[open_brackets[-1]] != OPENING[bracket]:
+                    break
+                found[open_brackets.pop()] = place
+                if not open_brackets:
+                    return
+            elif found[place] == NEVER:
                 break
-            elif not open_brackets:
-                return match.start()
-        raise NotUnderstood(opening, "never_closed", bracket=self.masked[opening])
+            elif found[place]:
+                place = found[place]
+            else:
+                open_brackets.append(place)
+            match = BRACKET.search(self.masked, place + 1)
+        for place in open_brackets:
+            found[place] = NEVER
 
     def scope(self, position: int) -> str:
         """What the innermost braces around position belong to: namespace, class or block."""
@@ -182,18 +217,23 @@ class SourceText:
         return False
 
     @functools.cached_property
-    def braces(self) -> list[int]:
+    def braces(self) -> array.array:
         """The positions of all braces."""
-        return [match.start() for match in re.finditer("[{}]", self.masked)]
+        return array.array("q", (match.start() for match in re.finditer("[{}]", self.masked)))
+
+    @functools.cached_property
+    def braces_around(self) -> array.array:
+        """Of each brace: the innermost one that is open after it, or NEVER."""
+        found, open_braces = array.array("q"), array.array("q", [NEVER])
+        for brace in self.braces:
+            if self.masked[brace] == "{":
+                open_braces.append(brace)
+            elif len(open_braces) > 1:
+                open_braces.pop()
+            found.append(open_braces[-1])
+        return found
 
     def enclosing_brace(self, position: int) -> int | None:
-        closed = 0
-        for index in range(bisect.bisect(self.braces, position) - 1, -1, -1):
-            brace = self.braces[index]
-            if self.masked[brace] == "}":
-                closed += 1
-            elif closed == 0:
-                return brace
-            else:
-                closed -= 1
-        return None
+        index = bisect.bisect(self.braces, position) - 1
+        around = self.braces_around[index] if index >= 0 else NEVER
+        return None if around == NEVER else around

@@ -14,17 +14,18 @@ SHARED_MARKER = "__cpu_backend_shared__"
 # UTF-8 letter.
 WORD = r"A-Za-z0-9_$\x80-\xff"
 
-# What must not be searched for launches. Every match begins with a character of one class, which
-# is what makes the search fast; the look-behinds then say which kind of text begins here.
+# What must not be searched for launches. What has no end, which the compiler says, goes to that of its
+# line or of the text, so that no end is searched for twice. Every match begins with a character of one
+# class, which is what makes the search fast; the look-behinds then say which kind of text begins here.
 OPAQUE = re.compile(
     rf"""["'/\#R0-9](?:
       (?<=\#)(?<![^\n].)[^\n]*                                     # a line marker or a pragma
-    | (?<=")[^"\\\n]*(?:\\.[^"\\\n]*)*"                            # a string
-    | (?<=')[^'\\\n]*(?:\\.[^'\\\n]*)*'                            # a character
+    | (?<=")[^"\\\n]*(?:\\.[^"\\\n]*)*"?                           # a string
+    | (?<=')[^'\\\n]*(?:\\.[^'\\\n]*)*'?                           # a character
     | (?<=R)(?:(?<![{WORD}]R)|(?<=[^{WORD}][uUL]R)|(?<=[^{WORD}]u8R))
-      "([^()\\\s"]{{0,16}})\((?s:.*?)\)\1"                         # a raw string
+      "([^()\\\s"]{{0,16}})\((?s:.*?)(?:\)\1"|\Z)                  # a raw string
     | (?<=[0-9])(?<![{WORD}][0-9])[{WORD}]*(?:'[{WORD}]+)+         # a number with separators
-    | (?<=/)(?:/[^\n]*|\*(?s:.*?)\*/)                              # a comment
+    | (?<=/)(?:/[^\n]*|\*(?s:.*?)(?:\*/|\Z))                       # a comment
     )""",
     re.VERBOSE,
 )
@@ -90,7 +91,8 @@ def masked(text: str) -> str:
             return re.sub(r"[^\n]", " ", found)
         if found[0].isdigit():
             return "0" * len(found)
-        return found[-1] + "_" * (len(found) - 2) + found[-1]
+        quote = '"' if found[0] == "R" else found[0]
+        return quote + "_" * (len(found) - 2) + quote if len(found) > 1 else " "
 
     return OPAQUE.sub(replacement, text)
 

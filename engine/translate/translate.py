@@ -49,6 +49,8 @@ from tokens import EXCHANGE, LAUNCH, SHARED
 # The CPU backend, whose own headers are CUDA's here.
 OWN_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))
 
+MOST_FAILURES = 100  # that are told: after so many nothing is translated any more
+
 # What nvcc calls the list of architectures that it compiles for; here it has one.
 ARCHITECTURES = "-D__CUDA_ARCH_LIST__="
 
@@ -86,12 +88,14 @@ def translate(
         rewritten.append((DiscardedValues(unit).call, EXCHANGE))
     for understand, pattern in rewritten:
         for match in pattern.finditer(unit.masked):
+            if len(failures) >= MOST_FAILURES:
+                break
             try:
                 understand(match)
             except NotUnderstood as failure:
                 failures.append(failure)
     if failures:
-        failures.sort(key=lambda failure: failure.position)
+        failures = sorted(failures, key=lambda failure: failure.position)[:MOST_FAILURES]
         raise TranslationFailed([unit.refusal(failure) for failure in failures])
     return unit.edited()
 

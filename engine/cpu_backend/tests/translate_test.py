@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: MIT
 """The CPU backend's translate.py: what it rewrites, what it leaves alone, what it refuses."""
 
+import contextlib
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import time
 import unittest
+
+import pytest
 
 from engine.driver.build_folder import lines_of, settings_of
 from engine.driver.paths import ENGINE
@@ -1364,3 +1368,40 @@ class ArchitectureTest(unittest.TestCase):
         unit = SourceText(merged(host, device, "a.cu"), "a.cu")
         self.assertEqual(unit.place(unit.source.index("y();")), ("a.cu", 5))
         self.assertEqual(unit.place(unit.source.index("int b")), ("a.cu", 6))
+
+
+# What stands somewhere and is begun again and again. Each of them took a time that grew with its square, or
+# Python's limit of recursion.
+REPEATED = {
+    "brackets": "(",
+    "braces": "{ [",
+    "attributes": "[[",
+    "strings without an end": '"\\',
+    "raw strings without an end": 'R"(',
+    "members": "a.",
+    "launches": "k<<<1, 1>>>(1);",
+    "launches without an end": "k<<<",
+    "conditions": "if (1) ",
+    "loops": "do while (v) ",
+    "else": "if (1) ; else ",
+    "volatile": "volatile ",
+    "graphs": "cudaGraph;",
+    "closed braces": "{ } ",
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_time_grows_with_the_text_and_no_nesting_is_too_deep(name):
+    times = []
+    for size in (20_000, 80_000):
+        piece = REPEATED[name]
+        repeated = (piece * size)[:size]
+        text = (
+            "__cpu_backend_global__ void k(int* p) { volatile int v; while (v) { } "
+            f"{repeated} }} void f() {{ {repeated}k<<<1, 1>>>(p); }}"
+        )
+        start = time.process_time()
+        with contextlib.suppress(TranslationFailed):
+            translate(text, "a.cu")
+        times.append(time.process_time() - start)
+    assert times[1] < 8 * times[0] + 0.5
