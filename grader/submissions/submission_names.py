@@ -15,10 +15,18 @@ EXACT, MISNAMED, RESEMBLING = "exact", "misnamed", "resembling"
 
 # Moodle: of a folder with the student's files, or in front of a file's name.
 MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_[a-z]+_?(?P<file>.*)$")
-# In front of a file's name: Canvas writes a student's number and that of the submission.
-IN_FRONT = re.compile(r"(?P<name>.+?)(?P<late>_LATE)?(?P<numbers>(?:_\d+)*)$")
-OTHER_FILE = re.compile(r"(?P<front>.+?(?:_LATE)?(?:_\d+)+)_(?P<file>.+)$")
+# Blackboard, in front of a file's name: the task's name and the student's, which may both have a _ in them.
+BLACKBOARD = re.compile(r"(?P<name>.+?)_attempt_\d{4}(?:-\d\d){5}_(?P<file>.+)$")
+# Canvas, in front of a file's name: a student's name and number, and that of the submission. Whatever comes
+# after the first of these is the name that the student has given the file, whatever that looks like.
+IN_FRONT = re.compile(
+    r"(?P<name>.+?)(?P<late>_LATE)?_(?=\d+_\d+(?:_|$)|\d{3,}(?:_|$)|\d+$)"  # `_7_` is part of a name
+    r"(?P<number>\d+)(?:_(?P<submission>\d+))?(?:_(?P<file>.+))?$"
+)
+OF_A_CHAPTER = re.compile(r"(?P<front>.+?)_(?P<file>\d\d?_.+)$")
 SHORTEST_NUMBER = 3  # digits in front of an unknown file; a chapter's number has two
+LATE = "_LATE"
+MOST_PARTS = 10  # between the _ of a student's name on Blackboard
 # How platforms and programs name what is handed in or saved once more, and what some append.
 AGAIN = r"(?: ?\(\d+\)|-\d+|_\d+)?"
 APPENDED = r"(?:\.txt|\.cpp)?"
@@ -67,27 +75,42 @@ def label_of_file(name):
     match = MOODLE.match(name)
     if match and match["file"]:
         return Label(Owner(match["name"], match["number"], True), match["file"])
+    match = BLACKBOARD.match(name)
+    if match:
+        return Label(Owner(match["name"]), match["file"], words=Words(_endings(match["name"])))
     match = _at_the_end().match(name)
     if match:
         return _label(match["front"], match["file"])
-    match = OTHER_FILE.match(name)
-    if match and not _begins_with_an_exercise(name):
-        front, file = match["front"], match["file"]
+    if _begins_with_an_exercise(name):
+        return None
+    match = IN_FRONT.match(name)
+    if match and match["file"]:
+        front, file = name[: match.start("file") - 1], match["file"]
         head, _, number = front.rpartition("_")
-        if len(number) < SHORTEST_NUMBER:  # likely the chapter's, and part of the file's name
-            front, file = head, f"{number}_{file}"
+        if len(number) < SHORTEST_NUMBER and not file[0].isdigit():
+            front, file = head, f"{number}_{file}"  # it is likely the chapter's
         return _label(front, file)
-    return None
+    match = OF_A_CHAPTER.match(name)
+    return _label(match["front"], match["file"]) if match else None
 
 
 def _label(front, file):
+    """Of what comes before the exercise's file, or before one that is none."""
     match = IN_FRONT.match(front)
-    numbers = match["numbers"].split("_")[1:]
+    if not match:
+        return Label(Owner(front.removesuffix(LATE)), file, front.endswith(LATE))
+    name, number, submission = match["name"], match["number"], match["submission"]
     # `ann_2_777` may be the number 2 of `ann`, the number 777 of `ann_2`, or all of it a name.
-    names = {"_".join([match["name"], *numbers[: n + 1]]) for n in range(len(numbers))}
-    owner = Owner(match["name"], numbers[0] if numbers else "")
-    words = Words(frozenset(names), frozenset(numbers[1:]))
-    return Label(owner, file, bool(match["late"]), words)
+    names = [f"{name}_{number}", f"{name}_{number}_{submission}"][: 2 if submission else 1]
+    words = Words(frozenset(names), frozenset([submission] if submission else []))
+    uploaded = f"{match['file']}_{file}" if match["file"] else file
+    return Label(Owner(name, number), uploaded, bool(match["late"]), words)
+
+
+def _endings(name):
+    """What comes after each _ in the name."""
+    parts = name.split("_")[-MOST_PARTS:]
+    return frozenset("_".join(parts[place:]) for place in range(1, len(parts)))
 
 
 def exercise_of(name, exercises):

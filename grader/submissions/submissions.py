@@ -67,6 +67,9 @@ class _Heap:
     problems: list = dataclasses.field(default_factory=list)
     others: list = dataclasses.field(default_factory=list)  # paths of what is not graded
     not_entered: list = dataclasses.field(default_factory=list)  # folders
+    named: list = dataclasses.field(
+        default_factory=list
+    )  # (a path, the Owner in its uploaded name)
 
 
 def submissions_of(place, exercises, roster=None, due=None, sandbox=None, late_rule=None):
@@ -126,6 +129,9 @@ class _Collected:
         if self.copies.has(found.path) and how != EXACT:
             return
         if how in (EXACT, MISNAMED):
+            inner = label_of_file(name)
+            if inner and inner.owner.name != label.owner.name:
+                heap.named.append((found.path, inner.owner))
             self._take(heap, found, exercise, how, label.is_late)
         elif how == RESEMBLING and not name.endswith(".svg"):  # lab draws a race next to the file
             heap.problems.append(
@@ -167,6 +173,7 @@ class _Collected:
         for owner, identity in names.items():
             heap = self.heaps[owner]
             heap.problems += [identity.problem] if identity.problem else []
+            heap.problems += _of_others(heap.named, identity.name, roster)
             heaps[identity.name].append(heap)
         students = [self._student(name, heaps[name], due) for name in sorted(heaps)]
         return Submissions(students, self.problems)
@@ -198,6 +205,16 @@ class _Collected:
                 problems += [f"{exercise.title}: {sentence}."] if sentence else []
             is_late |= bool(late)
         return Student(name, chosen, problems, is_late, times)
+
+
+def _of_others(named, student, roster):
+    """Sentences about the files whose uploaded names have somebody else's in them."""
+    for path, owner in named:
+        words = (owner.name, owner.number)
+        known = set().union(*map(roster.students_with, words)) if roster else set()
+        if known - {student} or (owner.number and not known):
+            whose = " or ".join(sorted(known)) or owner.name
+            yield f"{path} was handed in by {student}, and has {whose} in its name: look whose it is."
 
 
 def _listed(paths):

@@ -40,6 +40,41 @@ FILES = {
     "jane_12345_work.zip": ("jane", "12345", "work.zip", False),
     "Kim Lee_777_assignsubmission_file_01_saxpy.cu": ("Kim Lee", "777", "01_saxpy.cu", False),
     "Kim Lee_777_assignsubmission_file_My Saxpy.cu": ("Kim Lee", "777", "My Saxpy.cu", False),
+    # What comes after the platform's own part is the uploaded name.
+    "leekim_44_55_doejane_222_333_01_saxpy.cu": (
+        "leekim",
+        "44",
+        "doejane_222_333_01_saxpy.cu",
+        False,
+    ),
+    "leekim_LATE_44_55_doejane_222_333_01_saxpy.cu": (
+        *("leekim", "44", "doejane_222_333_01_saxpy.cu", True),
+    ),
+    "leekim_LATE_44_55_222_01_saxpy.cu": ("leekim", "44", "222_01_saxpy.cu", True),
+    "leekim_LATE_44_55_222_333_my_saxpy.cu": ("leekim", "44", "222_333_my_saxpy.cu", True),
+    "leekim_44_55_x_LATE_222_333_01_saxpy.cu": (
+        "leekim",
+        "44",
+        "x_LATE_222_333_01_saxpy.cu",
+        False,
+    ),
+    "leekim_44_55_01_saxpy_doejane_222_01_saxpy.cu": (
+        *("leekim", "44", "01_saxpy_doejane_222_01_saxpy.cu", False),
+    ),
+    "team_7_blue_333_90_01_saxpy.cu": ("team_7_blue", "333", "01_saxpy.cu", False),
+    "team_7_blue_01_saxpy.cu": ("team_7_blue", "", "01_saxpy.cu", False),
+    "Kim Lee_777_assignsubmission_file_doejane_222_333_01_saxpy.cu": (
+        *("Kim Lee", "777", "doejane_222_333_01_saxpy.cu", False),
+    ),
+    "Kim Lee_777_assignsubmission_file_Jo Roe_8_assignsubmission_file_01_saxpy.cu": (
+        *("Kim Lee", "777", "Jo Roe_8_assignsubmission_file_01_saxpy.cu", False),
+    ),
+    "HW 1_leekim_attempt_2026-12-01-23-59-00_01_saxpy.cu": (
+        *("HW 1_leekim", "", "01_saxpy.cu", False),
+    ),
+    "HW 1_leekim_attempt_2026-12-01-23-59-00_doejane_222_333_01_saxpy.cu": (
+        *("HW 1_leekim", "", "doejane_222_333_01_saxpy.cu", False),
+    ),
     # Of these it can't be told.
     "01_saxpy.cu": None,
     "01_saxpy_2.cu": None,

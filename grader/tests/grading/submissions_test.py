@@ -285,3 +285,38 @@ class SubmissionsTest(HandedClass):
             table.write_text(text, encoding="utf-8")
             with self.assertRaisesRegex(CommandError, "--roster"):
                 read_roster(table)
+
+    def test_a_file_stays_its_owners_whoever_else_is_in_its_uploaded_name(self):
+        """On each platform's form, with and without a file of the owner's and of the other one's."""
+        table = self.folder / "roster.csv"
+        table.write_text(
+            "student,number,login,name\nAnn,111,ann1,Ann Lee\nBo,333,bo1,Bo Roe\n", encoding="utf-8"
+        )
+        roster = read_roster(table)
+        uploaded = f"ann1_111_90009_{SAXPY}"
+        for name, of_ann, of_bo in (
+            ("bo1_333_90003_{}", f"ann1_111_90001_{SAXPY}", f"bo1_333_90004_{SAXPY}"),
+            ("bo1_LATE_333_90003_{}", f"ann1_111_90001_{SAXPY}", f"bo1_333_90004_{SAXPY}"),
+            ("Bo Roe_7_assignsubmission_file_{}", f"Ann Lee_8_assignsubmission_file_{SAXPY}", ""),
+            ("Bo Roe_7_assignsubmission_file_/{}", f"Ann Lee_8_assignsubmission_file_/{SAXPY}", ""),
+            (
+                "HW_bo1_attempt_2026-12-01-23-59-00_{}",
+                f"HW_ann1_attempt_2026-12-01-10-00-00_{SAXPY}",
+                "",
+            ),
+            ("bo1/{}", f"ann1/{SAXPY}", f"bo1/work/{SAXPY}"),
+        ):
+            with self.subTest(name), tempfile.TemporaryDirectory(dir=self.folder) as folder:
+                for path in filter(None, (name.format(uploaded), of_ann, of_bo)):
+                    file = pathlib.Path(folder, path)
+                    file.parent.mkdir(parents=True, exist_ok=True)
+                    file.write_text(path, encoding="utf-8")
+                found = self.found_students(pathlib.Path(folder).name, roster=roster).students
+                ann, bo = found
+                self.assertEqual((ann.name, bo.name), ("Ann", "Bo"))
+                self.assertEqual(ann.files["01.1"].name, of_ann)
+                self.assertFalse(any("look whose" in line for line in ann.problems), ann.problems)
+                self.assertEqual(bo.files["01.1"].name, of_bo or name.format(uploaded))
+                said = f"{name.format(uploaded)} was handed in by Bo, and has Ann in its name"
+                self.assertTrue(any(said in line for line in bo.problems), bo.problems)
+                self.assertEqual(bo.files["01.1"].is_late, "LATE" in name and not of_bo)
