@@ -10,7 +10,7 @@ from engine.driver.paths import ENGINE
 
 # Lines that lead to a message or to its note, which comes after them; then the message itself.
 LEADING = re.compile(
-    "In file included from |\\s+from |\\s+inlined from |(?:\\S.*: )?(?:In|At) .*[\u2019':,]$"
+    "In file included from |\\s+from |\\s+inlined from |(?=.*[\u2019':,]$)(?:\\S.*: )?(?:In|At) "
     "|\\S.*:\\d+:   (?:recursively )?required "
 )
 MESSAGE = re.compile(r"(\S.*?):\d+:(?:\d+:)? (warning|(?:fatal )?error|sorry, unimplemented): ")
@@ -22,7 +22,8 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 # name calls the kernel.
 MISFIT = "the arguments of this launch do not fit the kernel's parameters"
 LAUNCH_OBJECT = re.compile(r"no match for call to .\(cpu_backend::configured_launch<")
-CALL_OF_KERNEL = re.compile(r".*: In instantiation of .*<lambda\(auto:\d+& \.\.\.\)>")
+INSTANTIATION = ": In instantiation of "
+CALL_OF_KERNEL = re.compile(r"<lambda\(auto:\d+& \.\.\.\)>")
 NOTE = re.compile(r"(\S.*?):\d+:(?:\d+:)? note: +(.*)")
 REASON = re.compile(
     "no known conversion|candidate expects|mismatched types|deduced conflicting|could"
@@ -102,8 +103,9 @@ def _is_about_launch(group):
     if LAUNCH_OBJECT.search(group.message):
         return True
     leading = [ESCAPES.sub("", line) for line in group.leading]
-    innermost = next((line for line in leading if ": In instantiation of " in line), "")
-    return bool(CALL_OF_KERNEL.match(innermost) and OF_ARGUMENTS.match(_sentence(group)))
+    innermost = next((line for line in leading if INSTANTIATION in line), "")
+    of = innermost.partition(INSTANTIATION)[2]
+    return bool(CALL_OF_KERNEL.search(of) and OF_ARGUMENTS.match(_sentence(group)))
 
 
 class _Launch:

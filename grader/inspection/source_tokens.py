@@ -5,14 +5,23 @@ This is the very text that is translated and compiled, with every macro expanded
 how a word was put together, and what a comment or a string says is no word at all. The student's part of
 it is what stands after a line marker with the student's file; that no marker is forged is seen in the
 file itself. docs/grading-security.md says what all of this is worth.
+
+A grade runs this file as a program, in the sandbox. The text goes by once, a token at a time: no pattern
+can match a text in two ways, and nothing is kept of a token but whether it is refused.
 """
 
+import array
 import functools
+import io
+import itertools
+import json
 import os
 import pathlib
 import re
+import sys
 from typing import NamedTuple
 
+from engine.driver.untrusted_files import content_of
 from grader.paths import ROOT
 
 HOUSES = ("engine", "common", "chapters")
@@ -20,17 +29,20 @@ CUDA_HEADERS = ROOT / "engine/cpu_backend/include"
 NO_NEED = "which no solution has a need for"
 
 # `# 12 "FILE" 1 3`; the preprocessor writes it at each change of file, and nobody else may.
-LINE_MARKER = re.compile(r'# \d+ "(?P<file>(?:[^"\\]|\\.)*)"(?P<flags>[ \d]*)')
+LINE_MARKER = re.compile(r'# \d+ "(?P<file>[^"\\]*(?:\\.[^"\\]*)*)"(?P<flags>[ \d]*)')
 PRAGMA = re.compile(
     r"#\s*pragma\s+(?:(?:unroll|nounroll|once)\b|(?:GCC|clang)\s+diagnostic\b|nv_\w+|STDC\b|hd_\w+)"
 )
 # Directives that the preprocessed text says nothing of: where the next line comes from, and macros that may
 # change what stands in headers. Nothing is known here of comments and strings, so whatever may be one is
-# taken for one: it is the first of its line, but for blanks and a comment's end.
+# taken for one: it is the first of its line, but for blanks and a comment's end. What a comment before its
+# word hides is not looked for.
+BLANKS = r"[ \t\f\v\r]*"
 DIRECTIVE = re.compile(
-    r"(?:^|\*/)[ \t\f\v\r]*(?:\#|%:|\?\?=)(?:\s|/\*.*?\*/)*"
-    r"(?:(?P<line>line\b|\d)|define(?:\s|/\*.*?\*/)+(?P<macro>[A-Za-z_]\w*))",
-    re.MULTILINE | re.DOTALL,
+    rf"(?:^|\*/){BLANKS}(?:\#|%:|\?\?=){BLANKS}"
+    rf"(?:(?P<line>line\b|\d)|(?:define\b{BLANKS})?(?P<comment>/\*)"
+    rf"|define\b{BLANKS}(?P<macro>[A-Za-z_]\w*))",
+    re.MULTILINE,
 )
 RESERVED = re.compile(r"_[_A-Z]\w*|[a-z]\w*__\w*")
 USUAL_MACROS = ("_GNU_SOURCE", "_USE_MATH_DEFINES")
@@ -38,15 +50,15 @@ WORD = re.compile(r"//.*|\b([a-z]\w+)")
 JOINED_LINES = re.compile(r"(?:\\|\?\?/)[ \t\f\v\r]*\n")
 CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
 
+# A string without an end, which no compiler takes, goes to the end of its line.
 TOKEN = re.compile(
     r"""
     (?P<raw>(?:u8|[uUL])?R")
-    | (?P<string>(?:u8|[uUL])?"(?:[^"\\\n]|\\.)*")
-    | (?:u8|[uUL])?'(?:[^'\\\n]|\\.)+'
-    | \.?\d(?:'?[\w.]|[eEpP][+-])*
+    | (?P<string>(?:u8|[uUL])?"[^"\\\n]*(?:\\.[^"\\\n]*)*"?)
+    | (?:u8|[uUL])?'[^'\\\n]*(?:\\.[^'\\\n]*)*'?
+    | \.?\d[\w.]*(?:'[\w.]+)*
     | (?P<name>[^\W\d][\w$]*)
-    | (?P<attributes>\[\s*\[|<:\s*<:|\[\s*<:|<:\s*\[)
-    | (?P<sign>\S)
+    | (?P<sign><:(?!:(?![:>]))|:>|\S)
     """,
     re.VERBOSE,
 )
@@ -83,7 +95,9 @@ STANDARD_ATTRIBUTES = frozenset(
     """assume deprecated fallthrough likely maybe_unused nodiscard noreturn no_unique_address
     unlikely""".split()
 )
-OPENING, CLOSING = ("(", "[", "<:"), (")", "]", ":>")
+OPENING, CLOSING, SQUARE = ("(", "[", "<:"), (")", "]", ":>"), ("[", "<:")
+MOST_OBJECTIONS, LONGEST = 100, 200  # to one file, and characters of what each is to
+MOST_BYTES = 64 << 20  # of a preprocessed text
 
 
 def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False):
@@ -92,14 +106,15 @@ def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False):
     `folder` is where the preprocessor ran, for relative names of headers.
     """
     text = pathlib.Path(source).read_text(encoding="utf-8-sig", errors="replace")
-    own = _own_part(preprocessed.decode("latin-1"))
-    code = "\n".join(line for line in own.lines if not _is_directive(line))
-    found = {
-        *_unwanted_directives(text),
-        *_unwanted_headers(own, source, folder),
-        *_unwanted_pragmas(own.lines),
-        *_unwanted_tokens(code, ATTRIBUTES_OF_NVCC if is_by_nvcc else ATTRIBUTES),
-    }
+    own = _OwnPart(set(), set())
+    words = _unwanted_words(_own_lines(preprocessed, own), is_by_nvcc)
+    found = set()
+    for what in itertools.chain(
+        _unwanted_directives(text), words, _unwanted_headers(own, source, folder)
+    ):
+        found.add(what if len(what) <= LONGEST else f"{what[:LONGEST]}...")
+        if len(found) == MOST_OBJECTIONS:
+            break
     return [f"It has {what}, {NO_NEED}." for what in sorted(found)]
 
 
@@ -110,6 +125,8 @@ def _unwanted_directives(text):
         macro = directive["macro"]
         if directive["line"]:
             yield "a #line directive"
+        elif directive["comment"]:
+            yield "a comment after #"
         elif macro not in USUAL_MACROS and (
             RESERVED.fullmatch(macro) or macro in _words_of_headers()
         ):
@@ -129,32 +146,32 @@ def _words_of_headers():
 
 
 class _OwnPart(NamedTuple):
-    """What comes from the student's file."""
+    """The headers of which the student's part of the preprocessed text is made."""
 
-    lines: list
-    included: set  # the headers that it names
+    included: set  # that it names
     files: set  # all others that were read
 
 
-def _own_part(preprocessed):
-    """Of the preprocessor's output, in which the student's file is named first.
+def _own_lines(preprocessed, part):
+    """Each line of the preprocessor's output that comes from the student's file, which is named first; the
+    names of headers go into `part`.
 
     A raw string may have line markers inside. But its first line is one of the student's, and so it is
     refused.
     """
-    name, part, is_own = None, _OwnPart([], set(), set()), True
-    for line in preprocessed.split("\n"):
+    name, is_own = None, True
+    for line in io.BytesIO(preprocessed):
+        line = line.decode("latin-1").removesuffix("\n")
         marker = LINE_MARKER.fullmatch(line)
         if not marker:
             if is_own:
-                part.lines.append(line)
+                yield line
             continue
         name = name or marker["file"]
         if marker["file"] != name:
             is_begin = "1" in marker["flags"].split()
             (part.included if is_own and is_begin else part.files).add(_unescaped(marker["file"]))
         is_own = marker["file"] == name
-    return part
 
 
 def _unescaped(name):
@@ -190,56 +207,103 @@ def _is_internal(path):
     return ROOT / "engine" in path.parents and CUDA_HEADERS not in path.parents
 
 
-def _is_directive(line):
-    return line.lstrip().startswith("#")
-
-
-def _unwanted_pragmas(lines):
-    """Pragmas, and other directives that have come through the preprocessor."""
-    for line in filter(_is_directive, lines):
-        if not PRAGMA.match(line.lstrip()):
-            words = line.split()
-            yield " ".join(words[:3]) if "pragma" in "".join(words[:2]) else words[0]
-
-
-def _unwanted_tokens(code, attributes):
-    tokens = list(TOKEN.finditer(code))
-    for place, token in enumerate(tokens):
-        kind, text = token.lastgroup, token[0]
-        if kind == "raw":
-            yield "a raw string literal"
-        elif kind == "attributes":
-            yield from _unwanted_attributes(tokens, place + 1, STANDARD_ATTRIBUTES, "[[{}]]")
-        elif kind != "name":
+def _unwanted_words(lines, is_by_nvcc):
+    """Of tokens, none of which goes on in the next line; and pragmas, with other directives that have come
+    through the preprocessor."""
+    attributes = _Attributes(ATTRIBUTES_OF_NVCC if is_by_nvcc else ATTRIBUTES)
+    placement = _PlacementNew()
+    before = ""  # the token before this one
+    for line in lines:
+        if line.lstrip().startswith("#"):
+            if not PRAGMA.match(line.lstrip()):
+                words = line.split(None, 3)[:3]
+                yield " ".join(words) if "pragma" in "".join(words[:2]) else words[0]
             continue
-        elif UNWANTED_NAME.fullmatch(text):
-            yield text
-        elif text in ("__attribute__", "__attribute"):
-            yield from _unwanted_attributes(tokens, place + 1, attributes, "__attribute__(({}))")
-        elif text == "new" and _names_a_place(tokens, place + 1):
-            yield "placement new"
-        elif text == "extern" and tokens[place + 1 :][:1]:
-            following = tokens[place + 1]
-            if following.lastgroup == "string":
-                yield f"extern {following[0]}"
+        for token in TOKEN.finditer(line):
+            kind, text = token.lastgroup, token[0]
+            yield from placement.take(text)
+            if kind == "sign":
+                attributes.take_sign(text, before)
+            elif kind == "name":
+                if UNWANTED_NAME.fullmatch(text):
+                    yield text
+                yield from attributes.take_name(text)
+            elif kind == "raw":
+                yield "a raw string literal"
+            elif kind == "string" and before == "extern":
+                yield f"extern {text}"
+            before = text
 
 
-def _names_a_place(tokens, place):
-    """Whether a `new` before this token says where: g++ tells nobody of what a call constructs there."""
-    texts = [token[0] for token in tokens[place : place + 5]]
-    return texts[:1] == ["("] and "nothrow" not in texts
+class _PlacementNew:
+    """Whether a `new` says where: g++ tells nobody of what a call constructs there."""
+
+    TOKENS = 5  # of `(std::nothrow`, which names no place
+
+    def __init__(self):
+        self.left = 0  # tokens in which `nothrow` may still come
+
+    def take(self, text):
+        if text == "new":
+            if 0 < self.left < self.TOKENS:
+                yield "placement new"
+            self.left = self.TOKENS
+        elif self.left:
+            is_first = self.left == self.TOKENS
+            self.left = 0 if text == "nothrow" or (is_first and text != "(") else self.left - 1
+            if self.left == 0 and text != "nothrow" and not is_first:
+                yield "placement new"
 
 
-def _unwanted_attributes(tokens, place, allowed, as_written):
-    """Those names that stand between two brackets of `((name, name(arguments)))`, or of `[[name]]` when
-    `place` is after its first two."""
-    depth = 2 if allowed is STANDARD_ATTRIBUTES else 0
-    for token in tokens[place:]:
-        if token[0] in OPENING:
-            depth += 1
-        elif token[0] in CLOSING:
-            depth -= 1
-            if depth == 0:
-                return
-        elif token.lastgroup == "name" and depth == 2 and token[0].strip("_") not in allowed:
-            yield as_written.format(token[0])
+class _Attributes:
+    """Which names stand between two brackets of `__attribute__((name, name(arguments)))` or of `[[name]]`,
+    where one list may stand within another."""
+
+    def __init__(self, of_gnu):
+        self.of_gnu = of_gnu  # the names that the first form may have
+        self.depth = 0  # of brackets
+        self.around = array.array("q")  # the depths around the lists that this place is in
+        self.is_gnu = bytearray()  # of the same lists
+
+    def take_sign(self, text, before):
+        if text in OPENING:
+            if text in SQUARE and before in SQUARE:
+                self._begin(self.depth - 1, False)
+            self.depth += 1
+        elif text in CLOSING:
+            self.depth -= 1
+            self._end(self.depth)
+
+    def take_name(self, text):
+        """Yields the name if it may not stand here."""
+        place = len(self.around) - 1
+        while place >= 0 and self.around[place] >= self.depth - 2:
+            if self.around[place] == self.depth - 2:
+                allowed = self.of_gnu if self.is_gnu[place] else STANDARD_ATTRIBUTES
+                if text.strip("_") not in allowed:
+                    yield ("__attribute__(({}))" if self.is_gnu[place] else "[[{}]]").format(text)
+            place -= 1
+        if text in ("__attribute__", "__attribute"):
+            self._end(self.depth)  # no list has followed the last one
+            self._begin(self.depth, True)
+
+    def _begin(self, around, is_gnu):
+        self.around.append(around)
+        self.is_gnu.append(is_gnu)
+
+    def _end(self, depth):
+        while self.around and self.around[-1] >= depth:
+            self.around.pop()
+            self.is_gnu.pop()
+
+
+def main(words):
+    """Prints what objections_to_source() says of `SOURCE PREPROCESSED [nvcc]` in this folder, as JSON."""
+    source, preprocessed, *by = words
+    found = objections_to_source(source, content_of(preprocessed, MOST_BYTES), is_by_nvcc=bool(by))
+    print(json.dumps(found))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -10,8 +10,11 @@ from engine.driver.compiler_messages import ESCAPES, MARKS, MESSAGE, SOURCE, mes
 from grader.judging.nvcc_messages import as_gcc_puts_it, numbered_line
 from grader.paths import ROOT
 
-PLACE = re.compile(r"(?P<includes>.*\bfrom )?(?P<path>\S[^:]*):(?P<line>\d+)(?=[:,])")
-INLINED = re.compile(r"\s+inlined from .* at ")
+PLACE = re.compile(
+    r"(?P<includes>(?:In file included|in the kernel,|) *\bfrom )?"
+    r"(?P<path>\S[^:]*):(?P<line>\d+)(?=[:,])"
+)
+INLINED = re.compile(r"^\s+inlined from .* at ")
 NOTE = re.compile(r"(\S.*?):\d+:(?:\d+:)? note: ")
 # The linker's and the compiler's last words, and those of who runs them.
 NOISE = re.compile(r"collect2: |compilation terminated|make\b")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Compiles a submission where it can read nothing but the course's headers."""
 
+import json
 import os
 import pathlib
 import re
@@ -11,7 +12,6 @@ from engine.driver.build_folder import lines_of
 from engine.driver.compiler_messages import readable
 from engine.driver.diagnostics import records_of
 from engine.driver.recipe import Recipe
-from engine.driver.untrusted_files import content_of
 from grader.exercises.catalogue import chapter_headers
 from grader.inspection.object_symbols import (
     WEAK,
@@ -20,7 +20,6 @@ from grader.inspection.object_symbols import (
     objections_to_symbols,
     symbols_of,
 )
-from grader.inspection.source_tokens import objections_to_source
 from grader.judging.programs import explained_lines, linked_first
 from grader.judging.runner import (
     FILES,
@@ -43,6 +42,8 @@ TOO_MUCH = {
     OUTPUT: "The compiler printed more than {}.",
     FILES: "The compiler wrote more than {}.",
 }
+TOO_MUCH_TEXT = "It becomes more text than can be looked at."
+INSPECTION = ROOT / "grader/inspection/source_tokens.py"  # a program, in the sandbox
 # What a compiler says if the kernel has ended one of its programs for that, or has refused to write more.
 WROTE_TOO_MUCH = ("File size limit exceeded", "File too large")
 
@@ -68,9 +69,8 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
     access = Access(folder, readable, may_change_modes=True)
     preprocess, *steps, link = recipe.steps()
     _run_step(sandbox, preprocess, access, recipe)
-    text = content_of(recipe.preprocessed(), LIMITS.files)
     is_by_nvcc = build.settings["backend"] == "cuda"
-    lines = objections_to_source(source, text, folder, is_by_nvcc)
+    lines = source_objections(sandbox, access, recipe, is_by_nvcc)
     if lines:
         raise NotCompiled(lines, is_refused=True)
     for step in steps:
@@ -123,6 +123,20 @@ def _seal(sandbox, access, recipe, names, weak):
         file.write_text(text, encoding="utf-8")
     for step in recipe.sealing_steps():
         _run_step(sandbox, step, access, recipe)
+
+
+def source_objections(sandbox, access, recipe, is_by_nvcc):
+    """What objections_to_source() says of the preprocessed text. That is anybody's, so it is read where
+    reading takes no more than compiling may."""
+    python, _ = interpreter()
+    command = [python, INSPECTION, *recipe.sources, recipe.preprocessed()]
+    command += ["nvcc"] if is_by_nvcc else []
+    limits = LIMITS._replace(seconds=recipe.seconds_left)
+    run = sandbox.run(command, access, {"PYTHONPATH": str(ROOT)}, limits)
+    recipe.seconds_left -= run.seconds
+    if not run.has_begun:
+        raise SandboxFailed(f"no source could be read in the sandbox: {run.output.strip()}")
+    return json.loads(run.output) if run.code == 0 else [TOO_MUCH_TEXT]
 
 
 def _run_step(sandbox, step, access, recipe):
@@ -237,6 +251,7 @@ def readable_for_compilers(build, exercise):
     for house in ("common", "engine"):
         found += [ROOT / house, folder / house]
     found += [*sorted((ROOT / "grader/runner").glob("*.hpp")), folder / "grader/runner"]
+    found += [ROOT / "grader/__init__.py", ROOT / "grader/paths.py", INSPECTION.parent]
     objects = folder / f"{exercise.driver}.p"  # of a thin archive
     if objects.is_dir():
         found.append(objects)

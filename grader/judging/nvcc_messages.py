@@ -16,7 +16,8 @@ INSTANTIATION = re.compile(r"\s.* at line (?P<line>\d+)(?: of (?P<file>\S.*))?$"
 LAST_WORDS = re.compile(r"\d+ errors? detected in the compilation|Error limit reached|Remark: ")
 OF_ASSEMBLER = re.compile(r"ptxas error +: (?P<text>.*)")
 MANGLED = re.compile(r"\b_Z\w+")
-HEXADECIMAL = re.compile(r"\b0x[0-9a-f]+")
+HEXADECIMAL = re.compile(r"\b0x[0-9a-f]{1,16}\b")
+LENGTH = re.compile(r"\d{1,6}")
 KERNEL = re.compile(r"from a __global__ function\(\"(\w+)\"\)|Entry function '(\w+)'")
 
 
@@ -65,14 +66,27 @@ def _line_of_kernel(text, code):
         return None
     name = named[1] or _name_in(named[2])
     text = "\n".join(code)
-    definition = re.search(rf"__global__[^;{{}}]*?\b{name}\s*\(", text)
+    definition = declaration_of(name, "__global__", "[;{}]", text)
     return text.count("\n", 0, definition.end()) + 1 if definition else None
+
+
+def declaration_of(name, begin, ends, text):
+    """The match of `name(` where one of the pattern `begin` comes before it and none of `ends` between the
+    two; None for none. One pass: from each beginning on to the name would be as many."""
+    each_of = rf"(?P<begin>{begin})|(?P<end>{ends})|\b{re.escape(name)}\s*\("
+    has_begun = False
+    for match in re.finditer(each_of, text):
+        if match["begin"] or match["end"]:
+            has_begun = bool(match["begin"])
+        elif has_begun:
+            return match
+    return None
 
 
 def _name_in(mangled):
     """'kernel' of '_ZN4mine6kernelIiEEvPT_'."""
-    rest, name = mangled.removeprefix("_Z").lstrip("NL"), mangled
-    while length := re.match(r"\d+", rest):
-        end = length.end() + int(length[0])
-        name, rest = rest[length.end() : end], rest[end:]
+    name, at = mangled, len(mangled) - len(mangled.removeprefix("_Z").lstrip("NL"))
+    while length := LENGTH.match(mangled, at):
+        at = length.end() + int(length[0])
+        name = mangled[length.end() : at]
     return name

@@ -11,6 +11,7 @@ from engine.driver.build_folder import lines_of
 from engine.driver.racecheck_runs import Merging
 from engine.driver.recipe import DidNotCompile, Form, Recipe
 from grader.judging.compile_errors import error_lines
+from grader.judging.nvcc_messages import declaration_of
 from grader.paths import ROOT
 
 ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
@@ -19,11 +20,11 @@ OBSERVED = Form(
 )
 MOST_LINES = 12  # of a compiler's messages
 
-UNDEFINED = re.compile(r"undefined reference to [`'](.*)'")
+UNDEFINED = "undefined reference to "
 NO_MAIN = "It has no main(): a whole program begins with one."
 OWN_MAIN = "It has a main() of its own: remove it, since lab calls your function."
 UTF16 = "The file is in UTF-16, which no compiler reads: save it as UTF-8."
-MAIN = re.compile(r"^\s*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
+MAIN = re.compile(r"^[^\S\n]*(?:auto|int|void)\s+main\s*\(", re.MULTILINE)
 
 
 class ExerciseBuild(NamedTuple):
@@ -104,13 +105,12 @@ def explained_lines(source, lines, refusals):
     if refusals:
         return [_refusal_line(source, refusal) for refusal in refusals][:MOST_LINES]
     text = pathlib.Path(source).read_text(encoding="utf-8", errors="replace")
-    undefined = [match[1] for match in map(UNDEFINED.search, lines) if match]
-    if undefined:
-        wanted = undefined[0]
+    wanted = next(filter(None, map(_undefined_in, lines)), None)
+    if wanted:
         name = wanted.partition("(")[0]
         if name in ("main", "_start"):
             return [NO_MAIN]
-        if re.search(rf"\bstatic\b[^;{{}}()]*\b{re.escape(name)}\s*\(", text):
+        if declaration_of(name, r"\bstatic\b", "[;{}()]", text):
             return [
                 f"{name} is static, so it can't be called from outside the file: remove static."
             ]
@@ -118,6 +118,12 @@ def explained_lines(source, lines, refusals):
             return [f"{name} is there, but not with the parameters that are called:", f"  {wanted}"]
         return [f"The function that is called is missing: {wanted}"]
     return error_lines(source, lines)[:MOST_LINES]
+
+
+def _undefined_in(line):
+    """The name that the linker says is undefined; "" if it says no such thing."""
+    quoted = line.partition(UNDEFINED)[2]
+    return quoted[1:].rpartition("'")[0] if quoted[:1] in ("`", "'") else ""
 
 
 def _refusal_line(source, refusal):
@@ -133,7 +139,7 @@ def _short_warnings(lines, source):
     A parameter that is not used yet is no mistake in a starter, and nvcc does not speak of it.
     """
     pattern = re.compile(
-        re.escape(str(source)) + r":(\d+):(?:\d+:)? warning: (.*?)(?: \[-W(.*)\])?$"
+        re.escape(str(source)) + r":(\d+):(?:\d+:)? warning: (.*?)(?: \[-W([^\s\]]*)\])?$"
     )
     found = [pattern.match(line) for line in lines]
     return [

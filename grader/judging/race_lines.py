@@ -11,7 +11,7 @@ from grader.judging.stuck_launches import places_of_threads
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
 NEVER_ENDS = "In one schedule your kernel never ends:"
 MOST_BYTES = 1 << 20  # of a source; in a grade the name of the file is the submission's word
-EXTERN_SHARED = re.compile(r"extern\s+__shared__\s[^;\[]*?(\w+)\s*\[\s*\]")
+EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\s|;|\b(?P<name>\w+)\s*\[\s*\]|\[")
 
 
 def race_lines(found, wrong, right, cases, explained=True):
@@ -146,10 +146,20 @@ def _named(finding, file):
     if dynamic is None:
         return finding["element"]
     text = content_of(file, MOST_BYTES).decode(errors="replace")
-    names = set(EXTERN_SHARED.findall(text))
+    names = extern_arrays(text)
     if len(names) == 1:
         return f"{names.pop()}[{dynamic}]"
     return f"element {dynamic} of dynamic shared memory"
+
+
+def extern_arrays(text):
+    """The names of the arrays `extern __shared__ TYPE NAME[]`."""
+    names, is_extern = set(), False
+    for part in EXTERN_SHARED.finditer(text):
+        if is_extern and part["name"]:
+            names.add(part["name"])
+        is_extern = part[0].startswith("extern")
+    return names
 
 
 def _index(index):

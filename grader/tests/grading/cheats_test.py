@@ -306,6 +306,6 @@ def words_without_descriptors(words, passed):
 def not_inspected():
     """As long as it lasts, nobody looks at the names in a submission."""
     with contextlib.ExitStack() as stack:
-        for name in ("objections_to_symbols", "objections_to_source"):
+        for name in ("objections_to_symbols", "source_objections"):
             stack.enter_context(mock.patch(f"grader.judging.compiling.{name}", lambda *_, **__: []))
         yield

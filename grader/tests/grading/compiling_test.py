@@ -4,6 +4,7 @@
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 from grading_runs import (
     BUILDS,
@@ -18,7 +19,12 @@ from grading_runs import (
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
-from grader.judging.compiling import compiled_alone, readable_for_compilers
+from grader.judging.compiling import (
+    LIMITS,
+    TOO_MUCH_TEXT,
+    compiled_alone,
+    readable_for_compilers,
+)
 from grader.judging.programs import NO_MAIN, OBSERVED, UTF16, objections_before_compiling
 from grader.judging.runner import NotCompiled
 from grader.judging.submission_judge import judge
@@ -50,6 +56,23 @@ class MessagesTest(unittest.TestCase):
         self.assertEqual(*said)
         self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))
         self.assertIn("undeclared_000", "\n".join(said[0][:3]))
+
+    def test_a_text_that_takes_too_much_to_read_is_refused_and_the_grader_goes_on(self):
+        """It is read in the sandbox, under the compiler's limits."""
+        with tempfile.TemporaryDirectory() as folder:
+            reader = pathlib.Path(folder).resolve() / "reader.py"
+            reader.write_text(
+                "taken = [bytes(1 << 20) for _ in range(1 << 20)]\n", encoding="utf-8"
+            )
+            reader_of_all = mock.patch("grader.judging.compiling.INSPECTION", reader)
+            readable = (*readable_for_compilers(BUILDS.cpu, chosen_exercise("01.1")), reader)
+            with (
+                reader_of_all,
+                mock.patch("grader.judging.compiling.readable_for_compilers", lambda *_: readable),
+                mock.patch("grader.judging.compiling.LIMITS", LIMITS._replace(memory=256 << 20)),
+            ):
+                found = judged("01.1", solution_text("01.1"))
+        self.assertEqual((found.status, words_of(found)), ("CE", TOO_MUCH_TEXT))
 
     def test_an_object_file_beyond_the_limit_is_no_fault_of_the_compilers(self):
         """g++ asks to have it reported as a bug of its own."""
