@@ -23,6 +23,10 @@ bool barrier_is_enough(const finding& of) {
          has_one_of(of.lacks, of_a_signal);
 }
 
+// Whether the two are meant to be ordered by atomics on another word, and something lacks on the
+// way: as atomics they would be as unordered, only that no race would show it.
+bool order_is_missing(const finding& of) { return !of.lacks.common_with(lacks_of_ways).empty(); }
+
 bool is_narrow(const party& of) {
   return of.has_thread_scope || (is_atomic(of.what) && of.within == scope::block);
 }
@@ -71,6 +75,8 @@ bool text_maker::holds(condition when) const {
       return found.older_load && found.older_load->is_volatile;
     case condition::on_one_line:
       return place_text(located.first) == place_text(located.second);
+    case condition::order_is_missing:
+      return order_is_missing(found);
     case condition::plain_one_is_volatile:
       return (is_atomic(found.first.what) ? found.second : found.first).is_volatile;
     case condition::releaser_is_volatile:
@@ -182,11 +188,18 @@ diagnosis_set remarks_on(const located_finding& of) {
                                                       found.first.what == operation::write &&
                                                       found.second.what == operation::write);
   remarks.add(diagnosis::older_value_read, found.older_load.has_value());
+  remarks.add(diagnosis::atomic_orders_nothing,
+              found.lacks.has(diagnosis::plain_mixed_with_atomic) &&
+                  !found.lacks.has(diagnosis::lock_opened_by_plain_store) &&
+                  order_is_missing(found));
   return remarks;
 }
 
 // Whether another one of them says it better.
 bool is_refined(diagnosis code, const diagnosis_set& codes) {
+  constexpr diagnosis_set atomics_advised = {diagnosis::plain_store_beside_updates,
+                                             diagnosis::plain_look_before_atomic};
+  if (codes.has(diagnosis::atomic_orders_nothing) && atomics_advised.has(code)) return true;
   for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
     const bool refines = diagnosis_table[i].refines == code && code_number(i) != code;
     if (refines && codes.has(code_number(i))) return true;

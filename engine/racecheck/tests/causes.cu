@@ -84,6 +84,16 @@ __global__ void last_block_of_a_sum(int* sum, unsigned* tickets, int* out) {
   if (atomicAdd(tickets, 1u) == gridDim.x - 1) *out = *sum;  // mark: sum read
 }
 
+__global__ void last_block_of_volatile_parts(volatile int* parts, unsigned* tickets, int* out) {
+  parts[blockIdx.x] = 1;
+  if (atomicAdd(tickets, 1u) == gridDim.x - 1) *out = parts[0];
+}
+
+__global__ void store_after_a_sum(int* sum, unsigned* tickets) {
+  atomicAdd(&sum[0], 1);
+  if (atomicAdd(tickets, 1u) == gridDim.x - 1) sum[0] = 0;
+}
+
 // In a block a barrier may be what is missing, and here it is.
 __global__ void histogram_without_barrier(int* out) {
   __shared__ int bins[64];
@@ -453,6 +463,9 @@ constexpr cause cases[] = {
     {"look_while_fetching", [] { look_while_fetching<<<4, 1>>>(zeros(1), zeros(1)); }},
     {"last_block_of_a_sum",
      [] { last_block_of_a_sum<<<4, 1>>>(zeros(1), zeros<unsigned>(1), zeros(1)); }},
+    {"last_block_of_volatile_parts",
+     [] { last_block_of_volatile_parts<<<4, 1>>>(zeros(4), zeros<unsigned>(1), zeros(1)); }},
+    {"store_after_a_sum", [] { store_after_a_sum<<<4, 1>>>(zeros(1), zeros<unsigned>(1)); }},
     {"histogram_without_barrier", [] { histogram_without_barrier<<<1, 64>>>(zeros(64)); }},
     {"add_over_two_lines", [] { add_over_two_lines<<<2, 64>>>(zeros(1)); }},
     {"add_in_a_block", [] { add_over_two_lines<<<1, 64>>>(zeros(1)); }},

@@ -185,6 +185,19 @@ class CausesTest(unittest.TestCase):
         codes = {code for each in findings_of("tiles_of_eight") for code in each["codes"]}
         self.assertEqual(codes, {"missing_syncthreads"})
 
+    def test_no_atomic_is_advised_where_an_order_is_missing(self):
+        """It would end the race, and the values could be as old."""
+        for case in ("last_block_of_a_sum", "last_block_of_volatile_parts", "store_after_a_sum"):
+            with self.subTest(case):
+                (finding,) = findings_of(case)
+                texts = [each["text"] for each in finding["advice"]]
+                arrows = [
+                    lack["remedy"] for each in finding["chain"]["arrows"] for lack in each["lacks"]
+                ]
+                for text in [*texts, *arrows]:
+                    self.assertNotRegex(text, "make|use cuda::atomic_ref$")
+                self.assertRegex(" ".join(texts), "missing release: .* missing acquire: .* order")
+
     def test_one_remedy_is_named(self):
         for case, (_, codes, _, _) in CAUSES.items():
             if codes == ["missing_release", "missing_acquire", *PLAIN]:
