@@ -15,7 +15,7 @@ from engine.driver.errors import CommandError
 
 LINE = re.compile(
     r"launch (?P<blocks>\d+) (?P<threads>\d+)(?P<cooperative> cooperative)?|"
-    r"event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSU]) (?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) "
+    r"event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSUu]) (?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) "
     r"(?P<source>\d+) (?P<order>[-arx][db]|volatile) (?P<value>\w+)|"
     r"fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
     r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
@@ -35,6 +35,8 @@ class Event(NamedTuple):
     releases: bool = False
     is_narrow: bool = False  # of block scope
     is_sc: bool = False
+    changes: bool = True  # an update: the word's value
+    is_volatile: bool = False
 
     @property
     def name(self):
@@ -55,7 +57,8 @@ class Trace(NamedTuple):
     sources: tuple  # of each access: the number of the one that it reads from, or, if it only stores, that
     # comes just before it in coherence order; None: the word's first value
     coherence: dict  # of each word the numbers of its writes
-    has_weak_writes: bool  # to words that strong accesses use after them; or volatile accesses
+    has_weak_writes: bool  # to words that strong accesses use after them
+    has_volatile: bool
     refused: Optional[str]
     cooperative: tuple  # of each launch: whether all of its blocks start together
     with_waits: frozenset  # the launches in which a thread has waited in a loop
@@ -69,7 +72,7 @@ def read_trace(text):
     cooperative, with_waits, stuck, left = [], set(), [], []
     known, ordered = _Knowledge(), _Knowledge()
     writes, coherence, weak = {}, {}, set()
-    has_weak_writes = False
+    has_weak_writes = has_volatile = False
     for line in text.splitlines():
         match = LINE.fullmatch(line)
         if not match:
@@ -85,25 +88,29 @@ def read_trace(text):
         elif match["kind"]:
             thread = int(match["block"]), int(match["rank"])
             place = match["memory"], int(match["address"]), int(match["bytes"])
-            has_weak_writes |= match["order"] == "volatile" or place in weak
+            is_volatile = match["order"] == "volatile"
+            has_weak_writes |= place in weak and not is_volatile
+            has_volatile |= is_volatile
             word = len(shapes), *place
-            order = match["order"][0] if match["order"] != "volatile" else "-"
+            order = "-" if is_volatile else match["order"][0]
             made = Event(
                 len(shapes),
                 thread,
-                match["kind"],
+                match["kind"].upper(),
                 word,
                 match["value"],
                 order in "ax",
                 order in "rx",
                 match["order"][1] == "b",
+                changes=match["kind"] != "u",
+                is_volatile=is_volatile,
             )
             number = int(match["source"])
             here = writes.setdefault(word, [])
-            source = here[number - 1] if 0 < number <= len(here) else None
+            source = here[number - 1] if 0 < number <= len(here) and not is_volatile else None
             sources.append(source)
             order_of_word = coherence.setdefault(word, [])
-            if made.kind != "L":
+            if made.kind != "L" and not is_volatile:
                 at = 0 if source is None else order_of_word.index(source) + 1
                 order_of_word.insert(at, len(events))
                 here.append(len(events))
@@ -159,6 +166,7 @@ def read_trace(text):
         tuple(sources),
         coherence,
         has_weak_writes,
+        has_volatile,
         refused,
         tuple(cooperative),
         frozenset(with_waits),
@@ -197,6 +205,7 @@ class Prefix(NamedTuple):
     happened: dict  # of each of them but the last: its kind and value, by name
     name: tuple  # of the last one
     kind: str  # as which it was taken into account; a compare-and-swap may turn out as another one
+    unordered: frozenset  # the names of those that are in the graph without what they take
     others: object  # others(kind): the prefixes if it is of that kind
 
 
@@ -210,16 +219,25 @@ class Execution:
         self.trace = trace
         self._numbers_of_parts = {} if numbers_of_parts is None else numbers_of_parts
         self.events = trace.events
-        self.happened = []  # of each event: the bits of those that it surely came after
         self.names, counts, self._first = [], {}, {}
-        self._updates = {}  # by the word and what they take
-        for i, event in enumerate(self.events):
+        for event in self.events:
             number = counts[event.name] = counts.get(event.name, -1) + 1
             self.names.append((*event.name, number))
-            bits = trace.before[i]
-            if event.kind in "LU" and trace.sources[i] is not None:
-                bits |= 1 << trace.sources[i]
-            self.happened.append(closed(bits, self.happened))
+        # Of each event: the bits of those that it surely came after.
+        self.happened = self._all_before(())
+        unwritten, unordered = self._words_without_order()
+        if unordered:
+            self.happened = self._all_before(unordered)
+        # The race checker judges a volatile access as a plain one: without a race it gets one value.
+        self._has_order = [
+            not event.is_volatile and event.word not in unwritten | unordered
+            for event in self.events
+        ]
+        self._unordered = frozenset(
+            name for name, event in zip(self.names, self.events) if event.word in unordered
+        )
+        self._updates = {}  # by the word and what they take
+        for i, event in enumerate(self.events):
             if event.kind == "U":
                 self._updates.setdefault((event.word, trace.sources[i]), []).append(i)
             if event.word is not None and event.word not in self._first:
@@ -229,8 +247,47 @@ class Execution:
         for i, bits in enumerate(self.happened):
             for k in bits_of(bits):
                 self._after[k] |= 1 << i
-        self._nodes = [
-            self._bit_of(self._node(i, trace.sources[i])) for i in range(len(self.events))
+        self._nodes = self._nodes_with(self._unordered)
+
+    def _all_before(self, unordered):
+        """Of each event the bits of those that it comes after: but for these words, of what it takes, too."""
+        happened = []
+        for bits, event, source in zip(self.trace.before, self.events, self.trace.sources):
+            if event.kind in "LU" and source is not None and event.word not in unordered:
+                bits |= 1 << source
+            happened.append(closed(bits, happened))
+        return happened
+
+    def _words_without_order(self):
+        """The words that are only read, and those whose updates may come in any order, as
+        `atomicAdd(&word, 0)`.
+
+        Such an update does not change the value, so each access gets the same in any order. None comes after
+        a fence or a release, so it hands nothing over, and says nothing of the order of fences.
+        """
+        strict = {}  # of each launch: the bits of its fences and releases
+        words, updated, ordered = set(), set(), set()
+        for i, event in enumerate(self.events):
+            if event.kind == "F" or event.releases:
+                strict[event.launch] = strict.get(event.launch, 0) | 1 << i
+            if event.is_volatile:
+                continue
+            if event.word is not None:
+                words.add(event.word)
+            if event.kind == "U":
+                updated.add(event.word)
+            is_after_one = self.happened[i] & strict.get(event.launch, 0)
+            if event.kind == "S" or (
+                event.kind == "U" and (event.changes or event.releases or is_after_one)
+            ):
+                ordered.add(event.word)
+        return words - updated - ordered, updated - ordered
+
+    def _nodes_with(self, unordered):
+        """Of each event the bit of its part, with these names' without what they take."""
+        return [
+            self._bit_of((name,) if name in unordered else self._node(i, self.trace.sources[i]))
+            for i, name in enumerate(self.names)
         ]
 
     def _left_by_earlier(self, word):
@@ -256,12 +313,13 @@ class Execution:
         yield from (self._node(i, self.trace.sources[i]) for i in numbers)
         yield from self._places(set(numbers), self.trace.coherence)
 
-    def graph(self, numbers=None):
+    def graph(self, numbers=None, nodes=None):
         """The bits of its parts: equal if it is the same. Of these events, or of all if none are named."""
         numbers = range(len(self.events)) if numbers is None else numbers
+        nodes = self._nodes if nodes is None else nodes
         result = 0
         for i in numbers:
-            result |= self._nodes[i]
+            result |= nodes[i]
         for part in self._places(set(numbers), self.trace.coherence):
             result |= self._bit_of(part)
         return result
@@ -294,7 +352,12 @@ class Execution:
             return False
         known = {*prefix.happened, prefix.name}
         numbers = [i for i, name in enumerate(self.names) if name in known]
-        return values[prefix.name][0] != prefix.kind or self.graph(numbers) == prefix.graph
+        if values[prefix.name][0] != prefix.kind:
+            return True
+        # Later accesses may have made of a word one that has an order, or none.
+        is_same = prefix.unordered == self._unordered
+        nodes = self._nodes if is_same else self._nodes_with(prefix.unordered)
+        return self.graph(numbers, nodes) == prefix.graph
 
     def decisions(self, numbers, coherence=None, sources=None):
         """The list that leads to these events in this order."""
@@ -303,7 +366,8 @@ class Execution:
         for i in numbers:
             event = self.events[i]
             text = f"{event.thread[0]}.{event.thread[1]}"
-            if event.word is not None and not self.trace.has_weak_writes:
+            is_word = event.word is not None and self._has_order[i]
+            if is_word and not self.trace.has_weak_writes:
                 here = executed.setdefault(event.word, [])
                 source = sources[i]
                 order = coherence[event.word]
@@ -331,7 +395,7 @@ class Execution:
     def _graph(self, numbers, events=None, sources=None, coherence=None):
         """That of the last one's launch."""
         launch = self.events[numbers[-1]].launch
-        chosen = [i for i in numbers if self.events[i].launch == launch]
+        chosen = [i for i in numbers if self.events[i].launch == launch and self._has_order[i]]
         kept = set(chosen)
         coherence = {
             word: [i for i in order if i in kept]
@@ -403,7 +467,7 @@ class Execution:
         That access is in one of the launches up to the last one.
         """
         for i, event in enumerate(self.events):
-            if event.kind == "F" or event.launch > last_launch:
+            if event.kind == "F" or event.launch > last_launch or not self._has_order[i]:
                 continue
             for source in [None, *self.trace.coherence[event.word]]:
                 if source == i or (source is not None and self._comes_after(source, i)):
@@ -411,6 +475,12 @@ class Execution:
                 if event.kind != "S" and source == self.trace.sources[i]:
                     continue
                 yield from self.others(i, source, event.kind, is_known)
+
+    def choices(self):
+        """How many of its events have an order, and how many writes these could be made to take."""
+        events = [event for event, has_order in zip(self.events, self._has_order) if has_order]
+        writes = [len(self.trace.coherence.get(event.word, ())) for event in events]
+        return len(events), sum(writes)
 
     def _comes_after(self, k, i):
         return self.happened[k] >> i & 1
@@ -469,6 +539,7 @@ class Execution:
                     },
                     self.names[i],
                     kind,
+                    self._unordered,
                     lambda other: self.others(i, source, other, is_known),
                 )
                 continue

@@ -54,7 +54,7 @@ class Exploration:
         self.hang = ""  # who waits for whom, if that is why it failed
         self.results = {}  # what the program printed, each text once: its keys
         self.prints_the_same = True  # in two runs of the same decisions
-        self.has_weak_writes = False
+        self.has_weak_writes = self.has_volatile = False
         self.has_merged = False  # whether several executions have gone on as one
         self.failed = None  # the run that failed, and its decisions
         self.unfinished = NOT_ENDED  # why not all executions are known; "" if they are
@@ -119,6 +119,7 @@ class Exploration:
             raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
         execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
+        self.has_volatile |= trace.has_volatile
         for launch in trace.with_waits:
             blocks, _ = trace.shapes[launch - 1]
             if not trace.cooperative[launch - 1]:
@@ -331,7 +332,8 @@ def say_explored(explored):
     bounds = "this grid, these inputs"
     waits = "no round of a waiting loop that leaves its thread as it was"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
-    if explored.has_weak_writes:
+    lacks_older_values = explored.has_weak_writes or explored.has_volatile
+    if lacks_older_values:
         say(f"explored: {what}")
         say(
             "not proved: of words that are accessed both atomically and otherwise, "
@@ -342,7 +344,7 @@ def say_explored(explored):
     if explored.has_merged:
         say("merged: executions that had left the same memory at a launch's end went on as one")
     say(f"bounds: {bounds}; {waits}; {cycles}")
-    return 1 if explored.has_weak_writes else 0
+    return 1 if lacks_older_values else 0
 
 
 def say_findings_of(program, run, merging, timeout):

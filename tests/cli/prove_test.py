@@ -76,6 +76,16 @@ STORES = """
   }
 """
 TICKET = "word_of_device(*word).fetch_add(1, cuda::memory_order_relaxed);"
+# Updates by two threads that change nothing, and others.
+CHANGES_NOTHING = {
+    "relaxed": ("for (int i = 0; i < 8; ++i) atomicAdd(&word[i], 0);", "1 execution"),
+    "after a fence": ("__threadfence(); atomicAdd(word, 0);", "2 executions"),
+    "release": (
+        "word_of_device(*word).fetch_add(0, cuda::memory_order_release);", "2 executions",
+    ),
+    "the first one changes it": ("atomicOr(word, 1);", "2 executions"),
+}  # fmt: skip
+
 # Each with the number of executions. The first block's load may get both tickets, the second one's its own
 # alone. A store comes after its own thread's ticket, and not between the two if one takes the other's.
 BEGINS_WITH_AN_UPDATE = {
@@ -164,7 +174,7 @@ ENDLESS = "for (;;) atomicAdd(word, 1);"
 MANY_READS = """
   unsigned sum = 0;
   for (unsigned i = 0; i < 40000; ++i) sum += out[(i + sum) % 8];
-  if (threadIdx.x == 0) atomicAdd(word, sum);
+  if (threadIdx.x == 0) atomicAdd(word, sum + 1);
 """
 # The lanes' order is settled by the warp, and by the barrier.
 IN_ORDER = """
@@ -274,6 +284,12 @@ class Prove(unittest.TestCase):
                 self.write(f"if (threadIdx.x == 0) {{ {body} }}")
                 self.proves(self.prove(blocks=2), f"{count} executions of 2 blocks")
 
+    def test_updates_that_change_nothing_and_hand_nothing_over_have_no_order(self):
+        for name, (body, count) in CHANGES_NOTHING.items():
+            with self.subTest(update=name):
+                self.write(f"if (threadIdx.x == 0) {{ {body} }}")
+                self.proves(self.prove(blocks=2), f"{count} of 2 blocks")
+
     def test_volatile_accesses_are_never_called_proved(self):
         self.write("if (blockIdx.x + threadIdx.x == 0) *static_cast<volatile unsigned*>(word) = 1;")
         result = self.prove(blocks=2)
@@ -281,6 +297,14 @@ class Prove(unittest.TestCase):
         self.assertIn("\nexplored: 1 execution of 2 blocks", f"\n{result.stdout}")
         self.assertIn("older values were not explored\n", result.stdout)
         self.assertNotIn("\nproved", f"\n{result.stdout}")
+
+    def test_a_volatile_store_to_a_word_of_atomics_is_no_fault(self):
+        self.write(
+            "if (blockIdx.x + threadIdx.x == 0) {\n"
+            "  atomicAdd(word, 1);\n  *static_cast<volatile unsigned*>(word) = 0;\n}"
+        )
+        result = self.prove(blocks=2)
+        self.assertIn("\nexplored: 1 execution of 2 blocks", f"\n{result.stdout}")
 
     def test_a_poll_fails_once_at_most(self):
         self.write(POLL, together=True)

@@ -18,14 +18,14 @@ namespace {
 constexpr int exit_unexplored = 3;
 constexpr std::size_t most_events = 2000;
 
-char letter_of(observer::access kind) {
+char letter_of(observer::access kind, bool changed_memory) {
   switch (kind) {
     case observer::access::load:
       return 'L';
     case observer::access::store:
       return 'S';
     case observer::access::update:
-      return 'U';
+      return changed_memory ? 'U' : 'u';
   }
   return '?';
 }
@@ -243,8 +243,8 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   word& at = word_at(name, bytes);
   const unsigned seen = at.writes[chosen_].same_as;
   std::fprintf(trace_, "event %llu %u %c %lld %llu %zu %u %s ",
-               static_cast<unsigned long long>(by.first), by.second, letter_of(kind),
-               static_cast<long long>(name.first),
+               static_cast<unsigned long long>(by.first), by.second,
+               letter_of(kind, changed_memory), static_cast<long long>(name.first),
                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes,
                chosen_, order);
   print_value(begin, bytes);
