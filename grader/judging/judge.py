@@ -23,7 +23,7 @@ from grader.exercises.limits import (
     lines_about,
     objections_to_uncounted,
 )
-from grader.judging.executions import all_executions
+from grader.judging.executions import NOT_EXPLORED, all_executions, lines_of_unexplored
 from grader.judging.host_code import objections_to_host_code, objections_to_many_calls
 from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
 from grader.judging.race_lines import (
@@ -452,8 +452,8 @@ class Judge:
         return race_lines(found, shown, len(right), len(self.cases), explained=self.every_case)
 
     def _lines_of_executions(self):
-        """About the first execution of the small case that is wrong; none if all are right, or if they are
-        too many."""
+        """About the first execution of the small case that is wrong, or why not all are known; none if all
+        are right."""
         case = next((case for case in self.cases if case.every_execution), None)
         if case is None:
             return []
@@ -465,15 +465,17 @@ class Judge:
             run = self.run_cases(
                 program, once, self.counting(SEED), OF_A_SCHEDULE, decisions=decisions
             )
-            return _checked_run(SEED, run), run.trace, run.results
+            failure = first_failure(once, run, run.results)
+            return _checked_run(SEED, run), run.trace, run.results, failure
 
         executions = all_executions(run_once)
-        if executions is None:
-            return []
         found = races_in(executions.failed, once, executions.results, self.runner.merging)
         if not (executions.failed or found.wrong):
             self.proved_for = executions.proved_for
-            return []
+            if executions.proved_for:
+                return []
+            self.diagnoses = (NOT_EXPLORED,)
+            return lines_of_unexplored(case.name, executions.why_unknown)
         return self._lines_of_races(found._replace(explored=case, schedules=executions.count))
 
     def objections_to_schedules(self, runs):

@@ -125,7 +125,8 @@ def _wrong_result(found):
         "",
         *textwrap.wrap(
             "No two threads race here, so it is the order of the atomic operations: between two of "
-            "one thread, another thread may do its own, and a relaxed load may get an older value.",
+            "one thread, another thread may do its own, and a relaxed load may get an older value, unless a "
+            "release and an acquire, with the barriers of both blocks, bring it the newest one.",
             SCREEN,
         ),
     ]

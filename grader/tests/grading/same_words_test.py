@@ -50,6 +50,31 @@ IN_SMALL_CASE = {
 }
 
 
+# What can't be explored: {what: (what 04.1's solution does first, besides its own; what is said)}. No
+# schedule shows a mistake.
+NOT_EXPLORED = {
+    "too many executions": (
+        "__shared__ unsigned busy;\n  if (threadIdx.x == 0) busy = 0;\n  __syncthreads();\n"
+        "  for (int i = 0; i < 2; ++i) atomicAdd(&busy, 1);\n",
+        "There are more than 100. Leave out atomics that change nothing",
+    ),
+    "too many accesses": (
+        "__shared__ unsigned busy;\n"
+        "  for (int i = 0; i < 200 && threadIdx.x == 0; ++i) atomicExch(&busy, i);\n",
+        "There are too many atomic accesses. Leave out",
+    ),
+    "assigned to and then used by atomics": (
+        "__shared__ unsigned busy;\n  if (threadIdx.x == 0) {\n    atomicExch(&busy, 0);\n"
+        "    busy = 1;\n    atomicAdd(&busy, 1);\n  }\n",
+        "One word is assigned to and then used by atomics: store to it by an atomic.",
+    ),
+    "what the exploration refuses": (
+        "__shared__ unsigned long long busy;\n  if (threadIdx.x == 0) {\n    atomicExch(&busy, 0);\n"
+        "    atomicAdd(reinterpret_cast<unsigned*>(&busy), 1);\n  }\n",
+        "two sizes to the same bytes are not explored yet. Use atomics and fences as the lesson does.",
+    ),
+}
+
 # Other files that can be no solution: {name: text}.
 WRONG_FILES = {
     "empty": "",
@@ -128,6 +153,21 @@ class SameWordsTest(unittest.TestCase):
                 self.assertEqual(verdict.parts["races"], FAILED)
                 self.assertIn(said, " ".join(verdict.lines))
                 self.assertEqual(verdict.proved_for, "")
+
+    def test_what_can_not_be_explored_gets_no_points_for_races(self):
+        exercise = chosen_exercise("04.1")
+        begins = "  bool last = false;\n"
+        for name, (more, said) in NOT_EXPLORED.items():
+            with self.subTest(name):
+                text = solution(exercise).replace(begins, f"  {more}{begins}")
+                verdict = self.same_verdict("04.1", text, OBSERVED, every_case=True)
+                self.assertEqual(verdict.parts["races"], FAILED)
+                words = " ".join(verdict.lines_of["races"])
+                self.assertIn("No mistake was found, but not all executions of one case", words)
+                self.assertIn(said, words)
+                self.assertEqual(verdict.diagnoses, ("not all executions explored",))
+                rows = {part["part"]: part for part in judgement_of(verdict, exercise).parts}
+                self.assertEqual(rows["races"]["points"], 0)
 
     def test_what_is_proved_is_said(self):
         exercise = chosen_exercise("04.1")
