@@ -15,6 +15,32 @@ NEIGHBOURING_VALUES = [
     ),
 ]
 
+# What 04.2's solution does after its barrier, and the loop that looks for the fullest bin.
+FULLEST = """\
+      unsigned best = 0;
+      for (unsigned bin = 1; bin < 256; ++bin) {
+        if (bins[bin] > bins[best]) best = bin;
+      }
+      *fullest = best;
+"""
+LAST_OF_BINS = f"""\
+  if (threadIdx.x == 0) {{
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*arrived);
+    if (tickets.fetch_add(1, cuda::memory_order_acq_rel) == gridDim.x - 1) {{
+{FULLEST}      tickets.store(0, cuda::memory_order_relaxed);  // ready for the next launch
+    }}
+  }}
+"""
+FENCES_OF_ONE = """\
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(arrived, 1) == gridDim.x - 1;
+    __threadfence();
+  }
+  __syncthreads();
+"""
+
 # (exercise, in which style, [(a piece of our solution, what stands there instead)])
 STYLES = [
     (
@@ -267,6 +293,108 @@ STYLES = [
                 "              .load(cuda::memory_order_relaxed) >\n"
                 "          cuda::atomic_ref<unsigned, cuda::thread_scope_device>(bins[best])\n"
                 "              .load(cuda::memory_order_relaxed)) {\n        best = bin;\n      }",
+            ),
+        ],
+    ),
+    (
+        "04.2",
+        "one thread fences, and looks at the bins by volatile loads",
+        [
+            (
+                LAST_OF_BINS,
+                FENCES_OF_ONE + "  if (last && threadIdx.x == 0) {\n"
+                "    const volatile unsigned* const now = bins;\n    unsigned best = 0;\n"
+                "    for (unsigned bin = 1; bin < 256; ++bin) {\n"
+                "      if (now[bin] > now[best]) best = bin;\n    }\n"
+                "    *fullest = best;\n    *arrived = 0;\n  }\n",
+            )
+        ],
+    ),
+    (
+        "04.2",
+        "all threads fence, the counter comes round by itself, and all threads of the last block look",
+        [
+            (
+                "  __syncthreads();\n" + LAST_OF_BINS,
+                "  __threadfence();\n  __syncthreads();\n  __shared__ bool last;\n"
+                "  __shared__ unsigned best_of[1024], most_of[1024];\n"
+                "  if (threadIdx.x == 0) last = atomicInc(arrived, gridDim.x - 1) == gridDim.x - 1;\n"
+                "  __syncthreads();\n  if (!last) return;\n  __threadfence();\n"
+                "  unsigned best = 0, most = 0;\n"
+                "  for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) {\n"
+                "    if (bins[bin] > most) {\n      most = bins[bin];\n      best = bin;\n    }\n  }\n"
+                "  best_of[threadIdx.x] = best;\n  most_of[threadIdx.x] = most;\n  __syncthreads();\n"
+                "  if (threadIdx.x != 0) return;\n"
+                "  for (unsigned k = 1; k < blockDim.x; ++k) {\n"
+                "    if (most_of[k] > most || (most_of[k] == most && best_of[k] < best)) {\n"
+                "      most = most_of[k];\n      best = best_of[k];\n    }\n  }\n"
+                "  *fullest = best;\n",
+            )
+        ],
+    ),
+    (
+        "04.2",
+        "cooperative groups, fences of libcu++ and a relaxed ticket",
+        [
+            ("#include <cstddef>\n", "#include <cooperative_groups.h>\n\n#include <cstddef>\n"),
+            (
+                "  __syncthreads();\n" + LAST_OF_BINS,
+                "  const auto block = cooperative_groups::this_thread_block();\n"
+                "  __shared__ unsigned ticket;\n  block.sync();\n"
+                "  if (block.thread_rank() == 0) {\n"
+                "    cuda::atomic_thread_fence(cuda::memory_order_release, cuda::thread_scope_device);\n"
+                "    ticket = cuda::atomic_ref<unsigned, cuda::thread_scope_device>(*arrived).fetch_add(\n"
+                "        1, cuda::memory_order_relaxed);\n"
+                "    cuda::atomic_thread_fence(cuda::memory_order_acquire, cuda::thread_scope_device);\n"
+                "  }\n  block.sync();\n"
+                "  if (ticket == gridDim.x - 1 && block.thread_rank() == 0) {\n"
+                f"{FULLEST}    atomicExch(arrived, 0);\n  }}\n",
+            ),
+        ],
+    ),
+    (
+        "04.2",
+        "lambdas, sequentially consistent tickets, atomics in shared memory, and all bins are added",
+        [
+            ("    if (of_block[bin] != 0) atomicAdd", "    atomicAdd"),
+            (
+                LAST_OF_BINS,
+                "  const auto arrive = [&] {\n"
+                "    cuda::atomic_ref<unsigned, cuda::thread_scope_device> tickets(*arrived);\n"
+                "    return tickets++ == gridDim.x - 1;\n  };\n"
+                "  const auto each_bin = [&](auto what) {\n"
+                "    for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) what(bin);\n  };\n"
+                "  __shared__ bool last;\n  __shared__ unsigned most, best;\n"
+                "  if (threadIdx.x == 0) {\n    last = arrive();\n    most = 0;\n    best = 256;\n  }\n"
+                "  __syncthreads();\n  if (!last) return;\n  unsigned mine = 0, first = 256;\n"
+                "  each_bin([&](unsigned bin) { mine = mine < bins[bin] ? bins[bin] : mine; });\n"
+                "  atomicMax(&most, mine);\n  __syncthreads();\n"
+                "  each_bin([&](unsigned bin) { if (bins[bin] == most && bin < first) first = bin; });\n"
+                "  atomicMin(&best, first);\n  __syncthreads();\n"
+                "  if (threadIdx.x == 0) {\n    *fullest = best;\n    *arrived = 0;\n  }\n",
+            ),
+        ],
+    ),
+    (
+        "04.2",
+        "the course's header, and a warp that looks by atomics that add nothing",
+        [
+            (
+                "#include <cuda/atomic>\n",
+                '#include <cuda/atomic>\n\n#include "04_last_block_guard/last_block.cuh"\n',
+            ),
+            (
+                "  __syncthreads();\n" + LAST_OF_BINS,
+                "  if (!course::last_block(arrived) || threadIdx.x >= 32) return;\n"
+                "  const unsigned lanes = blockDim.x < 32 ? blockDim.x : 32;\n"
+                "  unsigned long long key = 0;\n"
+                "  for (unsigned bin = threadIdx.x; bin < 256; bin += lanes) {\n"
+                "    const unsigned long long of_bin = (1ULL * atomicAdd(&bins[bin], 0) << 32) + 255 - bin;\n"
+                "    if (of_bin > key) key = of_bin;\n  }\n"
+                "  for (unsigned step = 16; step > 0; step /= 2) {\n"
+                "    const unsigned long long other = __shfl_down_sync(0xffffffff, key, step);\n"
+                "    if (threadIdx.x + step < lanes && other > key) key = other;\n  }\n"
+                "  if (threadIdx.x == 0) *fullest = 255 - static_cast<unsigned>(key & 255);\n",
             ),
         ],
     ),

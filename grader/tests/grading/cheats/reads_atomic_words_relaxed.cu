@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Cheat: nothing orders the loads of the last block, and they are relaxed atomic loads
 // Exercise: 04.2
-// Verdict: OK 12
-// Says:
+// Verdict: OK 7
+// Says: a relaxed load may get an older value
 #include <cstddef>
 #include <cuda/atomic>
 
