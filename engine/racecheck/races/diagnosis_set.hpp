@@ -48,17 +48,17 @@ class diagnosis_set {
   auto operator<=>(const diagnosis_set&) const = default;
 
  private:
-  static_assert(diagnosis_table.size() <= 32);
-  static constexpr std::uint32_t bit(diagnosis code) {
-    return std::uint32_t{1} << static_cast<unsigned>(code);
+  static_assert(diagnosis_table.size() <= 64);
+  static constexpr std::uint64_t bit(diagnosis code) {
+    return std::uint64_t{1} << static_cast<unsigned>(code);
   }
-  static constexpr diagnosis_set of_bits(std::uint32_t bits) {
+  static constexpr diagnosis_set of_bits(std::uint64_t bits) {
     diagnosis_set made;
     made.bits_ = bits;
     return made;
   }
 
-  std::uint32_t bits_ = 0;
+  std::uint64_t bits_ = 0;
 };
 
 // What a way over atomics can lack.
