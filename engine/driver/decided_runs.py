@@ -98,6 +98,11 @@ class DecidedRuns:
         run, lines = _result_of(begun or self._begin(self._count > 2, decisions, orders_fences))
         return run, read_trace(lines)  # by the thread that can be interrupted: it may take seconds
 
+    def uses(self, decisions):
+        """What a run by these decisions does, with the places; nothing if there is no such run."""
+        _, result, problem = self._begin(False, decisions, False, True).get()
+        return () if problem else read_trace(result[1]).uses
+
     def expect(self, decisions):
         """A run by these decisions will be asked for: it begins now, if another one that was expected is
         over."""
@@ -132,8 +137,10 @@ class DecidedRuns:
             if each:
                 each.close()
 
-    def _run(self, place, forks, decisions, orders_fences):
+    def _run(self, place, forks, decisions, orders_fences, names_places=False):
         settings = decided(place.folder, decisions, orders_fences)
+        if names_places:
+            settings["LAB_PROVE_PLACES"] = "1"
         run = self._forked_run(place, settings, orders_fences) if forks else None
         if run is None:
             run = check_once(

@@ -20,6 +20,7 @@ LINE = re.compile(
     r"fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
     r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
     r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|(?P<grid>grid)|(?P<waits>waits) \d+ \d+|"
+    r"use (?P<used_kind>\S+) (?P<used>\S+)(?: (?P<used_at>.+))?|"
     r"stuck (?P<stuck>\d+)|left (?P<left>[0-9a-f]{16})|"
     r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
 )
@@ -49,6 +50,14 @@ class Event(NamedTuple):
         return self.kind != "F" or self.is_sc
 
 
+class Use(NamedTuple):
+    """Something that a program did: explored.json has those that are explored."""
+
+    kind: str
+    name: str
+    place: str  # 'own.cu:7'; "" if it is not known
+
+
 class Trace(NamedTuple):
     shapes: tuple  # of each launch: blocks, threads of each
     events: tuple
@@ -64,12 +73,13 @@ class Trace(NamedTuple):
     with_waits: frozenset  # the launches in which a thread has waited in a loop
     stuck: tuple  # the blocks that wait for ever at the end
     left: tuple  # of each launch that has ended: a hash of what kernels have written until then
+    uses: tuple  # what the program did, each kind and name once
 
 
 def read_trace(text):
     """The Trace that a program has written."""
     shapes, events, sources, refused = [], [], [], None
-    cooperative, with_waits, stuck, left = [], set(), [], []
+    cooperative, with_waits, stuck, left, uses = [], set(), [], [], {}
     known, ordered = _Knowledge(), _Knowledge()
     writes, coherence, weak = {}, {}, set()
     has_weak_writes = has_volatile = False
@@ -77,6 +87,10 @@ def read_trace(text):
         match = LINE.fullmatch(line)
         if not match:
             raise CommandError(f"the program has written a trace with the line {line!r}.")
+        if match["used_kind"]:
+            use = Use(match["used_kind"], match["used"], match["used_at"] or "")
+            uses.setdefault(use[:2], use)
+            continue
         if refused and not match["why"]:
             continue
         if match["blocks"]:
@@ -172,6 +186,7 @@ def read_trace(text):
         frozenset(with_waits),
         tuple(stuck),
         tuple(left),
+        tuple(uses.values()),
     )
 
 

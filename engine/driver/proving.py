@@ -10,6 +10,7 @@ from engine.driver.consistency import bits_of
 from engine.driver.decided_runs import SEED, decided_runs
 from engine.driver.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.driver.executions import Execution
+from engine.driver.explored import NotExplored, not_explored
 from engine.driver.output import counted, say
 from engine.driver.racecheck_runs import answer, problem_of
 from engine.driver.starting import end_in_words, explore_starts, first_hang
@@ -117,6 +118,12 @@ class Exploration:
     def _take(self, done, trace, prefix, run):
         if trace.refused in REFUSALS:
             raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
+        is_complete = trace.refused is None
+        findings = done.report["findings"] if done.report else []
+        denied = not_explored(trace.uses)
+        is_wrong = not done.report or findings or done.report["failed_launches"]
+        if denied and not is_wrong:
+            raise NotExplored(denied, prefix.decisions if prefix else [])
         execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
         self.has_volatile |= trace.has_volatile
@@ -144,8 +151,6 @@ class Exploration:
         self.launches = tuple(zip(trace.shapes, trace.cooperative))
         self.kinds.update(dict.fromkeys(self.launches))
         graph = execution.graph()
-        is_complete = trace.refused is None
-        findings = done.report["findings"] if done.report else []
         if (is_complete and problem_of(done, 0)) or findings:
             done, decisions = _confirmed(done, execution, findings, run)
             races = done.report is None or done.report["findings"]
@@ -153,6 +158,8 @@ class Exploration:
                 self.executions.add(graph)
                 self.failed, self.stuck = (done, decisions), trace.stuck
                 return
+        if denied:
+            raise NotExplored(denied, prefix.decisions if prefix else [])
         if prefix is None:
             values = graph, execution.values()
             if self._first is None:
@@ -220,7 +227,10 @@ def explore(program, options, limit, seconds):
     try:
         say(f"exploring {name}: Ctrl-C says how far it came")
         with decided_runs(program, options, seconds) as runs, time_limit(seconds):
-            _explore_all(exploration, runs, limit)
+            try:
+                _explore_all(exploration, runs, limit)
+            except NotExplored as denial:
+                raise denial.at(runs.uses(denial.decisions)) from None
     except TimeIsOver:
         in_starts = exploration.unfinished.endswith(BEFORE_STARTS)
         exploration.unfinished = TIME_IS_OVER + (BEFORE_STARTS if in_starts else "")
@@ -384,6 +394,9 @@ def replay(program, options, path, decisions, timeout):
         with decided_runs(program, options, timeout) as runs, patience:
             run, trace = runs.run(decisions)
             made = Execution(trace).decisions(range(len(trace.events)))
+            denied = () if _was_stopped(run) else not_explored(trace.uses)
+            if denied and not (run.report and run.report["findings"]):
+                raise NotExplored(denied, decisions).at(runs.uses(decisions))
     except TimeIsOver:
         run = None
     if run is None or (_was_stopped(run) and not (run.report and run.report["findings"])):

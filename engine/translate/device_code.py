@@ -30,6 +30,11 @@ STORAGE = re.compile(
     rf"(?<![{WORD}])(?:static|inline|extern|constexpr|template|__inline__|__inline|operator)"
     rf"(?![{WORD}])"
 )
+ANNOUNCED = (
+    " static const ::cpu_backend::device_variable_of_file announced_{name}"
+    "(&{name}, sizeof {name}, {is_constant});"
+)
+CLASS_OR_ENUM = {"class", "struct", "union", "enum"}
 ACCESS = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
 INLINE_ASSEMBLY = re.compile(rf"(?<![{WORD}])(?:asm|__asm__|__asm)(?![{WORD}])")
 
@@ -390,6 +395,42 @@ class DeviceCode:
             if head.rstrip().endswith("::"):
                 continue  # a member, whose class says it
             self.text.insert(found.start, "[[maybe_unused]] static ")
+
+    def announce_variables(self) -> None:
+        """Tells the backend's scheduled form where the device's variables are, and which are constant."""
+        for found in self.declarations:
+            head = self.text.masked[found.start : found.end]
+            if found.is_function or "extern" in head.split() or TEMPLATE.match(head):
+                continue
+            if not found.markers & {"device", "constant", "managed"}:
+                continue
+            if self.text.scope(found.start) == "namespace":
+                is_constant = str("constant" in found.markers).lower()
+                for name in self.variables(found):
+                    announced = ANNOUNCED.format(name=name, is_constant=is_constant)
+                    self.text.insert(found.end, announced)
+
+    def variables(self, found: Declaration) -> list[str]:
+        """Names that the declaration of variables declares, but for those that are hard to understand."""
+        names, words, open_lists, position = [], [""], 0, found.start
+        while position < found.end:
+            token = self.text.next_token(position)
+            position = token.end
+            ends = token.text in (",", ";", "=", "[", "{") and open_lists == 0
+            if ends and is_name(words[-1]) and "::" not in words[-2:-1]:
+                names.append(words[-1])
+            if ends and CLASS_OR_ENUM & set(words):
+                return []
+            while ends and token.text not in (",", ";", ""):  # extents and an initialiser
+                if token.text in OPENING.values():
+                    position = self.text.closing(token.start) + 1
+                token = self.text.next_token(position)
+                position = token.end
+            if token.text in OPENING.values():
+                position = self.text.closing(token.start) + 1
+            open_lists += {"<": 1, ">": -1}.get(token.text, 0)
+            words = [""] if ends else [*words, token.text]
+        return names
 
     def erase_markers(self) -> None:
         for match in MARKER.finditer(self.text.masked):

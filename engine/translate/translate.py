@@ -69,6 +69,8 @@ def translate(
     device_code = DeviceCode(unit)
     device_code.check()
     HostFunctions(unit, device_code, OWN_FOLDER).check()
+    if is_scheduled:
+        device_code.announce_variables()
     device_code.erase_markers()
     if has_own_device_code:
         device_code.make_static()

@@ -7,6 +7,8 @@
 #include <concepts>
 #include <type_traits>
 
+#include "cpu_backend/execution/place.hpp"
+#include "cpu_backend/form.hpp"
 #include "vector_types.h"
 
 namespace cpu_backend {
@@ -58,8 +60,10 @@ void volatile_store(volatile T* pointer, const T& value) {
 
 }  // namespace cpu_backend
 
+// By it a program promises that nobody writes there while the kernel runs.
 template <cpu_backend::hinted T>
-T __ldg(const T* pointer) {
+T __ldg(const T* pointer, cpu_backend::place at = CPU_BACKEND_HERE) {
+  cpu_backend::form::used("device", "__ldg()", &at);
   return *pointer;
 }
 template <cpu_backend::hinted T>

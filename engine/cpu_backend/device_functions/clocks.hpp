@@ -7,8 +7,12 @@
 
 #include "cpu_backend/device_functions/special_registers.hpp"
 
-inline long long clock64() { return static_cast<long long>(cpu_backend::device_nanoseconds()); }
+inline long long clock64(cpu_backend::place at = CPU_BACKEND_HERE) {
+  return static_cast<long long>(cpu_backend::device_nanoseconds(at));
+}
 
 namespace cpu_backend {
-inline clock_t device_clock() { return static_cast<clock_t>(device_nanoseconds()); }
+inline clock_t device_clock(place at = CPU_BACKEND_HERE) {
+  return static_cast<clock_t>(device_nanoseconds(at));
+}
 }  // namespace cpu_backend

@@ -17,7 +17,8 @@ inline std::uint32_t current_multiprocessor(place at = CPU_BACKEND_HERE) {
 }
 
 // Nanoseconds on a steady clock of the whole machine.
-inline std::uint64_t device_nanoseconds() {
+inline std::uint64_t device_nanoseconds(place at = CPU_BACKEND_HERE) {
+  if (this_multiprocessor) form::used("device", "clock", &at);
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +

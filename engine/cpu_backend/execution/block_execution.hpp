@@ -22,6 +22,7 @@
 #include "cpu_backend/execution/resident_thread.hpp"
 #include "cpu_backend/execution/warp_meetings.hpp"
 #include "cpu_backend/fibers/fiber.hpp"
+#include "cpu_backend/form.hpp"
 #include "driver_types.h"
 #include "vector_types.h"
 
@@ -58,6 +59,7 @@ constexpr bool on_device() {
 // with one sentence.
 multiprocessor& calling_multiprocessor(const char* function, const place& at);
 inline multiprocessor& in_kernel(const char* function, const place& at) {
+  form::used("device", function, &at);
   if (this_multiprocessor) [[likely]]
     return *this_multiprocessor;
   return calling_multiprocessor(function, at);

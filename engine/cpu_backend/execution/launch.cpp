@@ -147,6 +147,8 @@ void run_grid(const launch_configuration& configuration, const void* kernel,
   // Never destroyed: its threads may not outlive what they use, and they live as long as the
   // process.
   static device& the_device = *new device;
+  form::used("launch", now.cooperative ? "cooperative" : "plain", &at);
+  form::device_gets_work();
   the_device.run(now);
   if (now.fault.what != kernel_fault::kind::none) report_fault(now);
   if (now.failed()) fault(now.error);

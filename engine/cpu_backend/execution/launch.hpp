@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu_backend/execution/place.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/run_threads.hpp"
 #include "cpu_backend/runtime/context.hpp"
@@ -316,6 +317,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* asked, void (*kernel)(P
   for (unsigned i = 0; i < asked->numAttrs; ++i) {
     if (asked->attrs[i].id == cudaLaunchAttributeCooperative) {
       configuration.cooperative = asked->attrs[i].val.cooperative != 0;
+    } else {
+      cpu_backend::form::used("launch", "attribute");
     }
   }
   return [&](std::remove_cv_t<Parameters>... converted) {

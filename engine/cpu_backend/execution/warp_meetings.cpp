@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "cpu_backend/form.hpp"
+#include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {
 
@@ -20,6 +21,7 @@ void warp_meetings::begin_block(unsigned first_present, unsigned threads) {
 
 warp_meeting& warp_meetings::open(unsigned warp, unsigned mask, const char* operation,
                                   const place& at) {
+  [[maybe_unused]] const observer::runtime_access now;
   if (free_.empty()) {
     free_.push_back(&meetings_.emplace_back());
     // leave() is part of the kernel, whose own allocations are watched: there this must not grow.
@@ -36,6 +38,7 @@ warp_meeting& warp_meetings::open(unsigned warp, unsigned mask, const char* oper
 }
 
 void warp_meetings::close(unsigned warp, warp_meeting& meeting, thread_queue& runnable) {
+  [[maybe_unused]] const observer::runtime_access now;
   std::erase(warps_[warp].open, &meeting);
   thread_queue met;
   for (resident_thread*& waiter : meeting.waiter) {
@@ -59,6 +62,17 @@ void warp_meetings::clear() {
     std::fill(std::begin(meeting.waiter), std::end(meeting.waiter), nullptr);
     free_.push_back(&meeting);
   }
+}
+
+bool warp_meetings::hold(const void* address) const {
+  const auto holds = [&](const auto* begin, std::size_t count) {
+    const auto* const at = static_cast<const std::byte*>(address);
+    const auto offset = static_cast<std::size_t>(at - reinterpret_cast<const std::byte*>(begin));
+    return offset < count * sizeof *begin;
+  };
+  return holds(free_.data(), free_.capacity()) ||
+         std::any_of(meetings_.begin(), meetings_.end(),
+                     [&](const warp_meeting& each) { return holds(&each, 1); });
 }
 
 }  // namespace cpu_backend

@@ -59,6 +59,8 @@ class warp_meetings {
   // Threads that wait for other lanes.
   unsigned waiting() const { return waiting_; }
 
+  // Whether that is part of what leave() accesses.
+  bool hold(const void* address) const;
   // Forgets the threads of a block that has failed.
   void clear();
 

@@ -31,6 +31,9 @@ std::byte* map(std::size_t bytes) {
   return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
+std::byte* first_stacks = nullptr;
+constexpr std::size_t stacks_at_once = 16 * 1024;  // for all that eight multiprocessors hold, and more
+
 // Memory for one stack more, or nullptr. Stacks lie side by side, and no allocation of the
 // program's among them: who looks where an address belongs needs one answer for all of them.
 std::byte* take_stack_memory(std::size_t bytes) {
@@ -39,11 +42,11 @@ std::byte* take_stack_memory(std::size_t bytes) {
   static std::size_t left = 0;
   const std::lock_guard lock(mutex);
   if (left == 0) {
-    constexpr std::size_t at_once = 16 * 1024;  // for all that eight multiprocessors hold, and more
-    next = map(at_once * bytes);
-    left = at_once;
+    next = map(stacks_at_once * bytes);
+    left = stacks_at_once;
+    if (!first_stacks) first_stacks = next;
     // It is used in small pieces: a huge page would take memory for stacks that nobody needs yet.
-    if (next) (void)madvise(next, at_once * bytes, MADV_NOHUGEPAGE);
+    if (next) (void)madvise(next, stacks_at_once * bytes, MADV_NOHUGEPAGE);
   }
   if (!next) {  // there is not that much room
     left = 0;
@@ -101,6 +104,12 @@ void abandon_fiber(fiber& from, fiber& to) {
 }
 
 void fiber_has_begun() { after_switch(nullptr); }
+
+bool is_stack_memory(const void* address) {
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const std::byte*>(address) - first_stacks);
+  return first_stacks && offset < stacks_at_once * (page_size() + stack_size);
+}
 
 bool in_guard_page(const fiber& of, const void* address) {
   const auto* byte = static_cast<const std::byte*>(address);

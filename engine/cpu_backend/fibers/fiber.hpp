@@ -42,6 +42,9 @@ void fiber_has_begun();
 // True if `address` lies in the guard page below the fiber's stack.
 bool in_guard_page(const fiber& of, const void* address);
 
+// Whether a fiber's stack may be there.
+bool is_stack_memory(const void* address);
+
 // Stops here as `from` and goes on where `to` stopped. Returns when something switches to `from`.
 #ifdef CPU_BACKEND_ADDRESS_SANITIZER
 void switch_fiber(fiber& from, fiber& to);  // has to be told of every switch

@@ -12,13 +12,27 @@
 namespace cpu_backend {
 namespace {
 
+// Of memory that the runtime does not know, and of pinned memory, it is not.
+bool is_on_device(const void* pointer) {
+  const auto record = allocations().find(pointer);
+  return record && record->holds(pointer) && record->block.kind != memory_kind::pinned;
+}
+
 void move_bytes(void* destination, const void* source, std::size_t bytes) {
+  observer::memory_read(source, bytes);
+  // A copy from or to the host has come to its end when the call returns.
+  if (is_on_device(destination) && is_on_device(source)) {
+    form::device_gets_work();
+  } else {
+    form::host_has_waited();
+  }
   [[maybe_unused]] const observer::runtime_access now;
   std::memmove(destination, source, bytes);
   observer::memory_written(destination, bytes);
 }
 
 void fill_bytes(void* destination, int value, std::size_t bytes) {
+  form::device_gets_work();
   [[maybe_unused]] const observer::runtime_access now;
   std::memset(destination, value, bytes);
   observer::memory_written(destination, bytes);
@@ -177,27 +191,31 @@ cudaError_t blocking_copy(cudaMemcpyKind kind, Body body,
 cudaError_t copy_to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
                            std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   return blocking_copy(
-      kind, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); });
+      kind, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); },
+      "cudaMemcpyToSymbol");
 }
 
 cudaError_t copy_to_symbol_async(const void* symbol, std::size_t symbol_bytes, const void* source,
                                  std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                                  cudaStream_t stream) {
   return copy_in_stream(
-      stream, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); });
+      stream, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); },
+      "cudaMemcpyToSymbolAsync");
 }
 
 cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
                              std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
   return blocking_copy(
-      kind, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); });
+      kind, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); },
+      "cudaMemcpyFromSymbol");
 }
 
 cudaError_t copy_from_symbol_async(void* destination, const void* symbol, std::size_t symbol_bytes,
                                    std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
                                    cudaStream_t stream) {
   return copy_in_stream(
-      stream, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); });
+      stream, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); },
+      "cudaMemcpyFromSymbolAsync");
 }
 
 cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbol_bytes) {
@@ -206,7 +224,7 @@ cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbo
     register_symbol(symbol, symbol_bytes);
     *pointer = const_cast<void*>(symbol);
     return cudaSuccess;
-  });
+  }, "cudaGetSymbolAddress");
 }
 
 }  // namespace cpu_backend

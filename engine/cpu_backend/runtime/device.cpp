@@ -76,6 +76,7 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
+  form::host_has_waited();
   return call_that_waits([] { return cudaSuccess; });
 }
 

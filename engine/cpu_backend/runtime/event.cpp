@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Events: since streams are synchronous, an event has happened as soon as it is recorded.
 #include <chrono>
+#include <cstdint>
 #include <optional>
 
 #include "cpu_backend/form.hpp"
@@ -15,6 +16,7 @@ struct CUevent_st {
   unsigned int flags = cudaEventDefault;
   std::optional<clock::time_point> recorded;
   cpu_backend::stream_position position;  // of what it waits for
+  std::uint64_t work = 0;                 // how much the device had got when it was recorded
 
   bool has_time() const { return recorded && !(flags & cudaEventDisableTiming); }
 };
@@ -61,7 +63,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
     const bool timed_between_processes =
         (flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming);
     if (!event || (flags & ~known) || timed_between_processes) return cudaErrorInvalidValue;
-    *event = events().create({.flags = flags, .recorded = std::nullopt, .position = {}});
+    *event = events().create({.flags = flags, .recorded = std::nullopt, .position = {}, .work = 0});
     return cudaSuccess;
   });
 }
@@ -78,6 +80,7 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     const bool exists = events().with(event, [&](CUevent_st& it) {
       it.recorded = now;
       it.position = position_of(stream);
+      it.work = form::work_so_far();
     });
     return exists ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
@@ -87,7 +90,12 @@ cudaError_t cudaEventQuery(cudaEvent_t event) {
   return is_busy(position_of(event)) ? cudaErrorNotReady : wait_for(event);
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return wait_for(event); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  events().with(event, [](const CUevent_st& it) {
+    if (it.recorded && it.work == form::work_so_far()) form::host_has_waited();
+  });
+  return wait_for(event);
+}
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return call_without_waiting(
@@ -109,6 +117,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         // Holds for handles that are no events as well: those leave an event that was never
         // recorded.
         if (!first.has_time() || !last.has_time()) return cudaErrorInvalidResourceHandle;
+        if (last.work == form::work_so_far()) form::host_asks_for_time();
         const std::chrono::duration<float, std::milli> passed = *last.recorded - *first.recorded;
         *milliseconds = form::hides_times() ? 0 : passed.count();
         return cudaSuccess;

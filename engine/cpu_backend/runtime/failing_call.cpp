@@ -11,6 +11,7 @@
 #include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/settings.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {
@@ -35,6 +36,7 @@ std::uint64_t read_number() {
 
 cudaError_t begin_call(const char* function) {
   observer::runtime_called(function);
+  form::called(function);
   static const std::uint64_t failing = read_number();
   static std::atomic<std::uint64_t> calls = 0;
   if (failing == none || ++calls != failing) return cudaSuccess;

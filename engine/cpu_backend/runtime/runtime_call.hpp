@@ -4,6 +4,7 @@
 // `function` is the name of the caller, which the runtime's function is.
 #pragma once
 
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/failing_call.hpp"
 #include "cpu_backend/runtime/forked_process.hpp"
@@ -13,7 +14,8 @@ namespace cpu_backend {
 
 // Asks nothing of the device: works in a dead context too.
 template <class Body>
-cudaError_t call_without_device(Body body) {
+cudaError_t call_without_device(Body body, const char* function = __builtin_FUNCTION()) {
+  form::called(function);
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   return record_error(body());
 }

@@ -52,6 +52,9 @@ cudaError_t wait_for(cudaStream_t stream, const char* function = __builtin_FUNCT
 }  // namespace
 
 bool is_stream(cudaStream_t stream) {
+  form::used("stream", stream == cudaStreamPerThread    ? "per_thread"
+                       : is_default_stream(stream) ? "default"
+                                                   : "created");
   return is_default_stream(stream) || streams().contains(stream);
 }
 
@@ -123,7 +126,10 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
       [&] { return streams().destroy(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(stream); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  form::host_has_waited();
+  return wait_for(stream);
+}
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return is_stream(stream) && is_busy(stream) ? cudaErrorNotReady : wait_for(stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/atomic_access.hpp"
 
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled.hpp"
@@ -11,6 +12,20 @@ namespace {
 
 observer::scope observed_scope(memory_scope scope) {
   return scope == memory_scope::block ? observer::scope::block : observer::scope::device;
+}
+
+const char* name_of(memory_scope scope) {
+  switch (scope) {
+    case memory_scope::system:
+      return "system";
+    case memory_scope::device:
+      return "device";
+    case memory_scope::block:
+      return "block";
+    case memory_scope::thread:
+      return "thread";
+  }
+  return "unknown";
 }
 
 bool acquires(std::memory_order order) {
@@ -30,6 +45,7 @@ void begin_atomic(const memory_semantics& how, const place& at, const void* fram
   multiprocessor* on = this_multiprocessor;
   if (!on) return;
   on->atomic_begins(at);
+  form::used("scope", name_of(how.scope), &at);
   if (how.order == std::memory_order_seq_cst && how.scope != memory_scope::thread) {
     scheduled::sc_fence_begins();
     observer::fenced({observed_scope(how.scope), true, at});
@@ -115,6 +131,7 @@ bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::
 void fence(std::memory_order order, memory_scope scope, const place& at) {
   std::atomic_thread_fence(order);
   multiprocessor* on = this_multiprocessor;
+  if (on) form::used("scope", name_of(scope), &at);
   if (!on || order == std::memory_order_relaxed || scope == memory_scope::thread) return;
   __builtin_unwind_init();
   on->note_state(__builtin_frame_address(0));

@@ -102,6 +102,36 @@ bool decisions::starts(std::uint64_t block) const {
   return launch_ != limited_launch_ || started_.contains(block);
 }
 
+// A kernel's thread has a small stack: lines are looked up when the launch has ended.
+void decisions::used(const char* kind, const char* name, const place* at, const void* from) {
+  const observer::runtime_access now;
+  const std::lock_guard guard(uses_mutex_);
+  if (!known_uses_.insert({kind, name}).second) return;
+  static const bool with_places = setting("LAB_PROVE_PLACES") != nullptr;
+  uses_.push_back({kind, name, {}, {}});
+  if (with_places && at) {
+    uses_.back().at = *at;
+  } else if (with_places && from) {
+    uses_.back().calls.instructions[uses_.back().calls.count++] = from;
+  } else if (with_places) {
+    uses_.back().calls = call_stack::here();
+  }
+  if (!this_multiprocessor) write_uses();
+}
+
+void decisions::write_uses() {
+  if (!trace_) return;
+  for (const use& each : uses_) {
+    source_line line;
+    if (each.calls.count != 0) line = line_of(each.calls);
+    if (each.at.line() != 0) line = make_source_line(each.at.file(), each.at.line());
+    std::fprintf(trace_, "use %s %s", each.kind, each.name);
+    if (!line.file.empty()) std::fprintf(trace_, " %s:%u", line.file.c_str(), line.line);
+    std::fputc('\n', trace_);
+  }
+  uses_.clear();
+}
+
 void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool cooperative) {
   if (!trace_) open();
   ++launch_;
@@ -114,6 +144,8 @@ void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool 
 }
 
 void decisions::launch_ends(std::uint64_t left) {
+  const std::lock_guard guard(uses_mutex_);
+  write_uses();
   std::fprintf(trace_, "left %016llx\n", static_cast<unsigned long long>(left));
 }
 
@@ -197,6 +229,7 @@ decisions::word& decisions::word_at(const word_name& name, std::size_t bytes) {
 }
 
 void decisions::access_begins(const void* address, std::size_t bytes, std::uint64_t block) {
+  const observer::runtime_access now;
   const word& at = word_at(name_of(address, block), bytes);
   const std::optional<unsigned> wanted = list_[made_ - 1].write;
   if (wanted && *wanted >= at.writes.size()) refuse("no_such_decision");
@@ -206,6 +239,7 @@ void decisions::access_begins(const void* address, std::size_t bytes, std::uint6
 }
 
 void decisions::written_weakly(const void* address, std::size_t bytes, std::uint64_t block) {
+  const observer::runtime_access now;
   const word_name name = name_of(address, block);
   const std::byte* const end = name.second + bytes;
   for (auto each = words_.begin(); each != words_.end();) {
@@ -238,6 +272,7 @@ void decisions::print_value(const std::byte* begin, std::size_t bytes) {
 void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
                          observer::access kind, bool changed_memory, std::uint64_t state,
                          const char* order) {
+  const observer::runtime_access now;
   const auto* const begin = static_cast<const std::byte*>(address);
   const word_name name = name_of(address, by.first);
   word& at = word_at(name, bytes);

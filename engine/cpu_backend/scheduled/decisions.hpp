@@ -14,17 +14,20 @@
 //                             process's second launch blocks 0 and 3 start, and no other one. Else
 //                             all blocks start.
 //   LAB_PROVE_TRACE=FILE      what happened goes there
+//   LAB_PROVE_PLACES=1        with the place of each use: that takes time
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {
@@ -79,6 +82,8 @@ class decisions {
   void waits_for_ever(std::uint64_t block);
   // Nobody goes on, and some have looked at what was overwritten: no execution ends so.
   void stopped_early();
+  // Something of this kind was done, as form::used() has it. From any host thread.
+  void used(const char* kind, const char* name, const place* at, const void* from);
   // Ends the process, because of what is not explored.
   [[noreturn]] void refuse(const char* why);
 
@@ -106,6 +111,12 @@ class decisions {
     bool waits = false;
     std::size_t round_begins = 0;
   };
+  struct use {
+    const char* kind;
+    const char* name;
+    place at;
+    call_stack calls;  // if there is no place
+  };
   struct decision {
     thread_name thread;
     std::optional<unsigned> write;
@@ -114,6 +125,7 @@ class decisions {
   decisions() = default;
   void open();
   bool read_started(const char* word);
+  void write_uses();
   void print_value(const std::byte* begin, std::size_t bytes);
   static word_name name_of(const void* address, std::uint64_t block);
   word& word_at(const word_name& name, std::size_t bytes);
@@ -129,6 +141,9 @@ class decisions {
   std::map<word_name, word> words_;
   std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier
   unsigned chosen_ = 0;
+  std::mutex uses_mutex_;
+  std::set<std::pair<const char*, const char*>> known_uses_;  // kind and name: each pointer once
+  std::vector<use> uses_;                                     // that are not written yet
 };
 
 }  // namespace cpu_backend

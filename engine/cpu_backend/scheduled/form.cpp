@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/form.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <unordered_map>
@@ -8,6 +10,7 @@
 
 #include "cpu_backend/execution/resident_thread.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/forked_runs.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
@@ -40,6 +43,34 @@ void reorder(thread_queue& released) {
 }
 
 bool hides_times() { return decisions::active() != nullptr; }
+
+void used(const char* kind, const char* name, const place* at) {
+  if (decisions* list = decisions::active()) list->used(kind, name, at, nullptr);
+}
+
+void called(const char* function) {
+  if (!decisions::active()) return;
+  used("call", function);
+  static const pthread_t first = pthread_self();
+  if (!pthread_equal(first, pthread_self())) used("host", "second_thread");
+}
+
+namespace {
+std::uint64_t works = 0;
+}  // namespace
+
+void device_gets_work() {
+  ++works;
+  scheduled::device_has_work = decisions::active() != nullptr;
+}
+
+void host_has_waited() { scheduled::device_has_work = false; }
+
+void host_asks_for_time() {
+  if (scheduled::device_has_work) used("host", "early_time");
+}
+
+std::uint64_t work_so_far() { return works; }
 
 void launch_comes() {
   static const bool once = (fork_runs(), true);

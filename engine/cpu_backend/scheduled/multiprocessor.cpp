@@ -148,6 +148,7 @@ void block_execution::block_barrier(place at, bool orders_memory) {
   if (decisions* list = decisions::active()) {
     if (!orders_memory) list->refuse("stealing");
     multiprocessor& on = static_cast<multiprocessor&>(*this);
+    const observer::runtime_access now;
     list->arrives({on.block(), thread_rank()});
   }
   observer::barrier_arrives(orders_memory);
@@ -190,13 +191,26 @@ void multiprocessor::hold_back_now() {
   give_turn_back(false);
 }
 
+bool multiprocessor::has_local(const void* address) const {
+  const auto holds = [&](const void* begin, std::size_t bytes) {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) -
+                                    static_cast<const std::byte*>(begin)) < bytes;
+  };
+  const fiber_stack& stack = *current_->own.stack;
+  return holds(stack.bottom, stack.bytes) || holds(arguments_.data(), arguments_.size()) ||
+         holds(this, sizeof *this) || holds(current_, sizeof *current_) || warps_.hold(address);
+}
+
 // ---- A run by decisions
 
 void multiprocessor::wait_for_decision(const void* address) {
   const unsigned rank = thread_rank();
-  decisions::active()->comes_to({block_, rank}, address, address ? noted_state_ : 0);
   const std::uint64_t state = std::exchange(noted_state_, 0);
-  parked_.insert(std::lower_bound(parked_.begin(), parked_.end(), rank), rank);
+  {
+    const observer::runtime_access now;
+    decisions::active()->comes_to({block_, rank}, address, address ? state : 0);
+    parked_.insert(std::lower_bound(parked_.begin(), parked_.end(), rank), rank);
+  }
   const auto all_are_parked = [&] {
     return all_have_started() && parked_.size() == running_ - barrier_.arrived() - warps_.waiting();
   };
@@ -211,6 +225,7 @@ void multiprocessor::wait_for_decision(const void* address) {
     }
   }
   decided_ = nobody;
+  const observer::runtime_access now;
   parked_.erase(std::find(parked_.begin(), parked_.end(), rank));
   state_before_access_ = address ? state : 0;
 }
@@ -246,6 +261,7 @@ void multiprocessor::note_state(const void* frame) {
 }
 
 void multiprocessor::looks_from(const void* instruction) {
+  const observer::runtime_access now;
   const unsigned fiber = current_->own.stack->index;
   if (fiber >= looks_from_.size()) looks_from_.resize(fiber + 1);
   looks_from_[fiber] = instruction;
@@ -284,11 +300,12 @@ __attribute__((noinline)) void block_execution::sleep(const place& at) {
 
 void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const char* name,
                                          const char* type) {
-  if (!shared_variables_.add(address, bytes)) return;
-  // The kernel does not write this.
-  observer::thread_pauses();
-  std::memset(address, unknown_byte, bytes);
-  observer::thread_runs(thread_rank());
+  {
+    // The kernel does not write this.
+    const observer::runtime_access now;
+    if (!shared_variables_.add(address, bytes)) return;
+    std::memset(address, unknown_byte, bytes);
+  }
   observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type, false});
 }
 

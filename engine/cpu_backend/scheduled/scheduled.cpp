@@ -1,14 +1,47 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/scheduled.hpp"
 
+#include <vector>
+
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
 #include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/run_threads.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
-namespace cpu_backend::scheduled {
+namespace cpu_backend {
+namespace {
+
+struct announced_variable {
+  const void* address;
+  std::size_t bytes;
+  bool is_constant;
+};
+std::vector<announced_variable>& device_variables() {
+  static auto& all = *new std::vector<announced_variable>;
+  return all;
+}
+
+}  // namespace
+
+device_variable_of_file::device_variable_of_file(const void* address, std::size_t bytes,
+                                                 bool is_constant) {
+  device_variables().push_back({address, bytes, is_constant});
+}
+
+namespace scheduled {
+
+device_variable device_variable_at(const void* address) {
+  for (const announced_variable& each : device_variables()) {
+    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) -
+                                                 static_cast<const std::byte*>(each.address));
+    if (offset >= each.bytes) continue;
+    return each.is_constant ? device_variable::constant : device_variable::variable;
+  }
+  return device_variable::none;
+}
 
 void set_seed(std::uint64_t seed) { scheduler::current().set_seed(seed); }
 
@@ -49,6 +82,18 @@ void memory_changed() {
 }
 
 bool runs_by_decisions() { return decisions::active() != nullptr; }
+
+void used(const char* kind, const char* name, const void* from) {
+  if (decisions* list = decisions::active()) list->used(kind, name, nullptr, from);
+}
+
+constinit bool device_has_work = false;
+
+bool is_own_local(const void* address) {
+  return this_multiprocessor && this_multiprocessor->has_local(address);
+}
+
+bool is_local(const void* address) { return is_stack_memory(address); }
 
 void strong_access_begins(const void* address, std::size_t bytes) {
   multiprocessor* on = this_multiprocessor;
@@ -161,4 +206,5 @@ bool is_at_extern_shared_arrays(const void* address) {
   return linked_extern_array_memory && linked_extern_array_memory->holds(address);
 }
 
-}  // namespace cpu_backend::scheduled
+}  // namespace scheduled
+}  // namespace cpu_backend

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/events/access_log.hpp"
 
+#include <algorithm>
+
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/program_symbols.hpp"
 #include "racecheck/events/sites.hpp"
@@ -17,6 +19,54 @@ void access_log::check() {
   if (consumer().check({logged_.data(), count})) {
     cpu_backend::scheduled::memory_changed();
   }
+}
+
+namespace {
+
+const char* variable_at(const std::byte* address, bool writes) {
+  using cpu_backend::scheduled::device_variable;
+  switch (cpu_backend::scheduled::device_variable_at(address)) {
+    case device_variable::variable:
+      return "variable";
+    case device_variable::constant:
+      return writes ? "written_constant" : "constant";
+    case device_variable::none:
+      return "host_variable";
+  }
+  return "unknown";
+}
+
+const char* kind_of(const region& in, const std::byte* address, bool writes) {
+  switch (in.what) {
+    case region::kind::global:
+      return "global";
+    case region::kind::managed:
+      return "managed";
+    case region::kind::pinned:
+      return "pinned";
+    case region::kind::variable:
+      return variable_at(address, writes);
+    case region::kind::shared:
+      return "shared";
+    case region::kind::dynamic_shared:
+      return "dynamic_shared";
+  }
+  return "unknown";
+}
+
+}  // namespace
+
+void note_memory(const std::byte* address, bool writes, const void* from) {
+  namespace scheduled = cpu_backend::scheduled;
+  if (scheduled::is_own_local(address) || shadow_memory::is_built_in(address)) return;
+  const checker_works now;
+  const region* const in = consumer().memory().find(address);
+  scheduled::used("memory",
+                  in                                     ? kind_of(*in, address, writes)
+                  : scheduled::is_local(address)         ? "another_thread"
+                  : shadow_memory::is_read_only(address) ? "read_only"
+                                                         : "unknown",
+                  from);
 }
 
 std::vector<logged_access> access_log::latest_of(const thread_state& by) const {
@@ -41,6 +91,14 @@ void access_log::find(access_site& site, const std::byte* address, std::size_t b
   bool lasts = false;  // whichever block runs
   if (site.in) {
     site.last = {site.in->begin, site.in->bytes};
+    if (watches_memory_) {
+      note_memory(address, writes, from);
+      // All of the program's variables are one region, and not all are of one kind.
+      if (site.in->what == region::kind::variable) {
+        const auto left = static_cast<std::size_t>(site.in->begin + site.in->bytes - address);
+        site.last = {address, std::min(bytes, left)};
+      }
+    }
     lasts = !site.in->is_shared_memory();
   } else if (shadow_memory::is_built_in(address) || (bytes == 1 && is_guard_variable(address))) {
     site.last = {address, 1};

@@ -37,9 +37,15 @@ struct access_site {
   site_number number = 0;
 };
 
+// In a run by decisions: of which kind the memory is that the running thread accesses.
+void note_memory(const std::byte* address, bool writes, const void* from);
+
 class access_log {
  public:
   constexpr access_log() = default;
+
+  // From here on: see note_memory().
+  void watch_memory() { watches_memory_ = true; }
 
   // Called by the running thread.
   void add(const std::byte* address, std::size_t bytes, const void* from, bool writes) {
@@ -49,7 +55,11 @@ class access_log {
         [[unlikely]] {
       find(site, address, bytes, from, writes);
     }
-    if (!site.in) return;
+    if (!site.in) {
+      if (watches_memory_) [[unlikely]]
+        note_memory(address, writes, from);
+      return;
+    }
     const std::size_t left = site.last.bytes - static_cast<std::size_t>(address - site.last.begin);
     if (bytes > left) [[unlikely]]
       bytes = leaves_its_region(address, bytes, left, from, writes);
@@ -88,6 +98,7 @@ class access_log {
   std::size_t leaves_its_region(const std::byte* address, std::size_t bytes, std::size_t left,
                                 const void* from, bool writes);
 
+  bool watches_memory_ = false;
   unsigned count_ = 0;
   bool was_full_ = false;  // since the last flush: then all that follows `count_` is older
   std::array<logged_access, 64> logged_{};

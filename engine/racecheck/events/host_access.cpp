@@ -9,6 +9,7 @@
 
 #include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "racecheck/events/event_consumer.hpp"
 
 namespace racecheck {
 
@@ -52,6 +53,16 @@ void check_host_access(const std::byte* address, bool writes) {
   if (accesses_by_runtime != 0 || is_ending || !device_memory::instance().holds(address)) return;
   is_ending = true;
   end_program(writes);
+}
+
+void note_early_access(const std::byte* address) {
+  if (accesses_by_runtime != 0) return;
+  const region* const in = consumer().memory().find(address);
+  if (!in) return;
+  // The program's variables are a managed one, and the host's own: no kernel comes to those.
+  const cell& there = in->cell_at(address);
+  if (in->what == region::kind::variable && there.write.marks() == 0 && there.read == cell_record{}) return;
+  cpu_backend::scheduled::used("host", "early_access", nullptr);
 }
 
 void device_memory_appears(const std::byte* begin, std::size_t bytes) {

@@ -8,6 +8,8 @@
 
 #include <cstddef>
 
+#include "cpu_backend/scheduled.hpp"
+
 namespace racecheck {
 
 // From the lowest address of device memory up to the highest. Any host thread may look, so that
@@ -27,9 +29,15 @@ void device_memory_disappears(const std::byte* begin);
 // Ends the program if these bytes are device memory. On a host thread.
 void check_host_access(const std::byte* address, bool writes);
 
+// In a run by decisions, and before the host has waited for all that it has given the device: notes
+// an access to what kernels may access as well.
+void note_early_access(const std::byte* address);
+
 // The same, for the usual case that they are not.
 inline void on_host_access(const void* address, bool writes) {
   const auto* const at = static_cast<const std::byte*>(address);
+  if (cpu_backend::scheduled::device_has_work) [[unlikely]]
+    note_early_access(at);
   if (static_cast<std::size_t>(at - all_device_memory.lowest) < all_device_memory.bytes)
       [[unlikely]] {
     check_host_access(at, writes);

@@ -3,10 +3,13 @@
 // thread whose accesses the instrumentation reports.
 #include "cpu_backend/observer.hpp"
 
+#include <utility>
+
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/events/host_access.hpp"
+#include "racecheck/events/kernel_output.hpp"
 #include "racecheck/events/places.hpp"
 #include "racecheck/events/plain_poll.hpp"
 #include "racecheck/events/time_limit.hpp"
@@ -39,10 +42,17 @@ using racecheck::plain_accesses;
 using racecheck::put_newest_values_back;
 using racecheck::running_thread;
 
-runtime_access::runtime_access() { ++racecheck::accesses_by_runtime; }
-runtime_access::~runtime_access() { --racecheck::accesses_by_runtime; }
+runtime_access::runtime_access() : paused_(std::exchange(running_thread, nullptr)) {
+  ++racecheck::accesses_by_runtime;
+}
+runtime_access::~runtime_access() {
+  --racecheck::accesses_by_runtime;
+  running_thread = static_cast<racecheck::thread_state*>(paused_);
+}
 
 void launch_begins(const launch& now) {
+  if (scheduled::runs_by_decisions()) plain_accesses.watch_memory();
+  racecheck::launch_prints();
   ++racecheck::accesses_by_runtime;
   racecheck::time_of_program.set_launch_runs(true);
   consumer().launch_begins(now);
@@ -123,6 +133,9 @@ void fenced(const fence& done) {
 void atomic_begins(const void* address, std::size_t bytes, access kind, bool has_thread_scope) {
   if (!running_thread) return;
   if (has_thread_scope) kind = access::update;  // It reads the newest value, as an update does.
+  if (scheduled::runs_by_decisions()) {
+    racecheck::note_memory(static_cast<const std::byte*>(address), kind != access::load, nullptr);
+  }
   if (scheduled::runs_by_decisions() && !has_thread_scope) {
     plain_accesses.flush();  // they come before it, also for who asks what was written plainly
     scheduled::strong_access_begins(address, bytes);
@@ -153,6 +166,11 @@ void memory_disappears(const void* begin) {
   consumer().memory().remove_allocation(begin);
 }
 void runtime_called(const char* function) { consumer().runtime_called(function); }
+void memory_read(const void* begin, std::size_t bytes) {
+  if (scheduled::runs_by_decisions() && consumer().memory().has_unwritten(begin, bytes)) {
+    scheduled::used("memory", "unwritten", nullptr);
+  }
+}
 void memory_written(const void* begin, std::size_t bytes) {
   consumer().memory().written_by_host(begin, bytes);
 }

@@ -16,6 +16,7 @@
 extern "C" {
 extern std::byte __data_start;
 extern std::byte _end;
+extern const char __executable_start;  // of the program
 }
 
 namespace racecheck {
@@ -161,6 +162,25 @@ void shadow_memory::written_by_host(const void* begin, std::size_t bytes) {
   if (known->first == 0 && known->second >= written->bytes) written->starts_unwritten = false;
 }
 
+bool shadow_memory::has_unwritten(const void* begin, std::size_t bytes) {
+  const auto* address = static_cast<const std::byte*>(begin);
+  const region* const in = bytes == 0 ? nullptr : find(address);
+  if (!in || !in->starts_unwritten) return false;
+  const std::byte* const end =
+      address + std::min(bytes, in->bytes - static_cast<std::size_t>(address - in->begin));
+  for (; address < end; ++address) {
+    if (in->cell_at(address).write.marks() >> offset_in_cell(address) & 1) continue;
+    const auto offset = static_cast<std::size_t>(address - in->begin);
+    const auto& ranges = in->written_by_host;
+    if (std::none_of(ranges.begin(), ranges.end(), [&](const auto& each) {
+          return each.first <= offset && offset < each.second;
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
 region* shadow_memory::find(const std::byte* address) {
   if (shared_) {
     for (region& each : *shared_) {
@@ -190,6 +210,10 @@ void shadow_memory::add_program_variables() {
 // __shared__ variables and these.
 bool shadow_memory::is_built_in(const std::byte* address) {
   return cpu_backend::scheduled::is_built_in_variable(address);
+}
+
+bool shadow_memory::is_read_only(const std::byte* address) {
+  return reinterpret_cast<const char*>(address) >= &__executable_start && address < &__data_start;
 }
 
 // The nearest. Variables lie one behind the other, wherever the compiler puts them.

@@ -83,6 +83,8 @@ class shadow_memory {
   // none.
   void name_allocation(const void* begin, std::size_t element_bytes, std::string name);
   void written_by_host(const void* begin, std::size_t bytes);
+  // Whether neither a kernel nor the host has written one of these bytes of the device's memory.
+  bool has_unwritten(const void* begin, std::size_t bytes);
 
   // Cells for `bytes` at `begin`, all of them new.
   static void give_cells(region& to);
@@ -122,6 +124,8 @@ class shadow_memory {
   stretch nothing_around(const std::byte* address) const;
   // Whether threadIdx or the like lies there, which is never in a region.
   static bool is_built_in(const std::byte* address);
+  // Whether the program's own constants, which nobody can write, lie there.
+  static bool is_read_only(const std::byte* address);
   // The allocation next to whose end or begin `address` lies, in bytes that belong to nothing.
   const region* find_surrounding(const std::byte* address) const;
 

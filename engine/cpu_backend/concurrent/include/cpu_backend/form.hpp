@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "cpu_backend/execution/place.hpp"
+
 namespace cpu_backend {
 
 class thread_queue;
@@ -22,6 +24,14 @@ constexpr bool lets_warp_run_ahead() { return false; }
 
 // The host launches a kernel: nothing of it has happened yet.
 inline void launch_comes() {}
+
+// What the program does, for a run by decisions: see the scheduled form's header.
+inline void used(const char*, const char*, const place* = nullptr) {}
+inline void called(const char*) {}
+inline void device_gets_work() {}
+inline void host_has_waited() {}
+inline void host_asks_for_time() {}
+constexpr std::uint64_t work_so_far() { return 0; }
 
 // Without LAB_SMS. Blocks are to run side by side even on a small machine.
 int default_number_of_sms();

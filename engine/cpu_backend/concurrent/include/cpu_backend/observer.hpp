@@ -16,6 +16,7 @@ inline void barrier_opens(const place&) {}
 inline void lanes_meet(unsigned, unsigned, bool, const place&) {}
 inline void memory_appears(const allocation&, const std::byte*, std::size_t) {}
 inline void memory_disappears(const void*) {}
+inline void memory_read(const void*, std::size_t) {}
 inline void memory_written(const void*, std::size_t) {}
 inline void runtime_called(const char*) {}
 struct runtime_access {

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "cpu_backend/execution/place.hpp"
+
 namespace cpu_backend {
 
 class thread_queue;
@@ -22,6 +24,22 @@ bool lets_warp_run_ahead();
 
 // The host launches a kernel: nothing of it has happened yet.
 void launch_comes();
+
+// The program does something of this kind, by this name. A run by decisions writes down each once,
+// and whoever reads that knows which of them are explored: so whatever is new is denied until it is
+// put on that list (engine/driver/explored.json). Names have no spaces, and live as long as the
+// program. `at` is nullptr where the caller is on the call stack.
+void used(const char* kind, const char* name, const place* at = nullptr);
+// The host calls this function of the runtime.
+void called(const char* function);
+// The device has work that goes on when the call returns, on a GPU; or the host has waited for all
+// of it.
+void device_gets_work();
+void host_has_waited();
+// The host asks when the device came to the end of its work.
+void host_asks_for_time();
+// How often it got some.
+std::uint64_t work_so_far();
 
 // Without LAB_SMS. The same on every machine: a seed's run must not depend on it.
 constexpr int default_number_of_sms() { return 8; }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,13 @@ class multiprocessor : public block_execution {
   void decide(unsigned rank) { decided_ = rank; }
   // Whether that is in its block's shared memory.
   bool has_shared(const void* address) const { return shared_variables_.hold(address); }
+  // Where the launch's arguments are, which each thread copies.
+  void takes_arguments(const void* begin, std::size_t bytes) {
+    arguments_ = {static_cast<const std::byte*>(begin), bytes};
+  }
+  // Whether that is one of them, a local variable of the running thread, or what the backend's
+  // functions keep that are inlined into kernels.
+  bool has_local(const void* address) const;
   // Whether its block waits at a barrier of the grid that has opened, or never will.
   bool leaves_grid_barrier() const;
   // After the launch; forgets the block that a failed one left.
@@ -113,6 +121,7 @@ class multiprocessor : public block_execution {
   void announce_variables_of_files();
   bool all_wait_for_memory() const;
 
+  std::span<const std::byte> arguments_;
   std::uint64_t block_ = 0;  // its number in the grid
   uint3 block_index_{};
   bool has_block_ = false;

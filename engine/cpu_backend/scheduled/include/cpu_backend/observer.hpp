@@ -115,18 +115,23 @@ void old_value_is_unused();
 void memory_appears(const allocation& block, const std::byte* surroundings,
                     std::size_t surrounding_bytes);
 void memory_disappears(const void* begin);
+// By a copy, which may write it elsewhere.
+void memory_read(const void* begin, std::size_t bytes);
 // A copy or a fill.
 void memory_written(const void* begin, std::size_t bytes);
 // The host calls this function of the runtime, which asks something of the device; a launch is
 // "launch". The name lives as long as the program.
 void runtime_called(const char* function);
-// As long as one lives, the runtime itself reads and writes memory of the device on this thread.
+// As long as one lives, what is read and written on this OS thread is the backend's own doing.
 class runtime_access {
  public:
   runtime_access();
   ~runtime_access();
   runtime_access(const runtime_access&) = delete;
   runtime_access& operator=(const runtime_access&) = delete;
+
+ private:
+  void* const paused_;  // the thread of a kernel that runs here
 };
 
 }  // namespace cpu_backend::observer

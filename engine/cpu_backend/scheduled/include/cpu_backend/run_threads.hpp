@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -14,6 +15,7 @@ template <class Body>
 void run_threads(multiprocessor& on, const void* erased_body) {
   const Body& body = *static_cast<const Body*>(erased_body);
   const std::uint64_t launch = on.launch_number();
+  on.takes_arguments(erased_body, sizeof(Body));
   do {
     while (on.unstarted_thread() < on.threads()) {
       const unsigned rank = on.start_thread();
@@ -42,5 +44,10 @@ void announce_shared_variable(multiprocessor& to, Type& variable, const char* na
   to.use_shared_variable_of_file(const_cast<std::remove_cv_t<Type>*>(&variable), sizeof variable,
                                  name, type_name<Type>::compiler_text());
 }
+
+// What translate.py puts behind the declaration of the device's variables.
+struct device_variable_of_file {
+  device_variable_of_file(const void* address, std::size_t bytes, bool is_constant);
+};
 
 }  // namespace cpu_backend

@@ -43,6 +43,16 @@ void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
 bool runs_by_decisions();
+// Which variable of the device is there. (Those of classes, templates and functions are not known.)
+enum class device_variable { none, variable, constant };
+device_variable device_variable_at(const void* address);
+// As form::used(); the instruction before `from` did it, or, if that is nullptr, who calls.
+void used(const char* kind, const char* name, const void* from);
+// In such a run: whether the host has not yet waited for all that it has given the device.
+extern constinit bool device_has_work;
+// Whether that is a local variable of the running thread, or of any thread.
+bool is_own_local(const void* address);
+bool is_local(const void* address);
 // Before a strong access and after it, in a run by decisions (scheduled/decisions.hpp). The state
 // of a thread that may wait has been noted.
 void strong_access_begins(const void* address, std::size_t bytes);
