@@ -22,11 +22,8 @@ void warp_meetings::begin_block(unsigned first_present, unsigned threads) {
 warp_meeting& warp_meetings::open(unsigned warp, unsigned mask, const char* operation,
                                   const place& at) {
   [[maybe_unused]] const observer::runtime_access now;
-  if (free_.empty()) {
-    free_.push_back(&meetings_.emplace_back());
-    // leave() is part of the kernel, whose own allocations are watched: there this must not grow.
-    free_.reserve(meetings_.size());
-  }
+  if (free_.empty()) free_.push_back(&meetings_.emplace_back());
+  free_.reserve(meetings_.size());  // leave(), which is inlined into kernels, takes no memory
   warp_meeting& meeting = *free_.back();
   free_.pop_back();
   meeting.mask = mask;
