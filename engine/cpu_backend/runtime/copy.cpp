@@ -3,6 +3,7 @@
 // pointer instead of a device pointer would work here and fail on a GPU.
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/allocation_table.hpp"
@@ -12,19 +13,22 @@
 namespace cpu_backend {
 namespace {
 
-// Of memory that the runtime does not know, and of pinned memory, it is not.
-bool is_on_device(const void* pointer) {
+// Memory that the runtime does not know, and pinned memory, is the host's.
+std::optional<memory_kind> kind_on_device(const void* pointer) {
   const auto record = allocations().find(pointer);
-  return record && record->holds(pointer) && record->block.kind != memory_kind::pinned;
+  if (!record || !record->holds(pointer) || record->block.kind == memory_kind::pinned) return {};
+  return record->block.kind;
 }
 
 void move_bytes(void* destination, const void* source, std::size_t bytes) {
   observer::memory_read(source, bytes);
-  // A copy from or to the host has come to its end when the call returns.
-  if (is_on_device(destination) && is_on_device(source)) {
-    form::device_gets_work();
-  } else {
+  // A copy from or to the host has come to its end when the call returns. What is still to come to
+  // memory of the device alone the host can't see.
+  const auto to = kind_on_device(destination), from = kind_on_device(source);
+  if (!to || !from) {
     form::host_has_waited();
+  } else if (to != memory_kind::device || from != memory_kind::device) {
+    form::device_gets_work();
   }
   [[maybe_unused]] const observer::runtime_access now;
   std::memmove(destination, source, bytes);
@@ -32,7 +36,9 @@ void move_bytes(void* destination, const void* source, std::size_t bytes) {
 }
 
 void fill_bytes(void* destination, int value, std::size_t bytes) {
-  form::device_gets_work();
+  if (kind_on_device(destination).value_or(memory_kind::device) != memory_kind::device) {
+    form::device_gets_work();
+  }
   [[maybe_unused]] const observer::runtime_access now;
   std::memset(destination, value, bytes);
   observer::memory_written(destination, bytes);

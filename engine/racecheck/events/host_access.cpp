@@ -59,9 +59,10 @@ void note_early_access(const std::byte* address) {
   if (accesses_by_runtime != 0) return;
   const region* const in = consumer().memory().find(address);
   if (!in) return;
-  // The program's variables are a managed one, and the host's own: no kernel comes to those.
+  // The program's variables are managed ones, and the host's own: no kernel comes to those.
   const cell& there = in->cell_at(address);
-  if (in->what == region::kind::variable && there.write.marks() == 0 && there.read == cell_record{}) return;
+  const bool kernels_use_it = there.write.marks() != 0 || there.read != cell_record{};
+  if (in->what != region::kind::managed && !kernels_use_it) return;
   cpu_backend::scheduled::used("host", "early_access", nullptr);
 }
 

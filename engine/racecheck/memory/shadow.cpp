@@ -309,6 +309,9 @@ std::uint64_t shadow_memory::hash_of_written() {
           ++i;
           continue;
         }
+        if (cpu_backend::scheduled::is_local(pointer)) {
+          cpu_backend::scheduled::used("memory", "address_of_local", nullptr);
+        }
       }
       std::uint64_t value = 0;
       for (unsigned k = 0; k < bytes_of_cell; ++k) {
