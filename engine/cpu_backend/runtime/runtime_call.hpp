@@ -35,7 +35,10 @@ cudaError_t call_that_waits_by(Wait wait, Body body, const char* function = __bu
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   if (const cudaError_t error = begin_call(function)) return record_error(error);
   wait();
-  if (const cudaError_t error = surface_fault()) return record_error(error);
+  if (const cudaError_t error = surface_fault()) {
+    form::host_has_waited();  // what is left of the device's work does not come any more
+    return record_error(error);
+  }
   return record_error(body());
 }
 
