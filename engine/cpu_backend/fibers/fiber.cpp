@@ -32,7 +32,8 @@ std::byte* map(std::size_t bytes) {
 }
 
 std::byte* first_stacks = nullptr;
-constexpr std::size_t stacks_at_once = 16 * 1024;  // for all that eight multiprocessors hold, and more
+constexpr std::size_t stacks_at_once =
+    16 * 1024;  // for all that eight multiprocessors hold, and more
 
 // Memory for one stack more, or nullptr. Stacks lie side by side, and no allocation of the
 // program's among them: who looks where an address belongs needs one answer for all of them.

@@ -225,12 +225,14 @@ cudaError_t copy_from_symbol_async(void* destination, const void* symbol, std::s
 }
 
 cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbol_bytes) {
-  return call_without_waiting([&] {
-    if (!pointer) return cudaErrorInvalidValue;
-    register_symbol(symbol, symbol_bytes);
-    *pointer = const_cast<void*>(symbol);
-    return cudaSuccess;
-  }, "cudaGetSymbolAddress");
+  return call_without_waiting(
+      [&] {
+        if (!pointer) return cudaErrorInvalidValue;
+        register_symbol(symbol, symbol_bytes);
+        *pointer = const_cast<void*>(symbol);
+        return cudaSuccess;
+      },
+      "cudaGetSymbolAddress");
 }
 
 }  // namespace cpu_backend

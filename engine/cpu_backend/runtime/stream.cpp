@@ -52,9 +52,9 @@ cudaError_t wait_for(cudaStream_t stream, const char* function = __builtin_FUNCT
 }  // namespace
 
 bool is_stream(cudaStream_t stream) {
-  form::used("stream", stream == cudaStreamPerThread    ? "per_thread"
-                       : is_default_stream(stream) ? "default"
-                                                   : "created");
+  form::used("stream", stream == cudaStreamPerThread ? "per_thread"
+                       : is_default_stream(stream)   ? "default"
+                                                     : "created");
   return is_default_stream(stream) || streams().contains(stream);
 }
 
