@@ -396,7 +396,7 @@ class DeviceCode:
                 continue  # a member, whose class says it
             self.text.insert(found.start, "[[maybe_unused]] static ")
 
-    def announce_variables(self) -> None:
+    def announce_variables(self, renamed: dict[str, str]) -> None:
         """Tells the backend's scheduled form where the device's variables are, and which are constant."""
         for found in self.declarations:
             head = self.text.masked[found.start : found.end]
@@ -406,7 +406,8 @@ class DeviceCode:
                 continue
             if self.text.scope(found.start) == "namespace":
                 is_constant = str("constant" in found.markers).lower()
-                for name in self.variables(found):
+                for declared in self.variables(found):
+                    name = renamed.get(declared, declared)
                     announced = ANNOUNCED.format(name=name, is_constant=is_constant)
                     self.text.insert(found.end, announced)
 

@@ -22,10 +22,14 @@ AFTER_VARIABLE = ("[", ";", "=", ",", "{")
 TYPES = KEYWORDS - {"return", "else", "case", "goto", "delete", "new", "throw", "using", "typename"}
 
 
-def rename_variables(text: SourceText) -> None:
-    """Gives variables at namespace scope that are named like the library's a name of their own."""
+SUFFIX = "__"
+
+
+def rename_variables(text: SourceText) -> set[str]:
+    """Gives variables at namespace scope that are named like the library's a name of their own, with the
+    SUFFIX; returns which."""
     if not USING.search(text.masked):
-        return
+        return set()
     uses: dict[str, list[re.Match]] = {}
     declared, kept = set(), set()
     for match in text.own_matches(NAME):
@@ -43,4 +47,5 @@ def rename_variables(text: SourceText) -> None:
             declared.add(name)
     for name in declared - kept:
         for match in uses[name]:
-            text.insert(match.end(), "__")
+            text.insert(match.end(), SUFFIX)
+    return declared - kept

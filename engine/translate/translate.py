@@ -43,7 +43,7 @@ from rows_of_threads import RowsOfThreads
 from runtime_calls import rewrite_calls
 from shared_memory import SharedMemory
 from source_text import SourceText
-from standard_names import rename_variables
+from standard_names import SUFFIX, rename_variables
 from tokens import EXCHANGE, LAUNCH, SHARED
 
 # The CPU backend, whose own headers are CUDA's here.
@@ -69,8 +69,6 @@ def translate(
     device_code = DeviceCode(unit)
     device_code.check()
     HostFunctions(unit, device_code, OWN_FOLDER).check()
-    if is_scheduled:
-        device_code.announce_variables()
     device_code.erase_markers()
     if has_own_device_code:
         device_code.make_static()
@@ -80,8 +78,9 @@ def translate(
         Polling(unit, device_code).mark_loops()
         RowsOfThreads(unit, device_code).rewrite_kernels()
     rewrite_calls(unit, device_code, is_scheduled)
-    if not has_own_device_code:  # another file may name the variable
-        rename_variables(unit)
+    renamed = set() if has_own_device_code else rename_variables(unit)  # another file may name it
+    if is_scheduled:
+        device_code.announce_variables({name: name + SUFFIX for name in renamed})
     rewritten = [
         (Launches(unit, device_code).launch, LAUNCH),
         (SharedMemory(unit, is_scheduled).shared_variable, SHARED),

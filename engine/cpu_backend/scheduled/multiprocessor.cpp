@@ -301,11 +301,13 @@ __attribute__((noinline)) void block_execution::sleep(const place& at) {
 void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const char* name,
                                          const char* type) {
   {
-    // The kernel does not write this.
     const observer::runtime_access now;
     if (!shared_variables_.add(address, bytes)) return;
-    std::memset(address, unknown_byte, bytes);
   }
+  // The kernel does not write this.
+  observer::thread_pauses();
+  std::memset(address, unknown_byte, bytes);
+  observer::thread_runs(thread_rank());
   observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type, false});
 }
 
