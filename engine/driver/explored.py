@@ -16,8 +16,7 @@ def rows():
 
 def not_explored(uses):
     """Those of a trace's uses that are not on the list, in their order."""
-    explored = {(row["kind"], name) for row in _ROWS.values() for name in row["explored"]}
-    return tuple(each for each in uses if (each.kind, each.name) not in explored)
+    return tuple(each for each in uses if each[:2] not in _EXPLORED)
 
 
 def in_words(use):
@@ -28,6 +27,7 @@ def in_words(use):
 
 
 _ROWS = {row["kind"]: row for row in rows()}
+_EXPLORED = {(kind, name) for kind, row in _ROWS.items() for name in row["explored"]}
 
 
 class NotExplored(CommandError):
