@@ -13,6 +13,12 @@
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 
+// The linker's names for the begin of the program and the end of its functions.
+extern "C" {
+extern const char __executable_start;
+extern const char etext;
+}
+
 namespace cpu_backend {
 namespace {
 
@@ -196,6 +202,14 @@ bool multiprocessor::has_local(const void* address) const {
     return static_cast<std::size_t>(static_cast<const std::byte*>(address) -
                                     static_cast<const std::byte*>(begin)) < bytes;
   };
+  // A launch by a pointer to a function refers to that variable of the host, which is close to
+  // the arguments.
+  constexpr std::size_t frame_of_host = 4096;
+  if (holds(arguments_.data() - frame_of_host, 2 * frame_of_host) &&
+      reinterpret_cast<std::uintptr_t>(address) % alignof(void*) == 0) {
+    const auto* const value = *static_cast<const char* const volatile*>(address);
+    if (value >= &__executable_start && value < &etext) return true;
+  }
   const fiber_stack& stack = *current_->own.stack;
   return holds(stack.bottom, stack.bytes) || holds(arguments_.data(), arguments_.size()) ||
          holds(this, sizeof *this) || holds(current_, sizeof *current_) || warps_.hold(address);
