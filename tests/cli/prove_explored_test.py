@@ -175,6 +175,11 @@ DENIED = {
         "int h = 0; k<<<1, 1>>>(with_pointer{&h, {}}); cudaDeviceSynchronize();",
         "accesses memory that is neither the device's nor the thread's own",
     ),
+    "kernel's malloc": (
+        "__global__ void k() { free(malloc(8)); }",
+        "k<<<2, 1>>>(); cudaDeviceSynchronize();",
+        "allocates memory in a kernel",
+    ),
     "unwritten bytes": (
         "__global__ void k(int* p) { *p = 1; }",
         "int *p, h[2]; cudaMalloc(&p, 8); k<<<1, 1>>>(p); cudaMemcpy(h, p, 8, cudaMemcpyDeviceToHost);",

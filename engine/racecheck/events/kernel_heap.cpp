@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/events/host_access.hpp"
@@ -87,6 +88,7 @@ bool is_kernels(const void* from) {
 
 void* allocate(std::size_t wanted, std::size_t alignment, const void* from) {
   const checker_synchronizes now;
+  cpu_backend::scheduled::used("memory", "kernel_heap", from);  // which may also have no room
   const std::size_t bytes = std::max<std::size_t>(wanted, 1);
   const std::size_t before = std::max(margin, alignment);
   if (bytes > SIZE_MAX / 2) return nullptr;

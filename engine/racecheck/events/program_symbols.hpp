@@ -16,8 +16,8 @@ struct program_symbol {
 };
 program_symbol symbol_at(std::uint64_t offset, symbol_kind kind);
 
-// Whether the function there is the program's own: none of the standard library's, which the backend
-// may have called, of the backend's or of the checker's.
+// Whether the function there is the program's own: none of the standard library's, which the
+// backend may have called, of the backend's or of the checker's.
 bool is_in_own_function(const void* address);
 
 // Whether `address` is a variable in which the program's compiler notes that this OS thread has
