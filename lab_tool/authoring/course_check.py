@@ -11,6 +11,8 @@ from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import has_solution
 from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
 from lab_tool.authoring.generated_files import differing_files
+from lab_tool.authoring.mutants import FILE as MUTANTS
+from lab_tool.authoring.mutants import read_mutants
 from lab_tool.authoring.new_chapter import TEMPLATES
 from lab_tool.authoring.trials import missing_mutants
 from lab_tool.chapters import FAST, all_chapters, further_pages
@@ -115,9 +117,8 @@ def missing_from_chapter(root, chapter):
             f"{shown}/figures: no figure; it needs a script, and the SVG that "
             "python3 common/figures/draw_all.py draws by it"
         )
-    mutants = folder / "mutants"
-    if mutants.is_dir() and not any(mutants.glob("*.patch")):
-        found.append(f"{shown}/mutants: a folder without a patch")
+    if (folder / MUTANTS).is_file() and not read_mutants(folder / MUTANTS, ()):
+        found.append(f"{shown}/{MUTANTS}: no mutant")
     if (folder / FILE).is_file():
         found += _still_of_the_template(root, chapter)
     found += _missing_predictions(root, chapter)

@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Makes a wrong solution of an exercise, a patch in its folder mutants, of an edited copy of the solution."""
+"""Makes a wrong solution of an exercise, an entry of its mutants.txt, of an edited copy of the solution."""
 
-import os
 import pathlib
 import re
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output_files import write_new
+from engine.driver.output_files import write_whole
 from engine.driver.paths import shown
 from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
 from grader.judging.check import verdict_on
-from lab_tool.authoring.mutants import difference
+from lab_tool.authoring.mutants import FILE, Mutant, edits_between
 from lab_tool.authoring.new_names import LONGEST
 from lab_tool.authoring.trials import (
     COMPILING,
@@ -31,7 +30,7 @@ class NewMutant(NamedTuple):
     """A wrong solution that is to be made."""
 
     exercise: object
-    path: pathlib.Path  # of its patch
+    name: str
     mistake: str  # a sentence of the author's
     text: str
 
@@ -47,9 +46,11 @@ def new_mutant(exercise, name, copy, mistake=None):
     mistake = name.replace("_", " ") if mistake is None else mistake.strip()
     if not mistake or not mistake.isprintable():
         raise CommandError("--mistake: it takes one line that says what is wrong.", WRONG_USE)
-    path = exercise.folder / "mutants" / f"{name}.patch"
-    if os.path.lexists(path):
-        raise CommandError(f"{shown(path)} is there already: choose another name.", WRONG_USE)
+    mutants = mutants_of(exercise)
+    if name in (other.name for other in mutants):
+        raise CommandError(
+            f"{name} is in {shown(exercise.folder / FILE)} already: choose another name.", WRONG_USE
+        )
     text = _text_of(copy)
     if text == solution(exercise):
         raise CommandError(
@@ -57,16 +58,14 @@ def new_mutant(exercise, name, copy, mistake=None):
             f"{shown(exercise.source)}.",
             WRONG_USE,
         )
-    for other in mutants_of(exercise):
+    for other in mutants:
         if patched(exercise, other) == text:
-            raise CommandError(
-                f"{copy} is a wrong solution already: {shown(other.path)}.", WRONG_USE
-            )
-    return NewMutant(exercise, path, mistake, text)
+            raise CommandError(f"{copy} is a wrong solution already: {other.name}.", WRONG_USE)
+    return NewMutant(exercise, name, mistake, text)
 
 
 def make_mutant(build, new):
-    """Checks it, writes its patch and returns the lines of its head and the last Verdict. Raises
+    """Checks it, writes it into mutants.txt and returns the Mutant and the last Verdict. Raises
     CommandError if no check rejects it."""
     if not build.can_observe:
         raise CommandError(
@@ -77,25 +76,21 @@ def make_mutant(build, new):
     found = [rejecting_part(verdict) for verdict in verdicts]
     if COMPILING in found:
         raise CommandError(
-            f"without its markers it does not compile, so no patch was made: {verdicts[0].lines[0]}"
+            f"without its markers it does not compile, so no mutant was made: {verdicts[0].lines[0]}"
         )
     if None in found:
         passed = "" if set(found) == {None} else f" in {found.count(None)} of {CHECKS} checks"
         raise CommandError(
-            f"nothing rejects it{passed}, so no patch was made: the mistake is none, or a case in "
+            f"nothing rejects it{passed}, so no mutant was made: the mistake is none, or a case in "
             f"{shown(new.exercise.folder / 'cases.py')} is missing that shows it."
         )
     parts = [part for part in PARTS if part in found]
     judged = [verdict for verdict, part in zip(verdicts, found) if part == parts[-1]]
-    head = [
-        f"{name}: {value}"
-        for name, value in zip(HEAD, (new.mistake, OR.join(parts), _said_by_all(judged)))
-    ]
-    new.path.parent.mkdir(exist_ok=True)
-    old, text = solution(new.exercise).splitlines(), new.text.splitlines()
-    patch = difference(old, text, new.exercise.source.name)
-    write_new(new.path, "\n".join([*head, "", *patch]) + "\n")
-    return head, judged[-1]
+    fields = dict(zip(HEAD, (new.mistake, OR.join(parts), _said_by_all(judged))))
+    made = Mutant(new.name, fields, edits_between(solution(new.exercise), new.text))
+    mutants = sorted([*mutants_of(new.exercise), made], key=lambda mutant: mutant.name)
+    write_whole(new.exercise.folder / FILE, "\n".join(mutant.text() for mutant in mutants))
+    return made, judged[-1]
 
 
 def _text_of(copy):
@@ -124,6 +119,6 @@ def _said_by_all(verdicts):
         if words and all(words in others for others in said):
             return words
     raise CommandError(
-        "each check says something else of it, so no patch was made: a mistake that shows in the same "
+        "each check says something else of it, so no mutant was made: a mistake that shows in the same "
         "way each time is needed."
     )

@@ -2,14 +2,12 @@
 """An exercise's own files, its starter, its solution and its wrong solutions, and what a check must say
 of each."""
 
-import pathlib
-import tempfile
 from typing import NamedTuple, Optional
 
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
 from grader.judging.verdicts import FAILED
-from lab_tool.authoring.mutants import apply_patch, fields_of
+from lab_tool.authoring.mutants import FILE, read_mutants
 
 HEAD = ("Mutant", "Rejected by", "Says")
 COMPILING = "compiling"
@@ -21,34 +19,28 @@ REQUIRED = {  # wrong solutions that every exercise has
 OR = " or "  # "results or races": a race that now and then shows, and then results reject it
 
 
-class Mutant(NamedTuple):
-    """A wrong solution: a patch of the solution without its markers."""
-
-    path: pathlib.Path
-    what: str
-    rejected_by: str  # one of PARTS, or several with OR between them
-    says: (
-        str  # a piece of what the check prints; of what the last part prints, if there are several
-    )
-
-
 def mutants_of(exercise):
-    found = []
-    for path in sorted((exercise.folder / "mutants").glob("*.patch")):
-        fields = fields_of(path, HEAD)
-        if not set(fields["Rejected by"].split(OR)) <= set(PARTS):
-            raise AssertionError(f"{path}: it is rejected by one of {', '.join(PARTS)}")
-        found.append(Mutant(path, *(fields[name] for name in HEAD)))
+    """Its wrong solutions: edits of the solution without its markers.
+
+    Each is "Rejected by" one of PARTS, or several with OR between them, and "Says" has a piece of what
+    the check prints; of what the last part prints, if there are several.
+    """
+    found = read_mutants(exercise.folder / FILE, HEAD)
+    for mutant in found:
+        if not set(mutant.fields["Rejected by"].split(OR)) <= set(PARTS):
+            raise AssertionError(
+                f"{exercise.folder / FILE}: {mutant.name} is rejected by one of {', '.join(PARTS)}"
+            )
     return found
 
 
 def missing_mutants(exercise):
     """A sentence for each wrong solution of REQUIRED that the exercise lacks."""
-    folder = f"{exercise.path}/mutants"
+    names = {mutant.name for mutant in mutants_of(exercise)}
     return [
-        f"{folder}/{name}.patch: missing; it is a wrong solution {what}"
+        f"{exercise.path}/{FILE}: {name} is missing; it is a wrong solution {what}"
         for name, what in REQUIRED.items()
-        if not (exercise.folder / "mutants" / f"{name}.patch").is_file()
+        if name not in names
     ]
 
 
@@ -57,12 +49,8 @@ def solution(exercise):
 
 
 def patched(exercise, mutant):
-    """The solution with the mutant's mistake in it. Raises AssertionError if the patch doesn't fit."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, exercise.source.name)
-        file.write_text(solution(exercise), encoding="utf-8")
-        apply_patch(mutant.path, file=file)
-        return file.read_text(encoding="utf-8")
+    """The solution with the mutant's mistake in it. Raises AssertionError if it doesn't apply."""
+    return mutant.applied_to(solution(exercise))
 
 
 def rejecting_part(verdict):
@@ -77,7 +65,7 @@ class Trial(NamedTuple):
 
     name: str
     text: str
-    part: Optional[str]  # that must reject it, or several as in Mutant; None for the solution
+    part: Optional[str]  # that must reject it, or several with OR; None for the solution
     says: str
 
 
@@ -88,7 +76,12 @@ def trials_of(exercise):
         Trial("starter", starter(exercise), fails["part"], fails["says"]),
         Trial("solution", solution(exercise), None, ""),
         *(
-            Trial(mutant.path.stem, patched(exercise, mutant), mutant.rejected_by, mutant.says)
+            Trial(
+                mutant.name,
+                patched(exercise, mutant),
+                mutant.fields["Rejected by"],
+                mutant.fields["Says"],
+            )
             for mutant in mutants_of(exercise)
         ),
     ]

@@ -31,7 +31,7 @@ OF_TESTS = ("lab_runs.py",)
 SUFFIXES = {"", *".build .cpp .cu .cuh .h .hpp .inc .json .md .py .svg".split()}
 # Files and folders, wherever they are, and files by the beginning of their path.
 LEFT_OUT_FILES = {"chapter.json"}
-LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "mutants", "predictions", "templates", "tests"}
+LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "predictions", "templates", "tests"}
 LEFT_OUT = (
     "common/benchmark/cpu_backend/",
     "common/figures/",

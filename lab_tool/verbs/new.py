@@ -34,7 +34,7 @@ def add_options(parser):
     parser.add_argument(
         "--mistake",
         metavar="TEXT",
-        help="of a mutant: what is wrong in it, one line of its head (default: its name)",
+        help="of a mutant: what is wrong in it, in one line (default: its name)",
     )
     parser.add_argument(
         "--kind",
@@ -90,6 +90,7 @@ def act(arguments):
 
 def _new_mutant(arguments):
     # Not above: a chapter is made without the judge.
+    from lab_tool.authoring.mutants import FILE
     from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 
     if len(arguments.names) != 3:
@@ -103,14 +104,14 @@ def _new_mutant(arguments):
     new = new_mutant(exercise, name, copy, arguments.mistake)
     arguments.backend = "cpu"
     build = exercise_build(configured(arguments), [exercise])
-    head, verdict = make_mutant(build, new)
+    made, verdict = make_mutant(build, new)
     say(f"A check rejects {copy}:")
     for line in (*verdict.lines, *verdict.remedy):
         say(f"   {line}".rstrip())
     say()
-    say(shown(new.path))
-    for line in head:
-        say(f"   {line}")
+    say(shown(exercise.folder / FILE))
+    for line in made.text().splitlines():
+        say(f"   {line}".rstrip())
     say_next(f"./lab check-course {exercise.number}")
     return 0
 
@@ -144,7 +145,7 @@ adds its row to chapters/meson.build; or the folder of an exercise with its text
 and wrong solutions. The tables that name all of them are written anew. What it makes builds and passes
 its tests; it is yours to fill. ./lab check-course names what a new chapter still lacks.
 A mutant is a wrong solution of an exercise. Edit a copy of the solution: the command checks it, and
-writes a patch into the exercise's folder that says which part rejects it, and in what words. A copy
+writes the mistake into the exercise's mutants.txt, with the part that rejects it and its words. A copy
 that nothing rejects makes no mutant.""",
     examples=[
         ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),

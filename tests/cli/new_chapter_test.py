@@ -360,12 +360,11 @@ Medians of a run.
     def test_contents(self):
         folder = self.tree / "chapters/01_vector_add"
         (folder / "goals.json").write_text("{}", encoding="utf-8")
-        for patch in (folder / "mutants").glob("*.patch"):
-            patch.unlink()
+        (folder / "mutants.txt").write_text("", encoding="utf-8")
         (folder / "packet.cuh").write_text("#pragma once\n", encoding="utf-8")
         self.finds(
             "chapters/01_vector_add/goals.json: not a list in JSON",
-            "chapters/01_vector_add/mutants: a folder without a patch",
+            "chapters/01_vector_add/mutants.txt: no mutant",
             "chapters/01_vector_add/packet.cuh: no SPDX line at its top",
         )
         self.assertEqual(self.lab("check-course").returncode, 1)
@@ -384,14 +383,15 @@ Medians of a run.
         )
 
     def test_an_exercise_without_one_thread_or_one_block(self):
-        folder = "chapters/04_last_block_guard/exercises/fullest_bin/mutants"
+        file = "chapters/04_last_block_guard/exercises/fullest_bin/mutants.txt"
+        text = (ROOT / file).read_text(encoding="utf-8")
         for name, what in (("one_thread", "one thread does"), ("one_block", "one block does")):
-            (self.tree / folder / f"{name}.patch").unlink()
+            without = text.replace(f"## {name}:", f"## other_{name}:")
+            (self.tree / file).write_text(without, encoding="utf-8")
             found = missing_from_course(self.tree)
             self.assertEqual(len(found), 1, found)
-            self.assertIn(f"{folder}/{name}.patch: missing; it is a wrong solution", found[0])
+            self.assertIn(f"{file}: {name} is missing; it is a wrong solution", found[0])
             self.assertIn(what, found[0])
-            shutil.copy2(ROOT / folder / f"{name}.patch", self.tree / folder / f"{name}.patch")
 
     def test_table_and_readme(self):
         shutil.copytree(self.tree / "chapters/01_vector_add", self.tree / "chapters/96_lost")

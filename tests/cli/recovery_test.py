@@ -137,7 +137,7 @@ class Checkout(Scratch):
         for name in self.PARTS:
             if (ROOT / name).is_dir():
                 # Without the largest part of the chapters: no test here is about it.
-                of_exercises = ("exercises", "mutants", "predictions") if name == "chapters" else ()
+                of_exercises = ("exercises", "predictions") if name == "chapters" else ()
                 unwanted = shutil.ignore_patterns("__pycache__", *of_exercises)
                 shutil.copytree(ROOT / name, self.folder / name, ignore=unwanted)
             else:

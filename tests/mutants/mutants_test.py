@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Every claim of a lesson that says "this may not be left out" has a patch that leaves it out, and a
+"""Every claim of a lesson that says "this may not be left out" has a mutant that leaves it out, and a
 test that rejects it.
 
-A patch in chapters/*/mutants begins with these lines:
+A mutant in chapters/*/mutants.txt has these lines:
 
-    Mutant: what it changes
     Rejected by: the test case that fails
     Diagnosis: what the race checker says is missing, or none
     Results: right, or by chance
@@ -14,9 +13,9 @@ The last but one stands only where the results stay right, or may, so that the r
 sure to reject the mutant. In the weak form the results of a mutant with a race are wrong, at each
 of some seeds, but for those that have the last line.
 
-The patch is applied to a copy of the chapters. The chapter's test is
+Its edits are made in a copy of the chapters. The chapter's test is
 built from the copy in its racecheck form, and the one test case is run. It must fail, but for that
-case, and the race checker must name that diagnosis and no other kind; without the patch, the same
+case, and the race checker must name that diagnosis and no other kind; without the edits, the same
 test case must pass in silence. The file's other test cases are left out, since compiling them would
 take most of the time.
 """
@@ -34,7 +33,7 @@ import unittest
 
 from engine.driver.build_folder import lines_of
 from engine.driver.recipe import link_arguments_of, link_step, translate_step
-from lab_tool.authoring.mutants import apply_patch, fields_of
+from lab_tool.authoring.mutants import FILE, Edit, read_mutants
 from test_setup import printed
 from this_build import BUILD, ROOT
 
@@ -42,16 +41,17 @@ SEEDS = (2, 3)  # both shuffle; one interrupts seldom, one often
 MORE_SEEDS = range(4, 10)  # for a race or a wait that not every order of the blocks has
 WEAK_SEEDS = range(20)
 MOST_RIGHT_IN_WEAK_FORM = 4
-NO_SOURCES = shutil.ignore_patterns("exercises", "figures", "mutants", "predictions", "*.md")
+NO_SOURCES = shutil.ignore_patterns("exercises", "figures", "predictions", "*.md", "*.txt")
 
 
-class Mutant:
-    def __init__(self, path):
-        self.path = path
-        self.chapter = path.parent.parent
-        required = ("Mutant", "Rejected by", "Diagnosis")
-        fields = fields_of(path, required)
-        self.what, self.test, self.diagnosis = (fields[name] for name in required)
+REQUIRED = ("Rejected by", "Diagnosis")
+
+
+class ChapterMutant:
+    def __init__(self, chapter, mutant):
+        self.chapter, self.mutant = chapter, mutant  # the chapter is a folder
+        fields = mutant.fields
+        self.test, self.diagnosis = (fields[name] for name in REQUIRED)
         self.results = fields.get("Results", "wrong")
         self.weak_results = fields.get("Weak", "wrong").partition(",")[0]
         self.has_race = self.diagnosis != "none"
@@ -85,7 +85,11 @@ def only_test_cases(source, names):
 
 
 def all_mutants():
-    return [Mutant(path) for path in sorted(ROOT.glob("chapters/*/mutants/*.patch"))]
+    return [
+        ChapterMutant(path.parent, mutant)
+        for path in sorted(ROOT.glob(f"chapters/*/{FILE}"))
+        for mutant in read_mutants(path, REQUIRED)
+    ]
 
 
 def settings():
@@ -175,13 +179,16 @@ def output_of(program, words, seed, variables):
 
 def judge(item, folder):
     """None if the mutant is rejected for the reason that it names, else what happened."""
-    copy = folder / f"{item.chapter.name}-{item.path.stem}"
+    copy = folder / f"{item.chapter.name}-{item.mutant.name}"
     shutil.copytree(ROOT / "chapters", copy / "chapters", ignore=NO_SOURCES)
+    chapter = copy / "chapters" / item.chapter.name
     try:
-        apply_patch(item.path, folder=copy)
+        for name in {edit.source for edit in item.mutant.edits}:
+            text = (chapter / name).read_text(encoding="utf-8")
+            (chapter / name).write_text(item.mutant.applied_to(text, name), encoding="utf-8")
     except AssertionError as problem:
-        return f"the patch does not apply: {problem}"
-    source = source_of(copy / "chapters" / item.chapter.name, item.test)
+        return str(problem)
+    source = source_of(chapter, item.test)
     program = copy / "mutant"
     build(copy / "chapters", source, [item.test], program)
     passed_everywhere = True
@@ -224,7 +231,7 @@ class Mutants(unittest.TestCase):
         ):
             verdicts = list(pool.map(lambda item: judge(item, pathlib.Path(folder)), every))
         for item, verdict in zip(every, verdicts):
-            name = f"{item.chapter.name}/{item.path.stem}"
+            name = f"{item.chapter.name}/{item.mutant.name}"
             with self.subTest(mutant=name):
                 self.assertIsNone(verdict, name)
 
@@ -232,7 +239,7 @@ class Mutants(unittest.TestCase):
         silent = [item for item in all_mutants() if item.has_race and item.weak_results != "wrong"]
         self.assertLessEqual(len(silent), MOST_RIGHT_IN_WEAK_FORM)
 
-    def test_without_a_patch_the_same_test_cases_pass_in_silence(self):
+    def test_without_the_edits_the_same_test_cases_pass_in_silence(self):
         tests = collections.defaultdict(set)
         for item in all_mutants():
             tests[source_of(item.chapter, item.test)].add(item.test)
@@ -264,30 +271,22 @@ class Mutants(unittest.TestCase):
         with self.assertRaises(AssertionError):
             only_test_cases(source, ["three"])
 
-    def test_a_patch_that_does_not_apply_is_a_failure(self):
+    def test_a_mutant_that_does_not_apply_is_a_failure(self):
+        stale = self.first_with(lambda line: line.replace("-", "-never there ", 1))
         with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
-            stale = pathlib.Path(folder) / "stale.patch"
-            text = all_mutants()[0].path.read_text(encoding="utf-8")
-            stale.write_text(text.replace("\n-", "\n-never there "), encoding="utf-8")
-            item = Mutant(all_mutants()[0].path)
-            item.path = stale
-            self.assertIn("does not apply", judge(item, pathlib.Path(folder)))
+            self.assertIn("does not apply", judge(stale, pathlib.Path(folder)))
 
     def test_a_mutant_that_changes_nothing_survives(self):
+        harmless = self.first_with(lambda line: line.replace("-", " ", 1))
         with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
-            harmless = pathlib.Path(folder) / "harmless.patch"
-            item = all_mutants()[0]
-            lines = item.path.read_text(encoding="utf-8").splitlines(keepends=True)
-            # Each line that the patch takes away is put back.
-            changed = [line for line in lines if not line.startswith("+") or line[1] == "+"]
-            put_back = []
-            for line in changed:
-                put_back.append(line)
-                if line.startswith("-") and not line.startswith("---"):
-                    put_back.append("+" + line[1:])
-            text = "".join(put_back)
-            head = re.search(r"@@ -\d+,(\d+) \+\d+,(\d+) @@", text)
-            old, new = head.groups()
-            harmless.write_text(text.replace(f",{new} @@", f",{old} @@", 1), encoding="utf-8")
-            item.path = harmless
-            self.assertEqual(judge(item, pathlib.Path(folder)), "it survives")
+            self.assertEqual(judge(harmless, pathlib.Path(folder)), "it survives")
+
+    @staticmethod
+    def first_with(changed):
+        """The first mutant, whose old lines are changed, and which puts nothing in."""
+        item = all_mutants()[0]
+        edits = tuple(
+            Edit(source, tuple(changed(line) for line in lines if line[0] != "+"))
+            for source, lines in item.mutant.edits
+        )
+        return ChapterMutant(item.chapter, item.mutant._replace(edits=edits))

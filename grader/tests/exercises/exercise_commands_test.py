@@ -236,7 +236,7 @@ class ExerciseCommandsTest(unittest.TestCase):
                 self.assertIn(f" --work '{spaced}'", command, text)
 
     def test_a_launch_that_cuda_refuses_is_not_explained_by_calls_that_nobody_made(self):
-        (mutant,) = (m for m in mutants_of(EXERCISE) if m.path.stem == "empty_grid_launched")
+        (mutant,) = (m for m in mutants_of(EXERCISE) if m.name == "empty_grid_launched")
         self.file.write_text(patched(EXERCISE, mutant), encoding="utf-8")
         said = " ".join(self.check("01.1").stdout.split())
         self.assertIn("A launch is refused if it has 0 blocks", said)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./lab new mutant: an edited copy of the solution becomes a patch, rejected as it says, or nothing."""
+"""./lab new mutant: an edited copy of the solution becomes a mutant, rejected as it says, or nothing."""
 
 import pathlib
 import shutil
@@ -12,7 +12,7 @@ from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import verdict_on
 from grader.judging.programs import ExerciseBuild
 from lab_runs import lab
-from lab_tool.authoring.mutants import difference
+from lab_tool.authoring.mutants import Edit, Mutant, edits_between, read_mutants
 from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 from lab_tool.authoring.trials import deviation, mutants_of, solution, trials_of
 from test_setup import temporary_folder
@@ -28,13 +28,13 @@ class NewMutantTest(unittest.TestCase):
         # A copy of the exercise: the tree stays as it is.
         shutil.copytree(EXERCISE.folder, self.folder / EXERCISE.name)
         self.exercise = EXERCISE._replace(folder=self.folder / EXERCISE.name)
-        shutil.rmtree(self.mutants)
+        self.mutants.unlink()
         self.source = EXERCISE.source.read_text(encoding="utf-8")
         self.copy = self.folder / "copy.cu"
 
     @property
     def mutants(self):
-        return self.exercise.folder / "mutants"
+        return self.exercise.folder / "mutants.txt"
 
     def edit(self, old, new, text=None):
         text = self.source if text is None else text
@@ -68,33 +68,64 @@ class NewMutantTest(unittest.TestCase):
             with self.subTest(name):
                 self.edit(old, new)
                 made = new_mutant(self.exercise, name, str(self.copy), f"without {name[3:]}")
-                head, _ = make_mutant(build, made)
-                self.assertEqual(head[0], f"Mutant: without {name[3:]}")
-                self.assertEqual(head[1], f"Rejected by: {part}")
-                self.assertRegex(head[2], rf"\ASays: {says}")
-                text = made.path.read_text(encoding="utf-8")
-                self.assertTrue(text.startswith("\n".join([*head, "", "--- a/fullest_bin.cu\n"])))
+                mutant, _ = make_mutant(build, made)
+                self.assertEqual(mutant.fields["Mutant"], f"without {name[3:]}")
+                self.assertEqual(mutant.fields["Rejected by"], part)
+                self.assertRegex(mutant.fields["Says"], rf"\A{says}")
+                self.assertIn(mutant.text(), self.mutants.read_text(encoding="utf-8"))
                 trial = next(each for each in trials_of(self.exercise) if each.name == name)
                 self.assertEqual(trial.text, made.text)
                 verdict = verdict_on(build, self.exercise, trial.text)
                 self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
         self.assertEqual(
-            [each.path.stem for each in mutants_of(self.exercise)], ["no_acquire", "no_reset"]
+            [each.name for each in mutants_of(self.exercise)], ["no_acquire", "no_reset"]
         )
 
-    def test_a_patch_repeats_what_tells_its_place_and_no_more(self):
-        old = ["a", "{", "}", "b", "{", "}", "c"]
-        for new, kept in (
-            (["a", "{", "}", "changed", "{", "}", "c"], ["}", "b", "{"]),
-            (["a", "{", "new", "}", "b", "{", "}", "c"], ["a", "{", "}", "b"]),
+    def test_an_edit_repeats_what_tells_its_place_and_no_more(self):
+        old = "a\n{\n}\nb\n{\n}\nc\n"
+        for new, lines in (
+            ("a\n{\n}\nchanged\n{\n}\nc\n", ("-b", "+changed")),
+            ("a\n{\nnew\n}\nb\n{\n}\nc\n", (" a", " {", "+new")),
+            ("a\n{\n}\nb\n{\n}\nc\nd\n", (" c", "+d")),
+            ("d\na\n{\n}\nb\n{\n}\nc\n", ("+d", " a")),
+            ("a\nb\n{\nd\nc\n", ("-{", "-}", " b", " {", "-}", "+d")),
         ):
-            patch = difference(old, new, "file")
-            self.assertEqual([line[1:] for line in patch[3:] if line[0] != "+"], kept)
+            with self.subTest(new):
+                edits = edits_between(old, new)
+                self.assertEqual([edit.lines for edit in edits], [lines])
+                self.assertEqual(Mutant("one", {}, edits).applied_to(old), new)
 
-    def test_what_nothing_rejects_makes_no_patch(self):
+    def test_a_file_that_is_no_list_of_mutants(self):
+        for text, says in (
+            ("no title\n", ":1: it does not begin with"),
+            ("## a: b\nSays: c\n", "a lacks an edit"),
+            ("## a: b\n-c\n", "a lacks Says"),
+            ("## a: b\nSays: c\n-d\n\n## a: b\nSays: c\n-d\n", ":5: a is there already"),
+            ("## a: b\nSays: c\n@@ d\n", ":3: '@@ d' is no line of a mutant"),
+        ):
+            self.mutants.write_text(text, encoding="utf-8")
+            with self.subTest(text), self.assertRaisesRegex(AssertionError, says):
+                read_mutants(self.mutants, ("Says",))
+
+    def test_edits_that_do_not_apply(self):
+        for edits, says in (
+            ([("-c",)], "stand 0 times"),
+            ([("-b",)], "stand 2 times"),
+            ([("+c",)], "stand 0 times"),
+            ([(" a", "-b"), ("-a", "-b")], "two edits change the same line"),
+        ):
+            mutant = Mutant("one", {}, tuple(Edit(None, lines) for lines in edits))
+            with self.subTest(edits), self.assertRaisesRegex(AssertionError, says):
+                mutant.applied_to("a\nb\nb\n")
+
+    def test_what_nothing_rejects_makes_no_mutant(self):
         build = self.build()
         for old, new, says in (
-            ("unsigned best = 0;", "unsigned best{0};", "nothing rejects it, so no patch was made"),
+            (
+                "unsigned best = 0;",
+                "unsigned best{0};",
+                "nothing rejects it, so no mutant was made",
+            ),
             (
                 "unsigned best = 0;",
                 "unsigned best = 0",
@@ -128,18 +159,17 @@ class NewMutantTest(unittest.TestCase):
 
     def test_a_name_that_is_taken_or_can_be_none(self):
         self.edit(RESET, "")
-        self.mutants.mkdir()
-        (self.mutants / "a_link.patch").symlink_to("nowhere")
-        self.refuses("a_link.patch is there already", "a_link")
+        self.mutants.write_text("## taken: a\nRejected by: races\nSays: b\n-c\n", encoding="utf-8")
+        self.refuses("taken is in .*mutants.txt already", "taken")
         for name in ("", "A", "a-b", "../a", "a.patch", "a" * 61):
             self.refuses("can't be a wrong solution's name", name)
         for mistake in ("", " ", "two\nlines"):
             self.refuses("--mistake: it takes one line", mistake=mistake)
 
     def test_the_same_mistake_twice(self):
-        shutil.copytree(EXERCISE.folder / "mutants", self.mutants)
+        shutil.copy(EXERCISE.folder / "mutants.txt", self.mutants)
         self.edit(RESET, "")
-        self.refuses("copy.cu is a wrong solution already: .*counter_not_reset.patch")
+        self.refuses("copy.cu is a wrong solution already: counter_not_reset")
 
     def test_a_copy_that_can_not_be_read(self):
         self.refuses("copy.cu can't be read: No such file or directory")
@@ -163,7 +193,7 @@ class CommandTest(unittest.TestCase):
             (["mutant", "04.9", "a", source], "there is no exercise 04.9; "),
             (["mutant", "fullest_bim", "a", source], "did you mean fullest_bin?"),
             (["mutant", "04.2", "a", source], "does not differ from the solution of 04.2"),
-            (["mutant", "04.2", "one_block", source], "one_block.patch is there already"),
+            (["mutant", "04.2", "one_block", source], "fullest_bin/mutants.txt already"),
             (["mutnat", "04.2", "a", source], "did you mean mutant?"),
             (["exercise", "04", "a", "--mistake", "b"], "--mistake goes with ./lab new mutant."),
             (["chapter", "97_a", "--build", "b"], "--build goes with ./lab new mutant."),
@@ -183,5 +213,5 @@ class CommandTest(unittest.TestCase):
             result = lab("new", "mutant", "04.2", "a_mistake", str(copy), "--build", str(BUILD))
         self.assertEqual((result.returncode, result.stdout), (1, ""), result)
         said = result.stderr.splitlines()[-1]
-        self.assertIn("lab: nothing rejects it, so no patch was made", said)
-        self.assertFalse((EXERCISE.folder / "mutants/a_mistake.patch").exists())
+        self.assertIn("lab: nothing rejects it, so no mutant was made", said)
+        self.assertNotIn("a_mistake", [mutant.name for mutant in mutants_of(EXERCISE)])

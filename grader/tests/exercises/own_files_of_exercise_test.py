@@ -252,7 +252,7 @@ class FactsTest(unittest.TestCase):
     def test_there_are_enough_wrong_solutions(self):
         mutants = mutants_of(EXERCISE)
         self.assertGreaterEqual(len(mutants), LEAST_MUTANTS)
-        rejected_by = {mutant.rejected_by for mutant in mutants}
+        rejected_by = {mutant.fields["Rejected by"] for mutant in mutants}
         self.assertLessEqual(set(EXERCISE.parts), rejected_by)
 
 

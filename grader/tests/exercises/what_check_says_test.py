@@ -67,7 +67,7 @@ class WhatCheckSaysTest(unittest.TestCase):
 
     @about("fullest_bin")
     def test_a_race_is_shown_by_a_wrong_result_that_it_allows(self):
-        relaxed = next(each for each in mutants_of(EXERCISE) if each.path.stem == "relaxed_ticket")
+        relaxed = next(each for each in mutants_of(EXERCISE) if each.name == "relaxed_ticket")
         self.file.write_text(patched(EXERCISE, relaxed), encoding="utf-8")
         result = self.check()
         self.assertEqual(result.returncode, 1)
@@ -149,7 +149,7 @@ class WhatCheckSaysTest(unittest.TestCase):
 
     @about("classic_guard")
     def test_what_a_race_lacks_is_said_if_it_is_asked_for(self):
-        mutant = next(each for each in mutants_of(EXERCISE) if each.path.stem == "no_acquire")
+        mutant = next(each for each in mutants_of(EXERCISE) if each.name == "no_acquire")
         self.file.write_text(patched(EXERCISE, mutant), encoding="utf-8")
         out = self.work / "verdicts.json"
         said = " ".join(self.check("--json", str(out)).stdout.split())

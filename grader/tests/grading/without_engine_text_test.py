@@ -34,7 +34,7 @@ def with_line(number, before, line, head=""):
 
 def of_streams():
     exercise = chosen_exercise("03.2")
-    mutant = next(each for each in mutants_of(exercise) if "wrong_stream_waits" in each.path.name)
+    mutant = next(each for each in mutants_of(exercise) if "wrong_stream_waits" in each.name)
     return patched(exercise, mutant)
 
 
