@@ -292,14 +292,16 @@ bool is_barrier_between(const source_line& access, const source_line& barrier,
          last != std::string_view::npos && at < last;
 }
 
-// The next line after this one, of the same branch, that has the word; empty if there is none near.
+// The next line after this one, of the same branch, that has the word, without its comment; empty
+// if there is none near.
 std::string next_line_with(std::string_view word, const source_line& after) {
   constexpr unsigned most_lines = 16;
   std::ifstream source(after.file);
   unsigned number = 0;
   for (std::string line; std::getline(source, line) && number < after.line + most_lines;) {
     if (++number <= after.line) continue;
-    if (has_name(line, "else") || has_name(line, "__global__")) break;
+    line.resize(std::min(line.size(), line.find("//")));
+    if (has_name(line, "else") || line.starts_with('}')) break;  // and the function's end
     if (line.find(word) != line.npos) return line;
   }
   return "";
