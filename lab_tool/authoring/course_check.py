@@ -170,7 +170,7 @@ def _missing_predictions(root, chapter):
         return []
     return [
         f"chapters/{chapter.folder}/predictions: {there} of {PER_CHAPTER} predictions, for ./lab "
-        f"predict {chapter.number}; each is a NAME.cu and a NAME.json"
+        f"predict {chapter.number}; each is a NAME.cu"
     ]
 
 

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: MIT
 """The predictions of the chapters: which of four variants of a kernel are free of races, and why?
 
-A prediction is two files in a chapter's folder `predictions`. NAME.cu is a program that has the four
-variants, each between `// BEGIN x` and `// END x`, and runs the one whose letter is its argument.
-NAME.json holds all that is said about it: docs/internals/predictions.md.
+A prediction is a file in a chapter's folder `predictions`: a program that has the four variants, each
+between `// BEGIN x` and `// END x`, and runs the one whose letter is its argument. All that is said about
+it stands in its comments: docs/internals/predictions.md.
 """
 
-import json
 import os
 import pathlib
+import re
 from typing import NamedTuple
 
 from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint, listed
+from engine.driver.names import hint
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.paths import ROOT
 
 LETTERS = "abcd"
 PER_CHAPTER = 3
+HEAD = re.compile(
+    r"Prediction (?P<number>[1-9]\d*): (?P<title>.+?)\n\n(?P<question>.+?)\n\n"
+    r"A common mistake: (?P<misconception>.+)",
+    re.DOTALL,
+)
+OF_VARIANT = re.compile(
+    r"(?:No race|Race: (?P<diagnosis>[^\n]+))\n(?P<why>.+)\nSee (?P<paragraph>\S+)", re.DOTALL
+)
 
 
 class Variant(NamedTuple):
@@ -52,7 +60,7 @@ class Prediction(NamedTuple):
 def predictions_of(chapter, root=ROOT):
     """Those of one Chapter, in the order of their numbers. Errors: CommandError about a file of them."""
     folder = root / "chapters" / chapter.folder / "predictions"
-    found = [_read(chapter, file) for file in sorted(folder.glob("*.json"))]
+    found = [_read(chapter, file) for file in sorted(folder.glob("*.cu"))]
     return sorted(found, key=lambda prediction: prediction.number)
 
 
@@ -96,38 +104,49 @@ def _first_open(predictions, answered):
 
 
 def _read(chapter, file):
-    """The prediction of a file NAME.json and the NAME.cu next to it."""
-    source = file.with_suffix(".cu")
     try:
-        facts = json.loads(file.read_text(encoding="utf-8"))
-        lines = source.read_text(encoding="utf-8").splitlines()
-        of_variants = facts.pop("variants")
-        if sorted(of_variants) != sorted(LETTERS):
-            raise ValueError(f"its variants are {listed(of_variants)}, not a, b, c and d")
-        variants = {}
-        for letter in LETTERS:
-            of_variant = of_variants[letter]
-            paragraph = os.path.normpath(file.parent.parent / of_variant.pop("paragraph"))
-            variants[letter] = Variant(
-                *_code(lines, letter),
-                paragraph=os.path.relpath(paragraph, _root(file)),
-                **of_variant,
-            )
-        return Prediction(chapter.number, name=file.stem, source=source, variants=variants, **facts)
-    except (AttributeError, KeyError, OSError, TypeError, ValueError) as error:
-        where = f"chapters/{chapter.folder}/predictions/{file.stem}"
-        raise CommandError(f"{where}: its .json and .cu make no prediction: {error}.") from error
+        lines = file.read_text(encoding="utf-8").splitlines()
+        head = HEAD.fullmatch(_comment(lines[1:]))
+        if not head:
+            raise ValueError("its second line begins no comment as a prediction's")
+        words = {name: " ".join(text.split()) for name, text in head.groupdict().items()}
+        return Prediction(
+            chapter.number,
+            int(words.pop("number")),
+            name=file.stem,
+            source=file,
+            variants={letter: _variant(file, lines, letter) for letter in LETTERS},
+            **words,
+        )
+    except (OSError, ValueError) as error:
+        where = f"chapters/{chapter.folder}/predictions/{file.name}"
+        raise CommandError(f"{where} is no prediction: {error}.") from error
 
 
-def _root(file):
-    """The course's folder, as seen from chapters/NN_name/predictions/NAME.json."""
-    return file.parents[3]
-
-
-def _code(lines, letter):
-    """The number of the first line, and the lines, between the marks of a variant."""
+def _variant(file, lines, letter):
     marks = [f"// {word} {letter}" for word in ("BEGIN", "END")]
     if any(lines.count(mark) != 1 for mark in marks):
         raise ValueError(f"it takes one line {marks[0]!r} and one {marks[1]!r}")
     begin, end = map(lines.index, marks)
-    return begin + 2, lines[begin + 1 : end]
+    said = OF_VARIANT.fullmatch(_comment(lines[:begin][::-1], is_backwards=True))
+    if not said:
+        raise ValueError(f"the comment before {marks[0]!r} is not that of a variant")
+    chapter = file.parent.parent
+    paragraph = os.path.normpath(chapter / said["paragraph"])
+    return Variant(
+        begin + 2,
+        lines[begin + 1 : end],
+        " ".join(said["why"].split()),
+        said["diagnosis"].split(", ") if said["diagnosis"] else [],
+        os.path.relpath(paragraph, chapter.parent.parent),
+    )
+
+
+def _comment(lines, is_backwards=False):
+    """The text of the comment that these lines begin with, or whose last line is the first of them."""
+    texts = []
+    for line in lines:
+        if not line.startswith("//"):
+            break
+        texts.append(line.removeprefix("//").strip())
+    return "\n".join(texts[::-1] if is_backwards else texts)

@@ -137,7 +137,7 @@ class NewChapter(CopyOfTheTree):
         self.assertEqual(
             predictions,
             f"chapters/{NAME}/predictions: 0 of 3 predictions, for ./lab predict 97; each is a "
-            "NAME.cu and a NAME.json",
+            "NAME.cu",
         )
         self.assertEqual(closing, "3 things are missing")
 
@@ -371,16 +371,14 @@ Medians of a run.
 
     def test_predictions(self):
         folder = self.tree / "chapters/04_last_block_guard/predictions"
-        (folder / "fences.json").unlink()
+        (folder / "fences.cu").unlink()
         self.finds(
             "chapters/04_last_block_guard/predictions: 2 of 3 predictions, for ./lab predict 04; each "
-            "is a NAME.cu and a NAME.json"
+            "is a NAME.cu"
         )
-        (folder / "orders.cu").unlink()
+        (folder / "orders.cu").write_text("// SPDX-License-Identifier: MIT\n", encoding="utf-8")
         (sentence,) = missing_from_course(self.tree)
-        self.assertIn(
-            "04_last_block_guard/predictions/orders: its .json and .cu make no ", sentence
-        )
+        self.assertIn("04_last_block_guard/predictions/orders.cu is no prediction: ", sentence)
 
     def test_an_exercise_without_one_thread_or_one_block(self):
         file = "chapters/04_last_block_guard/exercises/fullest_bin/mutants.txt"

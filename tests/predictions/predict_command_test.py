@@ -271,36 +271,24 @@ class OurMistakes(unittest.TestCase):
     def test_files_that_make_no_prediction(self):
         chapter = Chapter("04_last_block_guard", "last_block_guard")
         ours = ROOT / "chapters/04_last_block_guard/predictions"
-        facts = json.loads((ours / "fences.json").read_text(encoding="utf-8"))
         code = (ours / "fences.cu").read_text(encoding="utf-8")
-        variants = facts["variants"]
-        three = {letter: variants[letter] for letter in "abc"}
-        for changed, source, says in (
-            ("{", code, "no prediction: "),
-            (json.dumps([]), code, "no prediction: "),
-            (
-                json.dumps({**facts, "variants": three}),
-                code,
-                "variants are a, b and c, not a, b, c",
-            ),
-            (json.dumps({**facts, "remark": ""}), code, "unexpected keyword argument 'remark'"),
-            (
-                json.dumps({**facts, "title": None, "variants": {**three, "d": {}}}),
-                code,
-                "paragraph",
-            ),
-            (json.dumps(facts), code.replace("// END b\n", ""), "one line '// BEGIN b' and one"),
-            (json.dumps(facts), None, "No such file"),
+        for old, new, says in (
+            (code, "", "no comment as a prediction's"),
+            ("Prediction ", "A prediction ", "no comment as a prediction's"),
+            ("// A common mistake: ", "// ", "no comment as a prediction's"),
+            ("// END b\n", "", "one line '// BEGIN b' and one"),
+            ("// BEGIN d", "// BEGIN c", "one line '// BEGIN c' and one"),
+            ("// No race\n", "// Right\n", "is not that of a variant"),
+            ("// See ", "// Read ", "the comment before '// BEGIN a' is not"),
+            (code, "\udcff", "can't decode byte"),
         ):
+            self.assertIn(old, code)
             with self.subTest(says=says), tempfile.TemporaryDirectory() as root:
                 folder = pathlib.Path(root, "chapters", chapter.folder, "predictions")
                 folder.mkdir(parents=True)
-                (folder / "fences.json").write_text(changed, encoding="utf-8")
-                if source:
-                    (folder / "fences.cu").write_text(source, encoding="utf-8")
+                changed = code.replace(old, new).encode("utf-8", "surrogateescape")
+                (folder / "fences.cu").write_bytes(changed)
                 with self.assertRaises(CommandError) as problem:
                     predictions_of(chapter, pathlib.Path(root))
-                self.assertIn(
-                    "predictions/fences: its .json and .cu make no ", str(problem.exception)
-                )
+                self.assertIn("predictions/fences.cu is no prediction: ", str(problem.exception))
                 self.assertIn(says, str(problem.exception))

@@ -175,7 +175,7 @@ class SiteTest(unittest.TestCase):
                 page = self.pages[f"{exercise.relative_to(ROOT).with_suffix('.html').as_posix()}"]
                 hints = (exercise.parent / "hints.md").is_file()
                 self.assertEqual("hints" in page.anchors, hints, exercise)
-            predictions = len(list(folder.glob("predictions/*.json")))
+            predictions = len(list(folder.glob("predictions/*.cu")))
             self.assertEqual(self.pages[lesson].classes.count("prediction"), predictions)
 
     def test_an_excerpt_names_its_line(self):

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in in_place.json: which threads exchange a pair of elements.
+// Prediction 3: Reversed in place
+//
+// The kernel reverses an array in place. It is launched with 4 blocks of 64 threads, and n is 255.
+//
+// A common mistake: In place is safe as long as each thread writes its own element.
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: no synchronisation
+// Each pair is exchanged by two threads: thread 0 exchanges elements 0 and 254, and so does thread
+// 254. Both write both elements.
+// See README.md#check-yourself
 // BEGIN a
 __global__ void reverse(int* values, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,6 +25,10 @@ __global__ void reverse(int* values, int n) {
 }  // namespace a
 
 namespace b {
+// No race
+// Of each pair, only the thread with the smaller index works. The element in the middle has no
+// partner and stays where it is.
+// See README.md#check-yourself
 // BEGIN b
 __global__ void reverse(int* values, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,6 +43,10 @@ __global__ void reverse(int* values, int n) {
 }  // namespace b
 
 namespace c {
+// No race
+// As b, and thread 127 also exchanges element 127 with itself. That is useless, but no other thread
+// touches the element.
+// See README.md#check-yourself
 // BEGIN c
 __global__ void reverse(int* values, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,6 +61,11 @@ __global__ void reverse(int* values, int n) {
 }  // namespace c
 
 namespace d {
+// Race: no synchronisation
+// n - 1 is even here. So for an even i, j = n - 1 - i is even as well, and both threads of such a
+// pair work. If n were even, j would be odd, and there would be no race: such code works until n
+// changes.
+// See README.md#check-yourself
 // BEGIN d
 __global__ void reverse(int* values, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in branch.json: a barrier inside a branch.
+// Prediction 4: A barrier in a branch
+//
+// In each block, the first 32 threads write to shared memory, and the other 32 read what they
+// wrote. The kernel is launched with 2 blocks of 64 threads.
+//
+// A common mistake: A barrier in a branch is always wrong, or it is enough if the threads that
+// write come to it.
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// A barrier may be in a branch if all threads of a block decide alike. gridDim.x is 2 for every
+// thread of the grid, so all come to it.
+// See ../../docs/memory-model.md#barriers
 // BEGIN a
 __global__ void move_up(const int* values, int* moved) {
   __shared__ int tile[32];
@@ -15,6 +25,11 @@ __global__ void move_up(const int* values, int* moved) {
 }  // namespace a
 
 namespace b {
+// Race: missing __syncthreads()
+// Only the threads that write wait, and only for one another. The other warp does not wait: it may
+// read first. With __syncthreads() instead, which the threads of one block must reach together or
+// not at all, the kernel might hang.
+// See ../../docs/memory-model.md#barriers
 // BEGIN b
 __global__ void move_up(const int* values, int* moved) {
   __shared__ int tile[32];
@@ -27,6 +42,10 @@ __global__ void move_up(const int* values, int* moved) {
 }  // namespace b
 
 namespace c {
+// Race: missing __syncthreads()
+// All threads of a block decide alike, so nothing hangs. But block 1 goes past its barrier, and
+// there the reads have no order with the writes.
+// See ../../docs/memory-model.md#barriers
 // BEGIN c
 __global__ void move_up(const int* values, int* moved) {
   __shared__ int tile[32];
@@ -39,6 +58,10 @@ __global__ void move_up(const int* values, int* moved) {
 }  // namespace c
 
 namespace d {
+// No race
+// The branches end before the barrier, and every thread of the block comes to it: first those that
+// write, then those that read.
+// See ../../docs/memory-model.md#barriers
 // BEGIN d
 __global__ void move_up(const int* values, int* moved) {
   __shared__ int tile[32];

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in one_pair.json: one release and one acquire, and no counter.
+// Prediction 6: One release and one acquire
+//
+// Block 0 writes a word and sets a flag. Block 1 looks at the flag once, and copies the word if the
+// flag is set. The kernel is launched with 2 blocks of 1 thread, and word and flag are 0 before. A
+// release publishes what its thread did before; an acquire that reads its value makes that visible.
+//
+// A common mistake: A release without an acquire is enough, or an acquire without a release.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// The store releases, and the load that reads its value acquires. So the write of the word happens
+// before its copy. If the flag is not set yet, block 1 does not touch the word.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN a
 __global__ void hand_over(int* word, int* flag, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> is_set(*flag);
@@ -19,6 +29,10 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace a
 
 namespace b {
+// Race: access after the release
+// A release publishes what its thread did before it. The word is written after it, so it is not
+// published.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN b
 __global__ void hand_over(int* word, int* flag, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> is_set(*flag);
@@ -33,6 +47,10 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace b
 
 namespace c {
+// Race: missing acquire
+// Block 0 publishes the word, but the load of the flag is relaxed: block 1 may still use an old
+// copy of the word, or read it before the flag.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN c
 __global__ void hand_over(int* word, int* flag, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> is_set(*flag);
@@ -47,6 +65,10 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace c
 
 namespace d {
+// Race: missing release
+// The store of the flag is relaxed, so it may become visible before the word does. The acquire has
+// no release to pair with.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN d
 __global__ void hand_over(int* word, int* flag, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> is_set(*flag);

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in overwrite.json: what one launch may overwrite.
+// Prediction 3: What a launch may overwrite
+//
+// Each of 256 elements is replaced by the sum of itself and the next one; in b this happens twice.
+// x has room for 512 elements.
+//
+// A common mistake: If the host waits for the kernel, nothing in it can go wrong.
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: no synchronisation
+// The barrier separates the reads from the writes inside each block. At the edge it does not help:
+// thread 63 of block 0 reads element 64, which block 1 may have overwritten.
+// See README.md#see-it-fail
 // BEGIN a
 __global__ void step(const int* from, int* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -16,6 +25,10 @@ void run(int* x) { step<<<4, 64>>>(x, x); }
 }  // namespace a
 
 namespace b {
+// No race
+// Each launch reads one half and writes the other one. The second launch reads what the first one
+// wrote, and both are in one stream: it starts when the first has ended.
+// See README.md#the-idea
 // BEGIN b
 __global__ void step(const int* from, int* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -32,6 +45,9 @@ void run(int* x) {
 }  // namespace b
 
 namespace c {
+// No race
+// One block has all 256 elements. So its barrier separates all reads from all writes.
+// See README.md#see-it-fail
 // BEGIN c
 __global__ void step(const int* from, int* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,6 +61,10 @@ void run(int* x) { step<<<1, 256>>>(x, x); }
 }  // namespace c
 
 namespace d {
+// Race: no synchronisation
+// cudaDeviceSynchronize() makes the host wait until the kernel has ended. It orders nothing inside
+// the kernel, where the blocks race as in a.
+// See README.md#check-yourself
 // BEGIN d
 __global__ void step(const int* from, int* to) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

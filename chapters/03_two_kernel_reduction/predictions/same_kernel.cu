@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in same_kernel.json: blocks that are to wait within one kernel.
+// Prediction 1: All in one kernel?
+//
+// One block shall add up what all blocks have left, in the same kernel. It is launched with 4
+// blocks of 64 threads. __threadfence() orders the memory accesses of the thread that calls it;
+// __nanosleep(1000000) makes a thread wait for about a millisecond.
+//
+// A common mistake: A barrier, a fence or enough time makes one block wait for the others.
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: no synchronisation
+// __syncthreads() is a barrier of one block. Block 0 waits for its own threads, and not for the
+// other blocks, which may not even have started.
+// See README.md#see-it-fail
 // BEGIN a
 __global__ void sum(const int* values, int* partials, int* result) {
   if (threadIdx.x == 0) partials[blockIdx.x] = values[blockIdx.x];
@@ -17,6 +27,10 @@ __global__ void sum(const int* values, int* partials, int* result) {
 }  // namespace a
 
 namespace b {
+// Race: no synchronisation
+// A fence orders what its own thread does. It makes no thread wait, and tells block 0 nothing about
+// the others.
+// See README.md#see-it-fail
 // BEGIN b
 __global__ void sum(const int* values, int* partials, int* result) {
   if (threadIdx.x == 0) partials[blockIdx.x] = values[blockIdx.x];
@@ -31,6 +45,10 @@ __global__ void sum(const int* values, int* partials, int* result) {
 }  // namespace b
 
 namespace c {
+// Race: no synchronisation
+// A fence and a barrier together still do not reach another block. And the block with the largest
+// index need not be the last one to run.
+// See README.md#see-it-fail
 // BEGIN c
 __global__ void sum(const int* values, int* partials, int* result) {
   if (threadIdx.x == 0) partials[blockIdx.x] = values[blockIdx.x];
@@ -46,6 +64,10 @@ __global__ void sum(const int* values, int* partials, int* result) {
 }  // namespace c
 
 namespace d {
+// Race: no synchronisation
+// Time orders nothing. However long a thread waits, no rule says that the other blocks have started
+// by then, let alone that their writes can be seen.
+// See README.md#see-it-fail
 // BEGIN d
 __global__ void sum(const int* values, int* partials, int* result) {
   if (threadIdx.x == 0) partials[blockIdx.x] = values[blockIdx.x];

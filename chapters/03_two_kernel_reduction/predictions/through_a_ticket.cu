@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in through_a_ticket.json: a release that arrives through another ticket.
+// Prediction 7: A release that comes through another ticket
+//
+// Block 0 writes a word. Each block adds 1 to the counter, and block 2 copies the word if both
+// others have done so before it. If it is third after block 1, the value that it reads is block
+// 1's, not block 0's. The kernel is launched with 3 blocks of 1 thread, and the counter is 0
+// before.
+//
+// A common mistake: A release reaches only whoever reads exactly the value that it has written.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// Block 1's addition reads and writes in one step, so it continues what block 0's release began,
+// although it is relaxed itself. An acquire that reads the value of block 1 also acquires from
+// block 0.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN a
 __global__ void pass_on(int* word, int* counter, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tickets(*counter);
@@ -21,6 +33,10 @@ __global__ void pass_on(int* word, int* counter, int* copy) {
 }  // namespace a
 
 namespace b {
+// Race: missing release
+// Block 1 releases, but it has written nothing. Block 0's addition is relaxed and publishes
+// nothing, and no other block can do that for it.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN b
 __global__ void pass_on(int* word, int* counter, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tickets(*counter);
@@ -37,6 +53,10 @@ __global__ void pass_on(int* word, int* counter, int* copy) {
 }  // namespace b
 
 namespace c {
+// Race: release sequence ended
+// Load and store are two steps. A relaxed store of another thread starts anew, so what block 0 has
+// released ends at block 1. (An addition may get lost as well.)
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN c
 __global__ void pass_on(int* word, int* counter, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tickets(*counter);
@@ -54,6 +74,11 @@ __global__ void pass_on(int* word, int* counter, int* copy) {
 }  // namespace c
 
 namespace d {
+// No race
+// Block 1 acquires from block 0 and then releases: two pairs, one after the other, so that the word
+// arrives. But an addition may get lost between load and store; then block 2 copies nothing. No
+// race, and still no counter.
+// See ../../docs/memory-model.md#release-and-acquire
 // BEGIN d
 __global__ void pass_on(int* word, int* counter, int* copy) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tickets(*counter);

@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in fences.json: the barrier and the fences around a ticket.
+// Prediction 1: Fences around a ticket
+//
+// The block with the last ticket copies what all threads of all blocks have written. The kernel is
+// launched with 4 blocks of 64 threads, and the counter is 0 before.
+//
+// A common mistake: A fence that every thread calls for its own writes makes the barrier before the
+// ticket superfluous.
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// Only thread 0 fences, and that is enough: by the barrier, the writes of all 64 threads happen
+// before its fence, and a release publishes all that happens before it.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __shared__ bool last;
@@ -21,6 +31,10 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace a
 
 namespace b {
+// Race: missing barrier before the atomic
+// Each thread fences its own write, but nothing makes thread 0 wait for the others. It may take the
+// ticket before thread 5 has written.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __shared__ bool last;
@@ -38,6 +52,10 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace b
 
 namespace c {
+// Race: missing acquire
+// The last block sees the other tickets, and does nothing to see what came with them: after the
+// atomic a fence is missing.
+// See release_acquire.md#why-it-is-correct
 // BEGIN c
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __shared__ bool last;
@@ -55,6 +73,11 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace c
 
 namespace d {
+// No race
+// Here every thread fences before the barrier, and thread 0 does not fence again before its ticket.
+// It works because __threadfence() is a sequentially consistent fence, and the barrier puts all of
+// them before the ticket. Fences that only acquire and release would not do.
+// See ../../docs/racecheck.md#what-it-checks
 // BEGIN d
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __shared__ bool last;

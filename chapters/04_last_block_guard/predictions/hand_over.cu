@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in hand_over.json: a word and a flag between two blocks.
+// Prediction 3: A word and a flag
+//
+// Block 0 writes a word and sets a flag. Block 1 looks at the flag once, and takes the word if the
+// flag is set. The kernel is launched with 2 blocks of 1 thread, and word and flag are 0 before.
+// atomicAdd(flag, 0) reads by an atomic.
+//
+// A common mistake: volatile is enough to hand data from one block to another.
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: missing release, missing acquire, volatile is no synchronisation
+// volatile makes the compiler access the flag each time. It makes neither a release nor an acquire,
+// so block 1 may see the flag and still read an old word.
+// See ../../docs/racecheck.md#what-it-checks
 // BEGIN a
 __global__ void hand_over(int* word, int* flag, int* copy) {
   if (blockIdx.x == 0) {
@@ -16,6 +26,10 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace a
 
 namespace b {
+// No race
+// Fence and atomic make a release, atomic and fence make an acquire. If block 1 sees the flag, it
+// also sees the word.
+// See release_acquire.md#in-the-code
 // BEGIN b
 __global__ void hand_over(int* word, int* flag, int* copy) {
   if (blockIdx.x == 0) {
@@ -31,6 +45,11 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace b
 
 namespace c {
+// No race
+// Both places are accessed by atomics alone, and atomics do not race. But nothing orders the two:
+// block 1 may see the flag and still read 0. Free of races does not mean that anything is handed
+// over.
+// See ../../docs/memory-model.md#one-threads-order-is-its-own
 // BEGIN c
 __global__ void hand_over(int* word, int* flag, int* copy) {
   if (blockIdx.x == 0) {
@@ -44,6 +63,11 @@ __global__ void hand_over(int* word, int* flag, int* copy) {
 }  // namespace c
 
 namespace d {
+// Race: no synchronisation, plain flag
+// Both fences are there, but a fence makes a release only with a strong write after it, such as an
+// atomic, and an acquire only with a strong read before it. The flag itself is written and read
+// plainly, and that is a race already.
+// See release_acquire.md#in-the-code
 // BEGIN d
 __global__ void hand_over(int* word, int* flag, int* copy) {
   if (blockIdx.x == 0) {

@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in orders.json: the order and the scope of a ticket.
+// Prediction 2: The ticket's order and scope
+//
+// The block with the last ticket copies what all threads of all blocks have written. The kernel is
+// launched with 4 blocks of 64 threads, and the counter is 0 before.
+//
+// A common mistake: acq_rel is enough, whatever the scope, and relaxed is never enough, whatever
+// stands next to it.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: missing acquire
+// Each block publishes what it wrote, but the last one acquires nothing. No block knows beforehand
+// whether it will be the last, so each ticket has to be an acquire as well.
+// See release_acquire.md#why-it-is-correct
 // BEGIN a
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   using arrivals = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -23,6 +33,10 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace a
 
 namespace b {
+// No race
+// acq_rel is what a ticket needs. The scope is wider than necessary: system includes the whole
+// device. That may cost time, and it is right.
+// See ../../docs/memory-model.md#weak-and-strong-and-how-far
 // BEGIN b
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   using arrivals = cuda::atomic_ref<unsigned, cuda::thread_scope_system>;
@@ -41,6 +55,10 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace b
 
 namespace c {
+// Race: scope too narrow
+// The order is right, but a release of block scope reaches the threads of its own block alone. Even
+// the additions to the counter race, between blocks.
+// See release_acquire.md#why-it-is-correct
 // BEGIN c
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   using arrivals = cuda::atomic_ref<unsigned, cuda::thread_scope_block>;
@@ -59,6 +77,10 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 }  // namespace c
 
 namespace d {
+// No race
+// The atomic itself is relaxed. The fence before it makes it a release, and the fence after it an
+// acquire. That is how the classic guard is repaired.
+// See release_acquire.md#in-the-code
 // BEGIN d
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   using arrivals = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;

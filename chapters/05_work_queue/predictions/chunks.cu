@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in chunks.json: how a block takes four items at a time.
+// Prediction 2: Four items at a time
+//
+// Each block claims four items with one atomic, and writes its number to each of them. The kernel
+// is launched with 8 blocks of 1 thread, owners has 84 elements, and the counter is 0 before.
+//
+// A common mistake: A relaxed counter is too weak to share out work.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// The addition is indivisible, so each number is handed out once, four items apart. Relaxed is
+// enough, because the counter publishes nothing: no block reads what another one has written.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void claim(unsigned* next, unsigned* owners) {
   using counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -19,6 +28,9 @@ __global__ void claim(unsigned* next, unsigned* owners) {
 }  // namespace a
 
 namespace b {
+// No race
+// The counter now counts chunks and not items. Each chunk still belongs to one block.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void claim(unsigned* next, unsigned* owners) {
   using counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -33,6 +45,10 @@ __global__ void claim(unsigned* next, unsigned* owners) {
 }  // namespace b
 
 namespace c {
+// Race: missing release, missing acquire, no synchronisation
+// The counter moves on by one item, but each block takes four. So the chunks overlap, and several
+// blocks write the same element.
+// See README.md#exercises
 // BEGIN c
 __global__ void claim(unsigned* next, unsigned* owners) {
   using counter = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -47,6 +63,10 @@ __global__ void claim(unsigned* next, unsigned* owners) {
 }  // namespace c
 
 namespace d {
+// Race: scope too narrow
+// An atomic of block scope is indivisible for the threads of its own block alone. Two blocks may
+// get the same number.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void claim(unsigned* next, unsigned* owners) {
   using counter = cuda::atomic_ref<unsigned, cuda::thread_scope_block>;

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in reset.json: who sets the counter back to 0.
+// Prediction 3: Back to 0
+//
+// 4 blocks of 1 thread do 20 items, in two launches. The counter has to be 0 again before the
+// second one.
+//
+// A common mistake: A reset by an atomic is always right, and a plain one is always wrong.
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// Both kernels and the memset are in one stream, which does one after the other.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void work(int* next, int* done) {
   int item = 0;
@@ -18,6 +26,10 @@ void run(int* next, int* done) {
 }  // namespace a
 
 namespace b {
+// Race: plain mixed with atomic
+// When block 0 finds the queue empty, other blocks may still be adding to the counter. A plain
+// write against their atomics is a race.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void work(int* next, int* done) {
   int item = 0;
@@ -33,6 +45,10 @@ void run(int* next, int* done) {
 }  // namespace b
 
 namespace c {
+// No race
+// Two atomics do not race. But a block that asks after the reset gets small numbers again, and does
+// items a second time. Free of races does not mean right.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void work(int* next, int* done) {
   int item = 0;
@@ -48,6 +64,11 @@ void run(int* next, int* done) {
 }  // namespace c
 
 namespace d {
+// No race
+// Each of the 4 blocks gets one number beyond the last item, so the numbers end at 23. Whoever gets
+// 23 has seen all other additions, and none comes after it. So it may reset the counter by a plain
+// write.
+// See ../../docs/racecheck.md#what-it-checks
 // BEGIN d
 __global__ void work(int* next, int* done) {
   int item = 0;

@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in prologue.json: the barriers after the prologue and before the epilogue.
+// Prediction 2: Before the first tile, and after the last
+//
+// Each block counts the elements that it has added. The kernel is launched with 16 blocks of 64
+// threads, of which some take over others, and all elements of added are 0 before.
+//
+// A common mistake: An atomic of block scope must not be used in global memory.
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "lab/variants.cuh"
 
 using course::for_each_canceled_block;
 
 namespace a {
+// No race
+// The first barrier puts the 0 before all additions, and the second one puts all additions before
+// the read. Block scope is wide enough, because shared memory belongs to one block.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void add(const int* x, int* sums, unsigned* added) {
   __shared__ unsigned count;
@@ -23,6 +32,9 @@ __global__ void add(const int* x, int* sums, unsigned* added) {
 }  // namespace a
 
 namespace b {
+// Race: plain mixed with atomic
+// Thread 0 reads the counter plainly, while other threads of its block may still be adding to it.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void add(const int* x, int* sums, unsigned* added) {
   __shared__ unsigned count;
@@ -39,6 +51,10 @@ __global__ void add(const int* x, int* sums, unsigned* added) {
 }  // namespace b
 
 namespace c {
+// No race
+// Only threads of one block ever touch added[blockIdx.x], whichever tiles they work on. So block
+// scope is enough in global memory as well, and atomics need no barrier.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void add(const int* x, int* sums, unsigned* added) {
   for_each_canceled_block<1>([&](dim3 tile) {
@@ -51,6 +67,10 @@ __global__ void add(const int* x, int* sums, unsigned* added) {
 }  // namespace c
 
 namespace d {
+// Race: plain mixed with atomic
+// Thread 0 sets the counter to 0 plainly, while other threads of its block may already be adding to
+// it.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void add(const int* x, int* sums, unsigned* added) {
   __shared__ unsigned count;

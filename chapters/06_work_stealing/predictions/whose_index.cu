@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in whose_index.json: whose index the work of a tile takes.
+// Prediction 3: Whose index?
+//
+// Each element of x shall be added once to the same element of sums. The kernel is launched with 16
+// blocks of 64 threads, of which some take over others.
+//
+// A common mistake: If the result is wrong, there must be a race.
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "lab/variants.cuh"
 
 using course::for_each_canceled_block;
 
 namespace a {
+// No race
+// Each tile is done once, by the block that got it. So each element has one thread.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void add(const int* x, int* sums) {
   for_each_canceled_block<1>([=](dim3 tile) {
@@ -17,6 +25,11 @@ __global__ void add(const int* x, int* sums) {
 }  // namespace a
 
 namespace b {
+// No race
+// blockIdx stays the calling block's own. A block that takes over another one adds its own elements
+// again, and those of the other one are never added. The result is wrong, and yet no two threads
+// touch the same element.
+// See README.md#see-it-fail
 // BEGIN b
 __global__ void add(const int* x, int* sums) {
   for_each_canceled_block<1>([=](dim3) {
@@ -28,6 +41,10 @@ __global__ void add(const int* x, int* sums) {
 }  // namespace b
 
 namespace c {
+// Race: missing atomic
+// At rank 1, tile.y says nothing about the tile: it is 1 in a block's own tile, and 0 in each that
+// was taken over. So all blocks add to the same 128 elements.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void add(const int* x, int* sums) {
   for_each_canceled_block<1>([=](dim3 tile) {
@@ -39,6 +56,10 @@ __global__ void add(const int* x, int* sums) {
 }  // namespace c
 
 namespace d {
+// No race
+// Tile 0 takes the elements of tile 1, and tile 1 those of tile 0. That looks odd, but each tile is
+// done once, so each element still has one thread.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void add(const int* x, int* sums) {
   for_each_canceled_block<1>([=](dim3 tile) {

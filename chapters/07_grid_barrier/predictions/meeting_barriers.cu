@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in meeting_barriers.json: the block's own barriers around a meeting
+// Prediction 2: Barriers around a meeting
+//
+// The two blocks meet, and then each thread copies a word of the other block. The launch is
+// cooperative, with 2 blocks of 64 threads, and the counter is 0 before.
+//
+// A common mistake: A barrier of the whole grid includes the block's own threads, so the block
+// needs no barrier.
 #include <cuda/atomic>
 
 #include "lab/check.cuh"
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: missing barrier before the atomic
+// Thread 0 may count its block before thread 5 has written.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -24,6 +33,10 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace a
 
 namespace b {
+// Race: missing barrier before the atomic
+// Each thread fences its own write, but nothing makes thread 0 wait for the others before it counts
+// its block.
+// See ../04_last_block_guard/README.md#why-it-is-correct
 // BEGIN b
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -43,6 +56,10 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace b
 
 namespace c {
+// No race
+// Each thread counts itself and waits for all 128. That is right without a barrier, and takes 64
+// times as many atomics.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -58,6 +75,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace c
 
 namespace d {
+// Race: missing barrier after the atomic
+// Thread 0 waits, and the other threads of its block do not wait for it.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in meeting_orders.json: what the arrival releases, and who acquires it
+// Prediction 1: The orders of a meeting
+//
+// The two blocks meet, and then each thread copies a word of the other block. The launch is
+// cooperative, with 2 blocks of 64 threads, and the counter is 0 before.
+//
+// A common mistake: An atomic read-modify-write with both orders makes the polls' order
+// superfluous.
 #include <cuda/atomic>
 
 #include "lab/check.cuh"
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// The arrival releases what the block wrote before the barrier. Whoever sees both arrivals acquires
+// both.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -25,6 +35,9 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace a
 
 namespace b {
+// Race: missing release
+// The arrival publishes nothing: relaxed is atomic, and no more.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -44,6 +57,10 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace b
 
 namespace c {
+// Race: missing acquire
+// The arrival acquires what came before it. The block that arrives first sees the other's arrival
+// only in its polls, and these do not acquire.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -63,6 +80,10 @@ __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
 }  // namespace c
 
 namespace d {
+// No race
+// Every thread polls and acquires for itself, so no thread has to hand it on and no second barrier
+// is needed. It takes more polls.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;

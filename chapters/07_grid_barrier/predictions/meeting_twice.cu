@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in meeting_twice.json: what a meeting takes if it happens again
+// Prediction 3: Two meetings in a row
+//
+// In each of two rounds the blocks write a word, meet, and read the other block's word. The launch
+// is cooperative, with 2 blocks of 1 thread, and the counter is 0 before.
+//
+// A common mistake: A counter that all blocks have reached can be waited for again.
 #include <cuda/atomic>
 
 #include "lab/check.cuh"
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: access after the release
+// After the first meeting a fast block goes on and overwrites its word while the slow one has yet
+// to read it.
+// See README.md#check-yourself
 // BEGIN a
 __device__ void meet(unsigned* arrived, unsigned all) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -26,6 +35,10 @@ __global__ void twice(int* words, unsigned* arrived, int* copies) {
 }  // namespace a
 
 namespace b {
+// No race
+// Two meetings per round: before the read all have written, and before the next write all have
+// read. The counter only grows, and each meeting waits for a larger number.
+// See README.md#the-idea
 // BEGIN b
 __device__ void meet(unsigned* arrived, unsigned all) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -47,6 +60,10 @@ __global__ void twice(int* words, unsigned* arrived, int* copies) {
 }  // namespace b
 
 namespace c {
+// No race
+// The words of two successive rounds are different ones. A block can be ahead by one round and not
+// by two, so one meeting per round is enough.
+// See README.md#check-yourself
 // BEGIN c
 __device__ void meet(unsigned* arrived, unsigned all) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -67,6 +84,10 @@ __global__ void twice(int* words, unsigned* arrived, int* copies) {
 }  // namespace c
 
 namespace d {
+// Race: access after the release
+// The counter is 2 after the first meeting and stays above it, so each later meeting lets everybody
+// through at once.
+// See README.md#the-idea
 // BEGIN d
 __device__ void meet(unsigned* arrived, unsigned all) {
   using atomic = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;

@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in one_word.json: a value and the tag that announces it.
+// Prediction 1: A value and its tag
+//
+// 8 blocks of 1 thread. Block 0 leaves a value. The others look once, and take the value if it is
+// there.
+//
+// A common mistake: A relaxed atomic can never hand over a value.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// No race
+// The store of the tag releases the value before it, and a load that sees the tag acquires it.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void hand_over(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -19,6 +27,10 @@ __global__ void hand_over(int* value, int* flag, int* seen) {
 }  // namespace a
 
 namespace b {
+// Race: missing acquire, missing release
+// Relaxed order says nothing about the value: a block that sees the tag may still read what was
+// there before.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void hand_over(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -33,6 +45,9 @@ __global__ void hand_over(int* value, int* flag, int* seen) {
 }  // namespace b
 
 namespace c {
+// Race: access after the release, write after its signal
+// A release publishes what came before it. The value comes after it.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void hand_over(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -47,6 +62,10 @@ __global__ void hand_over(int* value, int* flag, int* seen) {
 }  // namespace c
 
 namespace d {
+// No race
+// Tag and value are one word, which is stored and loaded as a whole. Whoever sees the tag has the
+// value in his hand.
+// See README.md#the-kernel
 // BEGIN d
 __global__ void hand_over(int*, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> word(*flag);

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in tile_number.json: which tile is mine.
+// Prediction 2: Which tile is mine?
+//
+// 4 blocks of 64 threads number their tiles by an atomic counter, and each thread writes down its
+// number.
+//
+// A common mistake: A number out of an atomic needs no further synchronisation inside of the block.
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: missing __syncthreads()
+// Thread 0 writes the number into shared memory, and nothing makes the others wait for it.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void number(unsigned* counter, unsigned* tiles) {
   __shared__ unsigned tile;
@@ -13,6 +21,9 @@ __global__ void number(unsigned* counter, unsigned* tiles) {
 }  // namespace a
 
 namespace b {
+// No race
+// Each warp takes a number, and the shuffle hands it over in registers. No memory is shared.
+// See fast.md#one-warp-looks-back
 // BEGIN b
 __global__ void number(unsigned* counter, unsigned* tiles) {
   unsigned tile = 0;
@@ -24,6 +35,9 @@ __global__ void number(unsigned* counter, unsigned* tiles) {
 }  // namespace b
 
 namespace c {
+// No race
+// The barrier comes between thread 0's write and the reads of all threads.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void number(unsigned* counter, unsigned* tiles) {
   __shared__ unsigned tile;
@@ -35,6 +49,10 @@ __global__ void number(unsigned* counter, unsigned* tiles) {
 }  // namespace c
 
 namespace d {
+// Race: missing __syncthreads()
+// In the second round thread 0 overwrites the number, while others may still have to read the first
+// one.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void number(unsigned* counter, unsigned* tiles) {
   __shared__ unsigned tile;

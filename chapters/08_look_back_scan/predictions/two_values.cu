@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: MIT
-// A prediction, told in two_values.json: an aggregate first, and a prefix later.
+// Prediction 3: Aggregate and prefix
+//
+// 8 blocks of 1 thread. Block 0 publishes 7 and later 12. The others look once, and take what the
+// tag says.
+//
+// A common mistake: Once a value is published with release, its place may be written again.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
 
 namespace a {
+// Race: access after the release, write after its signal
+// A block that has seen the tag 1 may read the place while 12 is being written. The second write is
+// ordered after no read.
+// See README.md#why-it-is-correct
 // BEGIN a
 __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -21,6 +30,9 @@ __global__ void tile(int* value, int* flag, int* seen) {
 }  // namespace a
 
 namespace b {
+// No race
+// Each value has a place, which is written once, and each tag releases what came before it.
+// See README.md#why-it-is-correct
 // BEGIN b
 __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -38,6 +50,9 @@ __global__ void tile(int* value, int* flag, int* seen) {
 }  // namespace b
 
 namespace c {
+// Race: missing release
+// The store of 2 releases nothing. What the first store released ends before the 12 was written.
+// See README.md#why-it-is-correct
 // BEGIN c
 __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
@@ -55,6 +70,10 @@ __global__ void tile(int* value, int* flag, int* seen) {
 }  // namespace c
 
 namespace d {
+// No race
+// Both values come before the first release. A later relaxed store by the same thread publishes
+// that, too: PTX calls it a release pattern.
+// See ../04_last_block_guard/release_acquire.md#in-the-code
 // BEGIN d
 __global__ void tile(int* value, int* flag, int* seen) {
   cuda::atomic_ref<int, cuda::thread_scope_device> tag(*flag);
