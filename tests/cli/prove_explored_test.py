@@ -203,6 +203,11 @@ DENIED = {
     ),
 }
 PROVED = {
+    "shared atomics": (
+        "__global__ void k(unsigned* p) { __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> own[64]; "
+        "own[threadIdx.x].store(1); __syncthreads(); p[threadIdx.x] = own[63 - threadIdx.x].load(); }",
+        "unsigned* p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); cudaDeviceSynchronize();",
+    ),
     "managed variable": (STORE, f"v = 1; k<<<1, 1>>>(); cudaDeviceSynchronize(); {PRINTED}"),
     "default stream": (STORE, f"k<<<1, 1>>>(); cudaStreamSynchronize(0); {PRINTED}"),
     "events": (

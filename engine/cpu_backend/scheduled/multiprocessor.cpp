@@ -138,10 +138,10 @@ unsigned multiprocessor::start_thread() {
 void block_execution::go_on_with_another() {
   resident_thread& self = *current_;
   self.index = threadIdx;
+  observer::thread_pauses();  // a new thread takes memory of the backend's
   resident_thread* next = next_runnable();
   if (next != &self) {
     current_ = next;
-    observer::thread_pauses();
     switch_fiber(self.own, next->own);
     threadIdx = self.index;
   }

@@ -61,6 +61,7 @@ void note_memory(const std::byte* address, bool writes, const void* from) {
   if (scheduled::is_own_local(address) || shadow_memory::is_built_in(address)) return;
   const checker_works now;
   const region* const in = consumer().memory().find(address);
+  if (!in && is_guard_variable(address)) return;
   scheduled::used("memory",
                   in                                     ? kind_of(*in, address, writes)
                   : scheduled::is_local(address)         ? "another_thread"
