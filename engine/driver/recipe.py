@@ -295,10 +295,11 @@ def link_arguments_of(folder, names=("boost", "libpng")):
 def _state(path):
     """Changes when the file's content does; None if there is no file.
 
-    A precompiled header is large, and Ninja alone writes it: its time of writing will do.
+    Of what Ninja alone writes, the time of writing will do: a precompiled header is large, and a library of
+    ours may be an archive that only names its objects.
     """
     try:
-        if path.endswith(".gch"):
+        if path.endswith((".gch", ".a")):
             return os.stat(path).st_mtime_ns
         return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
     except OSError:
