@@ -204,7 +204,8 @@ DENIED = {
 }
 PROVED = {
     "shared atomics": (
-        "__global__ void k(unsigned* p) { __shared__ cuda::atomic<unsigned, cuda::thread_scope_block> own[64]; "
+        "__global__ void k(unsigned* p) { "
+        "__shared__ cuda::atomic<unsigned, cuda::thread_scope_block> own[64]; "
         "own[threadIdx.x].store(1); __syncthreads(); p[threadIdx.x] = own[63 - threadIdx.x].load(); }",
         "unsigned* p; cudaMalloc(&p, 256); k<<<1, 64>>>(p); cudaDeviceSynchronize();",
     ),
