@@ -22,7 +22,8 @@ OF_THE_BACKEND = """
     jump_to_fiber
     launch as_seen_by_a_kernel this_multiprocessor calling_multiprocessor grid_barrier fence
     begin_atomic observe_atomic read_memory replace_memory misaligned_atomic old_value_is_unused
-    memory_of_extern_arrays shared_variable_of_file register_symbol symbol_address
+    memory_of_extern_arrays shared_variable_of_file device_variable_of_file form::used
+    register_symbol symbol_address
     copy_to_symbol copy_to_symbol_async copy_from_symbol copy_from_symbol_async
     multiprocessor::start_thread multiprocessor::use_shared_variable
     multiprocessor::use_shared_variable_of_file

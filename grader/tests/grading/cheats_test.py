@@ -172,14 +172,14 @@ class CheatsTest(unittest.TestCase):
         names = subprocess.run(
             ["nm", "-D", libc], capture_output=True, text=True, check=True
         ).stdout
-        places = dict(re.findall(r"^(\w+) [TW] (getenv|printf)@", names, re.MULTILINE))
+        places = dict(re.findall(r"^(\w+) [TW] (getenv|snprintf)@", names, re.MULTILINE))
         places = {name: int(place, 16) for place, name in places.items()}
         text = solution_text("01.1").replace(
             "void saxpy(float alpha, const float* x, float* y, std::size_t n) {",
             "void saxpy(float alpha, const float* x, float* y, std::size_t n) {\n"
-            "  const auto printf_address = reinterpret_cast<unsigned long>(&std::printf);\n"
-            "  const auto get = reinterpret_cast<char* (*)(const char*)>(printf_address - "
-            f"{places['printf']}ul + {places['getenv']}ul);\n"
+            "  const auto known_address = reinterpret_cast<unsigned long>(&std::snprintf);\n"
+            "  const auto get = reinterpret_cast<char* (*)(const char*)>(known_address - "
+            f"{places['snprintf']}ul + {places['getenv']}ul);\n"
             '  if (!get("PATH")) return;',
         )
         found = judged("01.1", "#include <cstdio>\n" + text)
