@@ -129,10 +129,11 @@ def source_objections(sandbox, access, recipe, is_by_nvcc):
     """What objections_to_source() says of the preprocessed text. That is anybody's, so it is read where
     reading takes no more than compiling may."""
     python, _ = interpreter()
-    command = [python, INSPECTION, *recipe.sources, recipe.preprocessed()]
+    command = [python, "-I", INSPECTION, *recipe.sources, recipe.preprocessed()]
     command += ["nvcc"] if is_by_nvcc else []
     limits = LIMITS._replace(seconds=recipe.seconds_left)
-    run = sandbox.run(command, access, {"PYTHONPATH": str(ROOT)}, limits)
+    access = access._replace(readable=(*access.readable, INSPECTION))
+    run = sandbox.run(command, access, {}, limits)
     recipe.seconds_left -= run.seconds
     if not run.has_begun:
         raise SandboxFailed(f"no source could be read in the sandbox: {run.output.strip()}")
@@ -251,7 +252,6 @@ def readable_for_compilers(build, exercise):
     for house in ("common", "engine"):
         found += [ROOT / house, folder / house]
     found += [*sorted((ROOT / "grader/runner").glob("*.hpp")), folder / "grader/runner"]
-    found += [ROOT / "grader/__init__.py", ROOT / "grader/paths.py", INSPECTION.parent]
     objects = folder / f"{exercise.driver}.p"  # of a thin archive
     if objects.is_dir():
         found.append(objects)
