@@ -66,7 +66,9 @@ def replace_sources(copy, exported):
 def wrong():
     """A wrong solution that some cases find right."""
     return next(
-        patched(EXERCISE, each) for each in mutants_of(EXERCISE) if each.rejected_by == "limits"
+        patched(EXERCISE, each)
+        for each in mutants_of(EXERCISE)
+        if each.fields["Rejected by"] == "limits"
     )
 
 
