@@ -6,8 +6,8 @@ how a word was put together, and what a comment or a string says is no word at a
 it is what stands after a line marker with the student's file; that no marker is forged is seen in the
 file itself. docs/grading-security.md says what all of this is worth.
 
-A grade runs this file as a program, alone in the sandbox. The text goes by once, a token at a time: no pattern
-can match a text in two ways, and nothing is kept of a token but whether it is refused.
+A grade runs this file as a program, alone in the sandbox. The text goes by once, a token at a time: no
+pattern can match a text in two ways, and nothing is kept of a token but whether it is refused.
 """
 
 import array
