@@ -219,7 +219,7 @@ def _unwanted_words(lines, is_by_nvcc):
             continue
         for token in TOKEN.finditer(line):
             kind, text = token.lastgroup, token[0]
-            yield from placement.take(text)
+            yield from placement.take(text, before)
             if kind == "sign":
                 attributes.take_sign(text, before)
             elif kind == "name":
@@ -241,8 +241,8 @@ class _PlacementNew:
     def __init__(self):
         self.left = 0  # tokens in which `nothrow` may still come
 
-    def take(self, text):
-        if text == "new":
+    def take(self, text, before):
+        if text == "new" and before != "operator":
             if 0 < self.left < self.TOKENS:
                 yield "placement new"
             self.left = self.TOKENS

@@ -36,6 +36,19 @@ def some(random, count):
     return [random.choice((favourite, *random.choices(range(256), k=7))) for _ in range(count)]
 
 
+def smallest_case(random):
+    """Each block has counted an even bin and an odd one. The odd bin is the fullest one for whoever sees what
+    both blocks have added to it, and for nobody else: then another one is as full, and lower.
+
+    The odd bin is also the last one. So it is that of the block's second thread, in whichever way the threads
+    share the bins.
+    """
+    ahead, even = sorted(random.sample(range(0, 128, 2), 2))
+    before = [0] * 256
+    before[ahead], before[255] = 2, 1
+    return case("4 values", [even, 255, even, 255], 2, 2, before, every_execution=True)
+
+
 def cases(random):
     yield case("1 value", [203], 1, 32)
     yield case("no value", [], 2, 64)
@@ -50,6 +63,7 @@ def cases(random):
     )
     tied = [190, 17, 255] * 60 + [203] * 59 + list(range(256))
     yield case("495 values, three bins tie", random.sample(tied, len(tied)), 3, 96)
+    yield smallest_case(random)
     yield case("1,000 values", some(random, 1000), 4, 64, races=True)
     values = random.choices(range(256), k=1023)
     # The fullest bin is found by who sees what all blocks have added, and by nobody else.
