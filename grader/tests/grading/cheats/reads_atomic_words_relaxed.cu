@@ -2,7 +2,7 @@
 // Cheat: nothing orders the loads of the last block, and they are relaxed atomic loads
 // Exercise: 04.2
 // Verdict: OK 7
-// Says: a relaxed load may get an older value
+// Says: orders of the atomic operations a result is wrong
 #include <cstddef>
 #include <cuda/atomic>
 
