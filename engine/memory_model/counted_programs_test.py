@@ -6,13 +6,16 @@ without symmetry) does not count an execution in which a look or a compare-and-s
 its loop begins again and nothing has changed. Such executions are counted here where they differ.
 """
 
+import json
 import os
 import unittest
 
 from engine.driver.decided_runs import decided_runs
 from engine.driver.executions import Execution
 from engine.driver.proving import Exploration
+from this_build import BUILD
 
+IS_CLANG = "clang" in json.loads((BUILD / "single_file.json").read_text())["compiler"]
 SECONDS_OF_RUN = 60
 # Each with GenMC's count, and how many more begin a loop again.
 COUNTS = {
@@ -41,6 +44,7 @@ def explored(name):
     return exploration, {each: outputs[each] for each in exploration.graphs()}
 
 
+@unittest.skipIf(IS_CLANG, "unoptimized code: temporaries of a waiting loop count as variables")
 class CountedPrograms(unittest.TestCase):
     def test_counts(self):
         for name, counts in COUNTS.items():
