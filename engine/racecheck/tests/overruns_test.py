@@ -114,10 +114,10 @@ class Overruns(unittest.TestCase):
                     if item["kind"] == kind
                 ]
                 self.assertTrue(found)
-                lines = [f"{SOURCE.relative_to(ROOT)}:{line_of(mark)}" for mark in marks_of_name]
+                lines = [f"{SOURCE.name}:{line_of(mark)}" for mark in marks_of_name]
                 lines[0] = f"a kernel's allocation at {lines[0]}"
                 for item, output in found:
-                    here = item["object"].replace(f"{ROOT}/", "")
+                    here = re.sub(rf"\S+/{SOURCE.name}", SOURCE.name, item["object"])
                     self.assertEqual(here, name.format(*lines), output)
                     at = {item[which]["line"] for which in ("first", "second") if item.get(which)}
                     self.assertEqual(at, set(map(line_of, marks)), output)
