@@ -95,7 +95,6 @@ STANDARD_ATTRIBUTES = frozenset(
 )
 OPENING, CLOSING, SQUARE = ("(", "[", "<:"), (")", "]", ":>"), ("[", "<:")
 MOST_OBJECTIONS, LONGEST = 100, 200  # to one file, and characters of what each is to
-MOST_BYTES = 64 << 20  # of a preprocessed text
 
 
 def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False):
@@ -299,7 +298,7 @@ def main(words):
     """Prints what objections_to_source() says of `SOURCE PREPROCESSED [nvcc]` in this folder, as JSON."""
     source, preprocessed, *by = words
     with open(preprocessed, "rb") as file:
-        found = objections_to_source(source, file.read(MOST_BYTES), is_by_nvcc=bool(by))
+        found = objections_to_source(source, file.read(), is_by_nvcc=bool(by))
     print(json.dumps(found))
     return 0
 
