@@ -117,7 +117,7 @@ class Overruns(unittest.TestCase):
                 lines = [f"{SOURCE.name}:{line_of(mark)}" for mark in marks_of_name]
                 lines[0] = f"a kernel's allocation at {lines[0]}"
                 for item, output in found:
-                    here = re.sub(rf"\S+/{SOURCE.name}", SOURCE.name, item["object"])
+                    here = re.sub(rf"at .*?{SOURCE.name}:", f"at {SOURCE.name}:", item["object"])
                     self.assertEqual(here, name.format(*lines), output)
                     at = {item[which]["line"] for which in ("first", "second") if item.get(which)}
                     self.assertEqual(at, set(map(line_of, marks)), output)
