@@ -6,10 +6,10 @@ import os
 import pathlib
 import shlex
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.invocation import invocation
-from engine.driver.names import listed
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.invocation import invocation
+from engine.command.names import listed
+from engine.command.paths import shown
 from grader.exercises.work_folder import WorkFolder
 from lab_tool.paths import ROOT
 

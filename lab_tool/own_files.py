@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Files of the user's on the command line: what was typed, and whether it can be meant."""
 
-from engine.driver.arguments import is_source
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.arguments import is_source
+from engine.command.errors import WRONG_USE, CommandError
 
 
 def is_file(arguments):

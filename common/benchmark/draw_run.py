@@ -25,9 +25,9 @@ import recorded_run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from engine.driver import drawing  # noqa: E402
-from engine.driver.errors import CommandError  # noqa: E402
-from engine.driver.output_files import NamedOutputs, add_force  # noqa: E402
+from engine.command import drawing  # noqa: E402
+from engine.command.errors import CommandError  # noqa: E402
+from engine.command.output_files import NamedOutputs, add_force  # noqa: E402
 
 MOST_LINES = 4
 FEWEST_SIZES = 3  # of a plot of all times

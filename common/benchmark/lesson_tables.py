@@ -35,7 +35,7 @@ from recorded_run import RunError
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from engine.driver.output_files import write_whole  # noqa: E402
+from engine.command.output_files import write_whole  # noqa: E402
 
 FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 TABLE = re.compile(

@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("", "common/benchmark", "commo
 
 import draw_run  # noqa: E402
 import recorded_run  # noqa: E402
-from engine.driver.output_files import write_whole  # noqa: E402
+from engine.command.output_files import write_whole  # noqa: E402
 
 # Of the scripts. A new chapter starts with a figure of its own.
 FOLDERS = (

@@ -19,9 +19,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
-from engine.driver import drawing  # noqa: E402
-from engine.driver.errors import CommandError  # noqa: E402
-from engine.driver.output_files import NamedOutputs, add_force  # noqa: E402
+from engine.command import drawing  # noqa: E402
+from engine.command.errors import CommandError  # noqa: E402
+from engine.command.output_files import NamedOutputs, add_force  # noqa: E402
 
 BEGINNING = rb'\{\n  "about": \{\n'  # of a file of recorded schedules
 

@@ -7,8 +7,8 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-from engine.driver.drawing import LICENSE
-from engine.driver.race_picture import race_figure, races_of
+from engine.command.drawing import LICENSE
+from engine.command.race_picture import race_figure, races_of
 
 
 def races_in(path):

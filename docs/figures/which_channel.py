@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which channel between blocks? A question, three kinds of need, and the lesson at each end."""
 
-from engine.driver.drawing import Figure, fitted
+from engine.command.drawing import Figure, fitted
 
 TRUNK, LEFT, ANSWERS, RIGHT = 16, 34, 290, 450
 HEAD, QUESTION, STEP = 26, 46, 62  # heights, and from one question to the next

@@ -20,7 +20,7 @@ import sys
 import threading
 
 NOT_SOURCES = (".git", ".venv")
-# Who writes one of these tells which headers were read: a compiler, and the driver of a single file.
+# Who writes one of these tells which headers were read: a compiler, and the recipe of a single file.
 LISTS_OF_INPUTS = (".d", "inputs.json")
 # What these commands of git tell, of commits and of whether a file has changed, decides no test.
 WITHOUT_CONTENT = ("check-attr", "log", "rev-parse", "status")

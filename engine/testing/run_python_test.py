@@ -18,7 +18,7 @@ import pathlib
 import shlex
 import sys
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 
 UNFINISHED = ".unfinished"  # after the name of the record of a test that has not passed yet
 SKIPPED = 77  # the exit code by which Meson knows a test that could not run

@@ -7,7 +7,7 @@ By hand, as in `pytest tests/cli`, it is the build folder build-cpu beside the e
 import os
 import pathlib
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 
 ROOT = pathlib.Path(os.environ.get("LAB_SOURCE_ROOT", ENGINE.parent))
 BUILD = pathlib.Path(os.environ.get("LAB_BUILD_FOLDER", ROOT / "build-cpu"))

@@ -3,7 +3,7 @@
 
 import difflib
 
-from engine.driver.paths import shown
+from engine.command.paths import shown
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
 

@@ -4,7 +4,7 @@
 import re
 import textwrap
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 
 LEVELS = 3
 WIDTH = 76

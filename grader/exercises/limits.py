@@ -5,7 +5,7 @@ import math
 import re
 import textwrap
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.judging.results import SCREEN
 
 # A share is a percentage: of what its block does, or of what all blocks do.

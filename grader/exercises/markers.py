@@ -10,7 +10,7 @@
 
 import re
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 
 MARKER = re.compile(r"^(?P<indent>\s*)// (?P<verb>BEGIN|END) (?P<what>SOLUTION|HIDDEN)\s*$")
 STUB = re.compile(r"^(?P<indent>\s*)// STUB:(?: (?P<code>.*))?$")

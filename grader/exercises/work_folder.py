@@ -12,10 +12,10 @@ import pathlib
 import time
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.invocation import invocation
-from engine.driver.output_files import make_own_folder, write_new, write_whole
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.invocation import invocation
+from engine.command.output_files import make_own_folder, write_new, write_whole
+from engine.command.paths import shown
 from grader.exercises.markers import starter_of
 
 STARTER = "starter.cu"  # in the exercise's folder of a copy without solutions

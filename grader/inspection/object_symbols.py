@@ -11,9 +11,9 @@ import functools
 import re
 from typing import NamedTuple
 
-from engine.driver.build_folder import lines_of
-from engine.driver.errors import CommandError
-from engine.driver.processes import output_of
+from engine.command.build_folder import lines_of
+from engine.command.errors import CommandError
+from engine.command.processes import output_of
 from grader.inspection.source_tokens import NO_NEED
 
 # What the CPU backend's headers call in translated code, and nothing else: beside it are functions that stop

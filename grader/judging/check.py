@@ -4,10 +4,10 @@
 import pathlib
 import tempfile
 
-from engine.driver.drawing import BEGINNING as PICTURE
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output_files import OutputFile
-from engine.driver.paths import shown
+from engine.command.drawing import BEGINNING as PICTURE
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output_files import OutputFile
+from engine.command.paths import shown
 from grader.judging.home_runner import HomeRunner
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.nvcc import asked_of_nvcc

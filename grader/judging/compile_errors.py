@@ -6,7 +6,7 @@ import os
 import pathlib
 import re
 
-from engine.driver.compiler_messages import ESCAPES, MARKS, MESSAGE, SOURCE, message_groups
+from engine.command.compiler_messages import ESCAPES, MARKS, MESSAGE, SOURCE, message_groups
 from grader.judging.nvcc_messages import as_gcc_puts_it, numbered_line
 from grader.paths import ROOT
 

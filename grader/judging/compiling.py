@@ -8,10 +8,10 @@ import re
 import shutil
 from typing import NamedTuple
 
-from engine.driver.build_folder import lines_of
-from engine.driver.compiler_messages import readable
-from engine.driver.diagnostics import records_of
-from engine.driver.recipe import Recipe
+from engine.command.build_folder import lines_of
+from engine.command.compiler_messages import readable
+from engine.command.diagnostics import records_of
+from engine.command.recipe import Recipe
 from grader.exercises.catalogue import chapter_headers
 from grader.inspection.object_symbols import (
     WEAK,

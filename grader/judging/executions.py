@@ -5,9 +5,9 @@ import math
 import textwrap
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
-from engine.driver.executions import Execution
-from engine.driver.proving import Exploration, shape_in_words
+from engine.command.errors import CommandError
+from engine.prove.executions import Execution
+from engine.prove.proving import Exploration, shape_in_words
 from grader.judging.results import SCREEN
 
 # Bounds in runs and accesses and not in seconds: on every machine the same file gets the same verdict.

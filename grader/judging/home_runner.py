@@ -9,12 +9,12 @@ import queue
 import tempfile
 import threading
 
-from engine.driver.answers import answers_as_ended, put_answer
-from engine.driver.bounded_runs import RunningPrograms, run_bounded
-from engine.driver.processes import output_of
-from engine.driver.racecheck_runs import SECONDS_TO_REPORT
-from engine.driver.recipe import DidNotCompile
-from engine.driver.untrusted_files import content_of
+from engine.command.answers import answers_as_ended, put_answer
+from engine.command.bounded_runs import RunningPrograms, run_bounded
+from engine.command.processes import output_of
+from engine.command.racecheck_runs import SECONDS_TO_REPORT
+from engine.command.recipe import DidNotCompile
+from engine.command.untrusted_files import content_of
 from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
 from grader.inspection.source_tokens import objections_to_source
 from grader.judging.programs import OBSERVED, ORDINARY, compiled

@@ -8,13 +8,13 @@ import os
 import textwrap
 from typing import NamedTuple, Optional
 
-from engine.driver.decided_runs import SEED, decided, trace_in
-from engine.driver.diagnostics import VARIABLE, records_of
-from engine.driver.errors import NOTHING_COULD_RUN
-from engine.driver.invocation import invocation
-from engine.driver.race_picture import race_figure, races_of
-from engine.driver.racecheck_runs import CheckedRun, problem_of
-from engine.driver.untrusted_files import content_of
+from engine.command.diagnostics import VARIABLE, records_of
+from engine.command.errors import NOTHING_COULD_RUN
+from engine.command.invocation import invocation
+from engine.command.race_picture import race_figure, races_of
+from engine.command.racecheck_runs import CheckedRun, problem_of
+from engine.command.untrusted_files import content_of
+from engine.prove.decided_runs import SEED, decided, trace_in
 from grader.exercises.case_files import read_results, written_cases
 from grader.exercises.cases import Array
 from grader.exercises.limits import (
@@ -233,7 +233,7 @@ class Judge:
     def run_cases(self, program, cases, settings, limits, options=(), loads=None, decisions=None):
         """Runs the program on these cases, and reads what it has left.
 
-        `decisions` are what engine.driver.decided_runs.decided() takes, if it is to run by a list of them.
+        `decisions` are what engine.prove.decided_runs.decided() takes, if it is to run by a list of them.
         """
         folder = self.runner.new_folder()
         given = folder / "cases"

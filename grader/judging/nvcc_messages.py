@@ -3,7 +3,7 @@
 
 import re
 
-from engine.driver.compiler_messages import MESSAGE as OF_GCC
+from engine.command.compiler_messages import MESSAGE as OF_GCC
 
 MESSAGE = re.compile(
     r"(?P<file>\S.*?)\((?P<line>\d+)\): (?:catastrophic )?(?P<kind>error|warning|note)"

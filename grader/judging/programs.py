@@ -7,9 +7,9 @@ import pathlib
 import re
 from typing import NamedTuple, Optional
 
-from engine.driver.build_folder import lines_of
-from engine.driver.racecheck_runs import Merging
-from engine.driver.recipe import DidNotCompile, Form, Recipe
+from engine.command.build_folder import lines_of
+from engine.command.racecheck_runs import Merging
+from engine.command.recipe import DidNotCompile, Form, Recipe
 from grader.judging.compile_errors import error_lines
 from grader.judging.nvcc_messages import declaration_of
 from grader.paths import ROOT

@@ -4,7 +4,7 @@
 import re
 import textwrap
 
-from engine.driver.untrusted_files import content_of
+from engine.command.untrusted_files import content_of
 from grader.judging.results import SCREEN, WIDTH, fault_lines, last_words
 from grader.judging.stuck_launches import places_of_threads
 

@@ -5,7 +5,7 @@ The checker shares its process with a student's code. So nothing is believed tha
 and a report is one text: what comes twice, or has something before, around or after it, is none.
 """
 
-from engine.driver.untrusted_files import json_in
+from engine.command.untrusted_files import json_in
 from grader.judging.runner import MOST_REPORT
 
 # What each begins with, and what no part of one can have in it: JSON keeps a text's new lines apart.

@@ -3,7 +3,7 @@
 
 from typing import NamedTuple, Optional
 
-from engine.driver.racecheck_runs import merged_findings, problem_of
+from engine.command.racecheck_runs import merged_findings, problem_of
 from grader.exercises.cases import Case
 from grader.judging.results import Failure, first_failure, wrong_result
 

@@ -7,8 +7,8 @@ import runpy
 import textwrap
 from typing import NamedTuple
 
-from engine.driver.errors import NOTHING_COULD_RUN, CommandError
-from engine.driver.processes import signal_name
+from engine.command.errors import NOTHING_COULD_RUN, CommandError
+from engine.command.processes import signal_name
 from grader.exercises.case_files import PRINTED
 from grader.exercises.cases import POISON, Array
 from grader.judging.stuck_launches import places_of_threads

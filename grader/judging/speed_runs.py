@@ -8,7 +8,7 @@ import random
 import runpy
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.cases import Array
 from grader.exercises.catalogue import SPEED
 from grader.judging.judge import OF_NO_RECORD, OUT_OF_TIME

@@ -3,7 +3,7 @@
 
 import textwrap
 
-from engine.driver.diagnostics import sentences
+from engine.command.diagnostics import sentences
 
 MOST_PLACES = 3
 

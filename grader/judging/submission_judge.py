@@ -4,7 +4,7 @@
 What comes out of the sandbox is compared here, with a list of cases that is complete.
 """
 
-from engine.driver.errors import NOTHING_COULD_RUN, CommandError
+from engine.command.errors import NOTHING_COULD_RUN, CommandError
 from grader.exercises.work_folder import starter
 from grader.judging.compiling import compiled_alone, solution_object
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase

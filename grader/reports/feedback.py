@@ -4,8 +4,8 @@
 import html
 import re
 
-from engine.driver.output import counted
-from engine.driver.output_files import make_own_folder, write_whole
+from engine.command.output import counted
+from engine.command.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.judging.judgements import INTERNAL
 from grader.judging.verdicts import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT

@@ -4,7 +4,7 @@ free of races."""
 
 import html
 
-from engine.driver.output_files import write_whole
+from engine.command.output_files import write_whole
 from grader.exercises.catalogue import SPEED
 from grader.reports.feedback import page
 

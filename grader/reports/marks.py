@@ -7,7 +7,7 @@ docs/grading.md describes it, and grades_schema.json beside this file is its sch
 import json
 import re
 
-from engine.driver.output_files import write_whole
+from engine.command.output_files import write_whole
 
 SCHEMA = "inter_block_communication/grades/1"
 MISSING = "missing"

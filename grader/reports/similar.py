@@ -3,8 +3,8 @@
 
 import html
 
-from engine.driver.output import counted
-from engine.driver.output_files import write_whole
+from engine.command.output import counted
+from engine.command.output_files import write_whole
 from grader.reports.feedback import page
 from grader.submissions.similarity import LEAST_SHARED, MOST_PAIRS, WINDOW, K
 

@@ -5,8 +5,8 @@ import collections
 import html
 import statistics
 
-from engine.driver.output import counted
-from engine.driver.output_files import write_whole
+from engine.command.output import counted
+from engine.command.output_files import write_whole
 from grader.judging.judgements import INTERNAL
 from grader.judging.verdicts import COMPILE_ERROR
 from grader.reports.feedback import page

@@ -6,7 +6,7 @@ import io
 import re
 import xml.etree.ElementTree as ElementTree
 
-from engine.driver.output_files import write_whole
+from engine.command.output_files import write_whole
 from grader.judging.judgements import INTERNAL
 from grader.reports.marks import all_parts, all_points, before_penalty
 

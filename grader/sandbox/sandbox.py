@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined

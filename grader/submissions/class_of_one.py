@@ -8,7 +8,7 @@ import time
 import zipfile
 import zlib
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.submissions.handed_files import (
     IS_A_LINK,
     MOST_MEMBERS,

@@ -13,8 +13,8 @@ import zipfile
 import zlib
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.untrusted_files import opened_file
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.untrusted_files import opened_file
 
 MOST_BYTES = 1 << 20  # of one file
 MOST_MEMBERS = 200_000  # of a zip

@@ -10,8 +10,8 @@ import zoneinfo
 from time import localtime, strftime
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.json_files import json_object
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.json_files import json_object
 
 SECONDS = {"day": 24 * 60 * 60, "hour": 60 * 60}
 FORM = "%Y-%m-%d %H:%M"

@@ -9,9 +9,9 @@ import os
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint
+from engine.command.paths import shown
 from grader.exercises.catalogue import PARTS
 from grader.submissions.roster import csv_rows, same_word
 

@@ -7,7 +7,7 @@ whatever the secret numbers are, so that it holds for every run.
 
 import json
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 
 FILE = "work.json"  # in the exercise's folder of an exported grader
 

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from grader.submissions.late_rule import time_of
 
 SEPARATORS = (

@@ -15,9 +15,9 @@ import secrets
 import time
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output_files import make_own_folder, write_new, write_whole
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output_files import make_own_folder, write_new, write_whole
+from engine.command.paths import shown
 from grader.exercises.catalogue import chapter_headers
 from grader.judging.judgements import INTERNAL, Judgement, part_row
 from grader.paths import ROOT

@@ -15,10 +15,10 @@ import shlex
 import sys
 import time
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import Progress, counted, remark, seconds_text
-from engine.driver.output_files import write_whole
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import Progress, counted, remark, seconds_text
+from engine.command.output_files import write_whole
+from engine.command.paths import shown
 from grader.judging.judgements import Judgement
 from grader.paths import ROOT
 from grader.submissions.run_folder import broken, course_digest

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 
 COMMANDS = ("sbatch", "squeue", "scancel")
 SECONDS = 60  # for an answer

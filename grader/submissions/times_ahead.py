@@ -14,8 +14,8 @@ import statistics
 import sys
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say, say_problem
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say, say_problem
 
 
 class Sample(NamedTuple):

@@ -7,9 +7,9 @@ the row in chapters/meson.build has those.
 
 from typing import NamedTuple, Optional
 
-from engine.driver.errors import CommandError
-from engine.driver.json_files import json_object
-from engine.driver.names import listed
+from engine.command.errors import CommandError
+from engine.command.json_files import json_object
+from engine.command.names import listed
 
 PLANS = ("short", "medium", "long")
 FILE = "chapter.json"

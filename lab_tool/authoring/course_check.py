@@ -4,9 +4,9 @@
 import json
 import re
 
-from engine.driver.errors import CommandError
-from engine.driver.json_files import json_object
-from engine.driver.names import listed
+from engine.command.errors import CommandError
+from engine.command.json_files import json_object
+from engine.command.names import listed
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import has_solution
 from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of

@@ -10,9 +10,9 @@ import json
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
-from engine.driver.names import listed
-from engine.driver.output_files import write_whole
+from engine.command.errors import CommandError
+from engine.command.names import listed
+from engine.command.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell
 from lab_tool.chapters import Chapter, all_chapters, further_pages

@@ -10,8 +10,8 @@ import re
 import shutil
 import tempfile
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output_files import write_new, write_whole
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output_files import write_new, write_whole
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_program
 from lab_tool.chapters import Chapter, all_chapters
 from lab_tool.paths import ROOT

@@ -5,9 +5,9 @@ import pathlib
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output_files import write_whole
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output_files import write_whole
+from engine.command.paths import shown
 from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
 from grader.judging.check import verdict_on
 from lab_tool.authoring.mutants import FILE, Mutant, edits_between

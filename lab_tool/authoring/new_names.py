@@ -5,7 +5,7 @@ chapters/meson.build makes the targets; Meson refuses a second one of the same n
 altogether.
 """
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.chapters import all_chapters
 

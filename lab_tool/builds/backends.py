@@ -7,8 +7,8 @@ import re
 import shutil
 from typing import NamedTuple
 
-from engine.driver.errors import NOTHING_COULD_RUN, CommandError
-from engine.driver.processes import output_of
+from engine.command.errors import NOTHING_COULD_RUN, CommandError
+from engine.command.processes import output_of
 from lab_tool.setup.requirements import dotted, numbers
 
 # What a build without a visible GPU is for: Turing, Ampere, Ada, Hopper and Blackwell.

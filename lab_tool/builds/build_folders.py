@@ -6,11 +6,11 @@ import os
 import pathlib
 import shutil
 
-from engine.driver.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
-from engine.driver.building import alone_in, configure, require_usable_path
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import remark
-from engine.driver.paths import shown
+from engine.command.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
+from engine.command.building import alone_in, configure, require_usable_path
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import remark
+from engine.command.paths import shown
 from lab_tool.builds.backends import choose_backend
 from lab_tool.builds.build_repair import date_back_future_sources, defect_of, make_empty
 from lab_tool.paths import ROOT, VENV

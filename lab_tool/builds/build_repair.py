@@ -8,9 +8,9 @@ import re
 import shutil
 import time
 
-from engine.driver.errors import CommandError
-from engine.driver.output import remark
-from engine.driver.paths import shown
+from engine.command.errors import CommandError
+from engine.command.output import remark
+from engine.command.paths import shown
 from lab_tool.paths import ROOT
 from lab_tool.setup.requirements import dotted, numbers
 

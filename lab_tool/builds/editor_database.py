@@ -7,10 +7,10 @@ doesn't know. `.clangd` in the root sends clangd to ours.
 
 import json
 
-from engine.driver.build_folder import lines_of, settings_of
-from engine.driver.errors import CommandError
-from engine.driver.output_files import write_whole
-from engine.driver.paths import shown
+from engine.command.build_folder import lines_of, settings_of
+from engine.command.errors import CommandError
+from engine.command.output_files import write_whole
+from engine.command.paths import shown
 from lab_tool.paths import ROOT
 
 DATABASE = ROOT / ".lab" / "compile_commands.json"

@@ -4,11 +4,11 @@
 import argparse
 import pathlib
 
-from engine.driver.build_folder import introspection, settings_of
-from engine.driver.building import alone_in
-from engine.driver.errors import CommandError
-from engine.driver.processes import output_of
-from engine.driver.recipe import settings_with_libraries
+from engine.command.build_folder import introspection, settings_of
+from engine.command.building import alone_in
+from engine.command.errors import CommandError
+from engine.command.processes import output_of
+from engine.command.recipe import settings_with_libraries
 from grader.judging.programs import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
 from lab_tool.builds.backends import usable_nvcc
 from lab_tool.builds.build_folders import configured

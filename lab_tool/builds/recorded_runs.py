@@ -9,7 +9,7 @@ import pathlib
 import platform
 import re
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 from lab_tool.builds.backends import nvcc_version, visible_gpus
 from lab_tool.paths import ROOT
 from lab_tool.setup.operating_system import operating_system

@@ -43,7 +43,7 @@ LEFT_OUT = (
     "docs/site/",
     "docs/teaching",
     "docs/use-with-",
-    "engine/memory_model/",
+    "engine/prove/memory_model/",
     "engine/racecheck/silence/",
     "lab_tool/authoring/chapter_facts.py",
     "lab_tool/authoring/course_check.py",

@@ -7,7 +7,7 @@ import pathlib
 import tarfile
 import zipfile
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from lab_tool.paths import ROOT
 
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of every file in an archive: the earliest that a zip can say

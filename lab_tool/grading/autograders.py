@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 
-from engine.driver.errors import CommandError
-from engine.driver.output import say, say_problem
-from engine.driver.output_files import write_whole
+from engine.command.errors import CommandError
+from engine.command.output import say, say_problem
+from engine.command.output_files import write_whole
 from grader.exercises.catalogue import chosen_exercises
 from grader.judging.judgements import INTERNAL
 from grader.reports.conversions import (

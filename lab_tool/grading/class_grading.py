@@ -6,12 +6,12 @@ import os
 import pathlib
 from typing import NamedTuple
 
-from engine.driver.build_folder import settings_of
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint, listed
-from engine.driver.output import counted, remark, say, say_next
-from engine.driver.output_files import write_whole
-from engine.driver.paths import shown
+from engine.command.build_folder import settings_of
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint, listed
+from engine.command.output import counted, remark, say, say_next
+from engine.command.output_files import write_whole
+from engine.command.paths import shown
 from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
 from grader.exercises.work_folder import has_solution
 from grader.judging.judgements import INTERNAL

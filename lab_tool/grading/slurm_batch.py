@@ -6,9 +6,9 @@ import json
 import pathlib
 import sys
 
-from engine.driver.errors import CommandError
-from engine.driver.output import say, say_problem
-from engine.driver.output_files import write_whole
+from engine.command.errors import CommandError
+from engine.command.output import say, say_problem
+from engine.command.output_files import write_whole
 from grader.exercises.catalogue import all_exercises, with_speed
 from grader.sandbox.sandbox import strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_unit, measured_cases

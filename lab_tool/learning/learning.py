@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import time
 
-from engine.driver.errors import CommandError
-from engine.driver.paths import shown
+from engine.command.errors import CommandError
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.comparison import comparison
 from grader.exercises.hints import NO_HINTS, has_hints, hint_lines, hints_of

@@ -5,9 +5,9 @@ import re
 import sys
 import textwrap
 
-from engine.driver.compiler_messages import SOURCE
-from engine.driver.output import BOLD, RED, coloured
-from engine.driver.paths import shown
+from engine.command.compiler_messages import SOURCE
+from engine.command.output import BOLD, RED, coloured
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.hints import has_hints
 from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, has_solution

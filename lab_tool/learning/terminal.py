@@ -12,7 +12,7 @@ import termios
 import textwrap
 import tty
 
-from engine.driver.output import IN_COLOURS, escaped
+from engine.command.output import IN_COLOURS, escaped
 
 COLOUR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # with what has been scrolled away

@@ -3,7 +3,7 @@
 
 import json
 
-from engine.driver.output_files import make_own_folder, write_whole
+from engine.command.output_files import make_own_folder, write_whole
 
 
 def answered_right(folder):

@@ -5,11 +5,11 @@ what it finds."""
 import argparse
 import os
 
-from engine.driver.checking import merge_reports_of
-from engine.driver.errors import CommandError
-from engine.driver.names import listed
-from engine.driver.racecheck_runs import Merging, merged_findings, problem_of
-from engine.driver.schedules import scheduled_runs
+from engine.command.checking import merge_reports_of
+from engine.command.errors import CommandError
+from engine.command.names import listed
+from engine.command.racecheck_runs import Merging, merged_findings, problem_of
+from engine.command.schedules import scheduled_runs
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.predictions.predictions import LETTERS
 

@@ -9,10 +9,10 @@ import re
 import sys
 import textwrap
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import listed
-from engine.driver.output import BOLD, coloured
-from engine.driver.paths import shown
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import listed
+from engine.command.output import BOLD, coloured
+from engine.command.paths import shown
 from lab_tool.paths import ROOT
 from lab_tool.predictions.predictions import LETTERS
 

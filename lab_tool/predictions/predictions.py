@@ -11,8 +11,8 @@ import pathlib
 import re
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.paths import ROOT
 

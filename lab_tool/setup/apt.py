@@ -6,8 +6,8 @@ import shlex
 import shutil
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
-from engine.driver.processes import output_of
+from engine.command.errors import CommandError
+from engine.command.processes import output_of
 from lab_tool.setup.operating_system import makes_virtual_environments, meson_is_too_old
 from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS
 

@@ -4,10 +4,10 @@
 import os
 import shutil
 
-from engine.driver.errors import CommandError
-from engine.driver.names import listed
-from engine.driver.output import remark
-from engine.driver.processes import run_installation
+from engine.command.errors import CommandError
+from engine.command.names import listed
+from engine.command.output import remark
+from engine.command.processes import run_installation
 from lab_tool.paths import VENV
 from lab_tool.setup.apt import apt_commands, prefix_for_root, removal_of_backports, repair_after
 from lab_tool.setup.operating_system import (

@@ -7,7 +7,7 @@ import re
 import shlex
 import shutil
 
-from engine.driver.processes import on_path, output_of
+from engine.command.processes import on_path, output_of
 from lab_tool.paths import VENV
 from lab_tool.setup.requirements import Found, minimum_of, numbers
 from lab_tool.setup.wraps import found_wraps

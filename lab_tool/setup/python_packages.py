@@ -4,9 +4,9 @@
 import sys
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
-from engine.driver.output import remark
-from engine.driver.processes import output_of, run_installation
+from engine.command.errors import CommandError
+from engine.command.output import remark
+from engine.command.processes import output_of, run_installation
 from lab_tool.setup.apt import install_command, prefix_for_root, repair_after
 from lab_tool.setup.operating_system import installs_with_apt, operating_system
 from lab_tool.setup.requirements import dotted, numbers

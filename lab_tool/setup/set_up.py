@@ -7,10 +7,10 @@ import json
 import os
 import shlex
 
-from engine.driver.errors import CommandError
-from engine.driver.names import listed
-from engine.driver.output import remark
-from engine.driver.paths import shown
+from engine.command.errors import CommandError
+from engine.command.names import listed
+from engine.command.output import remark
+from engine.command.paths import shown
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup import installing, probe, requirements
 from lab_tool.setup.requirements import Found, described, missing_from, needed_by

@@ -4,7 +4,7 @@
 import shlex
 import sys
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 from lab_tool.paths import VENV
 
 VENV_PYTHON = str(VENV / "bin/python")

@@ -6,11 +6,11 @@ import pathlib
 import shutil
 import tempfile
 
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import Progress, is_verbose, remark_lines
-from engine.driver.output_files import write_new
-from engine.driver.paths import shown
-from engine.driver.processes import run_step, watch
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import Progress, is_verbose, remark_lines
+from engine.command.output_files import write_new
+from engine.command.paths import shown
+from engine.command.processes import run_step, watch
 from lab_tool.paths import ROOT
 from lab_tool.site.failed_installation import cause_of
 from lab_tool.site.packages import python_with_packages

@@ -7,10 +7,10 @@ import re
 import shutil
 import sys
 
-from engine.driver.errors import CommandError
-from engine.driver.output import Progress, is_verbose, remark, remark_lines, say_command
-from engine.driver.paths import shown
-from engine.driver.processes import output_of, watch
+from engine.command.errors import CommandError
+from engine.command.output import Progress, is_verbose, remark, remark_lines, say_command
+from engine.command.paths import shown
+from engine.command.processes import output_of, watch
 from lab_tool.paths import ROOT, VENV
 from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.setup.requirements import dotted, numbers

@@ -5,7 +5,7 @@ import functools
 import os
 import pathlib
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 from lab_tool.paths import ROOT
 
 FOLDERS = {

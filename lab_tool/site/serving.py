@@ -6,8 +6,8 @@ import http.server
 import os
 import re
 
-from engine.driver.errors import CommandError
-from engine.driver.output import say
+from engine.command.errors import CommandError
+from engine.command.output import say
 
 ADDRESS = "127.0.0.1"  # no other machine is served
 # How a browser of this machine names it. Another name is a page of somebody else's, whose server has

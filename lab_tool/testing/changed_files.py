@@ -5,7 +5,7 @@ import os
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from lab_tool.paths import ROOT
 
 MAIN_BRANCHES = ("origin/HEAD", "origin/main", "main", "origin/master", "master")

@@ -10,7 +10,7 @@ import re
 import subprocess
 from typing import NamedTuple
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 
 
 class Sources(NamedTuple):

@@ -3,7 +3,7 @@
 
 import re
 
-from engine.driver.paths import shown
+from engine.command.paths import shown
 
 MOST_LINES = 100  # of one test
 

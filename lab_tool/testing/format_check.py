@@ -6,8 +6,8 @@ import re
 import shutil
 from typing import NamedTuple
 
-from engine.driver.output import is_verbose, say, say_command
-from engine.driver.processes import watch
+from engine.command.output import is_verbose, say, say_command
+from engine.command.processes import watch
 from lab_tool.paths import ROOT
 
 MOST_LINES = 40

@@ -6,9 +6,9 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
-from engine.driver.build_folder import introspection
-from engine.driver.building import build
-from engine.driver.output import say, say_next
+from engine.command.build_folder import introspection
+from engine.command.building import build
+from engine.command.output import say, say_next
 from lab_tool.testing.format_check import check_format
 from lab_tool.testing.test_history import RunHistory
 from lab_tool.testing.test_runs import run_and_report, say_by_suite, say_counts, tests_text

@@ -5,7 +5,7 @@ import json
 import os
 from typing import NamedTuple
 
-from engine.driver.output_files import write_whole
+from engine.command.output_files import write_whole
 
 PASSED = ("OK", "EXPECTEDFAIL")
 

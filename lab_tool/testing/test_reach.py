@@ -11,7 +11,7 @@ import os
 import pathlib
 from typing import NamedTuple, Optional
 
-from engine.driver.build_folder import introspection
+from engine.command.build_folder import introspection
 from lab_tool.paths import ROOT
 from lab_tool.testing.dependency_graphs import ImportGraph, NinjaGraph
 from lab_tool.testing.test_selection import script_of, targets_of

@@ -5,11 +5,11 @@ import os
 import re
 import textwrap
 
-from engine.driver.build_folder import word_for
-from engine.driver.errors import NOTHING_COULD_RUN, CommandError
-from engine.driver.output import Progress, counted, is_verbose, remark, say, say_command
-from engine.driver.paths import shown
-from engine.driver.processes import watch
+from engine.command.build_folder import word_for
+from engine.command.errors import NOTHING_COULD_RUN, CommandError
+from engine.command.output import Progress, counted, is_verbose, remark, say, say_command
+from engine.command.paths import shown
+from engine.command.processes import watch
 from lab_tool.setup.python_packages import JSONSCHEMA, PYTEST, python_with, python_with_installed
 from lab_tool.testing.failed_tests import report_of
 from lab_tool.testing.test_results import Outcome, TestLogs, count_cases

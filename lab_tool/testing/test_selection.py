@@ -5,9 +5,9 @@ import os
 import pathlib
 from typing import NamedTuple
 
-from engine.driver.build_folder import introspection
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint, least_different, listed
+from engine.command.build_folder import introspection
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint, least_different, listed
 
 COURSE = "course"  # the suite of what `./lab test` runs if nothing else is asked for
 

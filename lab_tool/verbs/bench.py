@@ -6,15 +6,15 @@ import pathlib
 import shlex
 import tempfile
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.build_folder import settings_of
-from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
-from engine.driver.names import hint, listed
-from engine.driver.output import remark, say, say_next
-from engine.driver.output_files import NamedOutputs, add_force
-from engine.driver.paths import shown
-from engine.driver.program_runs import run_finished_program
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.build_folder import settings_of
+from engine.command.building import build
+from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
+from engine.command.names import hint, listed
+from engine.command.output import remark, say, say_next
+from engine.command.output_files import NamedOutputs, add_force
+from engine.command.paths import shown
+from engine.command.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.backends import choose_backend, require_gpu
 from lab_tool.builds.build_folders import configured

@@ -5,11 +5,11 @@ import contextlib
 import json
 import pathlib
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import Progress, say_in_colours, say_next
-from engine.driver.output_files import NamedOutputs, add_force
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import Progress, say_in_colours, say_next
+from engine.command.output_files import NamedOutputs, add_force
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import NOT_BEGUN
 from lab_tool.builds.backends import require_gpu

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./lab check-course: what the chapters lack, and whether an exercise judges as it must."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say, say_next
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.course_check import missing_from_course
 from lab_tool.authoring.generated_files import write_generated_files

@@ -7,8 +7,8 @@ import platform
 import shutil
 import sys
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.output import say
+from engine.command.arguments import WRONG_USE_MEANING, Verb
+from engine.command.output import say
 from lab_tool.builds.backends import choose_backend, nvcc_version, visible_gpus
 from lab_tool.builds.build_folders import LEAST_FREE_SPACE, free_space
 from lab_tool.paths import ROOT

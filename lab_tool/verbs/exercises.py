@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./lab exercises: what there is to do, and how far you are."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.output import say, say_in_colours, say_next
-from engine.driver.output_files import NamedOutputs
+from engine.command.arguments import WRONG_USE_MEANING, Verb
+from engine.command.output import say, say_in_colours, say_next
+from engine.command.output_files import NamedOutputs
 from grader.exercises.case_files import BEGINNING as CASES
 from grader.exercises.case_files import written_cases
 from grader.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders

@@ -4,11 +4,11 @@
 import importlib.util
 import shlex
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint
-from engine.driver.output import say, say_next
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint
+from engine.command.output import say, say_next
+from engine.command.paths import shown
 from grader.exercises.catalogue import chosen_exercises
 from grader.exercises.work_folder import has_solution
 from lab_tool.export.graders import GRADERS

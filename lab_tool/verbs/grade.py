@@ -3,7 +3,7 @@
 
 import os
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
 from lab_tool.options import add_backend, add_build
 
 

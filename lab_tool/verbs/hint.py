@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """./lab hint: one hint more for an exercise each time."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.output import say, say_next
+from engine.command.arguments import WRONG_USE_MEANING, Verb
+from engine.command.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.hints import NO_HINTS, hint_lines, hints_of
 from lab_tool.options import add_work, work_folder

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """./lab learn: exercise by exercise, checked on each save."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say, say_next
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say, say_next
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import DONE
 from lab_tool.builds.backends import require_gpu

@@ -4,12 +4,12 @@
 import os
 import shutil
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint
-from engine.driver.output import say, say_next
-from engine.driver.output_files import put_back_on_failure
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint
+from engine.command.output import say, say_next
+from engine.command.output_files import put_back_on_failure
+from engine.command.paths import shown
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.generated_files import generated_files, write_generated_files
 from lab_tool.authoring.new_chapter import make_chapter

@@ -4,13 +4,13 @@
 import os
 import pathlib
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say_next
-from engine.driver.output_files import add_force
-from engine.driver.paths import shown
-from engine.driver.processes import run_quietly
-from engine.driver.user_files import require_file
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say_next
+from engine.command.output_files import add_force
+from engine.command.paths import shown
+from engine.command.processes import run_quietly
+from engine.command.user_files import require_file
 from lab_tool.builds.recorded_runs import is_recorded_run
 from lab_tool.paths import ROOT
 from lab_tool.setup.python_packages import JSONSCHEMA, python_with_installed

@@ -4,13 +4,13 @@
 import shlex
 import sys
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.drawing import BEGINNING as PICTURE
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import is_terminal, say, say_in_colours, say_next
-from engine.driver.output_files import OutputFile
-from engine.driver.paths import shown
-from engine.driver.race_picture import write_picture
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.drawing import BEGINNING as PICTURE
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import is_terminal, say, say_in_colours, say_next
+from engine.command.output_files import OutputFile
+from engine.command.paths import shown
+from engine.command.race_picture import write_picture
 from lab_tool.options import add_build, add_work, work_folder
 from lab_tool.predictions.answered import answered_right, remember_right_answer
 from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of

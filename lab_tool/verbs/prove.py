@@ -3,7 +3,7 @@
 
 import shlex
 
-from engine.driver.arguments import (
+from engine.command.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
@@ -11,14 +11,14 @@ from engine.driver.arguments import (
     add_verbose,
     whole_number,
 )
-from engine.driver.checking import merge_reports_of
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say, say_next
-from engine.driver.output_files import NamedOutputs, OutputFile, add_force
-from engine.driver.paths import shown
-from engine.driver.proving import explore, read_decisions, replay, say_explored, say_findings_of
-from engine.driver.racecheck_runs import Merging
-from engine.driver.user_files import options_of_program, sources_of, words_of
+from engine.command.checking import merge_reports_of
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say, say_next
+from engine.command.output_files import NamedOutputs, OutputFile, add_force
+from engine.command.paths import shown
+from engine.command.racecheck_runs import Merging
+from engine.command.user_files import options_of_program, sources_of, words_of
+from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import case_to_prove, chosen_chapters
 from lab_tool.options import add_build, add_chapter_or_file

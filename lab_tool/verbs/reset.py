@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """./lab reset: an exercise's file as it was at first; the old one is kept."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.output import say, say_next
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb
+from engine.command.output import say, say_next
+from engine.command.paths import shown
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.options import add_work, work_folder
 

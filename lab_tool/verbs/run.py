@@ -3,24 +3,24 @@
 
 import shlex
 
-from engine.driver.arguments import (
+from engine.command.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
     Verb,
     add_include,
     add_verbose,
 )
-from engine.driver.building import build
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.program_runs import (
+from engine.command.building import build
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.program_runs import (
     add_weak_options,
     run_finished_program,
     run_programs,
     run_weak_programs,
     say_next_after,
 )
-from engine.driver.recipe import build_file
-from engine.driver.user_files import check_file, options_of_program, words_of
+from engine.command.recipe import build_file
+from engine.command.user_files import check_file, options_of_program, words_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs

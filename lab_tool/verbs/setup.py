@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """./lab setup: installs, configures, and builds what exercises are checked with."""
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.building import build
-from engine.driver.output import say, say_next
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.building import build
+from engine.command.output import say, say_next
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.editor_database import write_database

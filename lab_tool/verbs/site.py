@@ -3,10 +3,10 @@
 
 import pathlib
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import remark, say_next
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole_number
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import remark, say_next
+from engine.command.paths import shown
 from lab_tool.paths import ROOT
 from lab_tool.site.building import build_site, shown_index, size_of
 from lab_tool.site.serving import serve

@@ -3,9 +3,9 @@
 
 import shutil
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.output import say, say_next
+from engine.command.arguments import WRONG_USE_MEANING, Verb
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.output import say, say_next
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.comparison import comparison
 from grader.exercises.work_folder import has_solution

@@ -4,12 +4,12 @@
 import time
 from collections import Counter
 
-from engine.driver.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.build_folder import introspection
-from engine.driver.building import build
-from engine.driver.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
-from engine.driver.output import counted, say, say_next, seconds_text
-from engine.driver.paths import shown
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.build_folder import introspection
+from engine.command.building import build
+from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
+from engine.command.output import counted, say, say_next, seconds_text
+from engine.command.paths import shown
 from lab_tool.builds.build_folders import configured
 from lab_tool.options import add_backend, add_build
 from lab_tool.testing.changed_files import changes_of_branch, changes_since, files_of_checkout

@@ -7,17 +7,17 @@ import pathlib
 import shlex
 import sys
 
-from engine.driver.arguments import NO_DEVICE_MEANING, WRONG_USE_MEANING, Verb, add_verbose
-from engine.driver.build_folder import settings_of
-from engine.driver.building import build
-from engine.driver.drawing import BEGINNING as PICTURE
-from engine.driver.errors import WRONG_USE, CommandError
-from engine.driver.names import hint, listed
-from engine.driver.output import remark, say_next
-from engine.driver.output_files import NamedOutputs, add_force, make_own_folder
-from engine.driver.paths import shown
-from engine.driver.processes import output_of, run_quietly
-from engine.driver.program_runs import name_command, run_finished_program
+from engine.command.arguments import NO_DEVICE_MEANING, WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.build_folder import settings_of
+from engine.command.building import build
+from engine.command.drawing import BEGINNING as PICTURE
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.names import hint, listed
+from engine.command.output import remark, say_next
+from engine.command.output_files import NamedOutputs, add_force, make_own_folder
+from engine.command.paths import shown
+from engine.command.processes import output_of, run_quietly
+from engine.command.program_runs import name_command, run_finished_program
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.recorded_runs import circumstances, device_in_words

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The three houses and their arrows: the engine knows neither the grader nor the course, the grader knows
-the engine's driver and exercise folders, and the course knows both.
+the engine's command and prover and exercise folders, and the course knows both.
 
 Looked at are includes of C++, imports of Python, programs that are started, paths in Python and in
 Meson's files. The grader's tests judge the course's own exercises, so they may know the course.
@@ -27,7 +27,7 @@ PATH_TO_COURSE = re.compile(
     r"|\blab_tool\.|^lab$|\./lab\b"
 )
 PATH_TO_CHAPTERS = re.compile(r"(?<![\w./])(?:\.\./)*chapters/|\.\./chapters$")
-OF_ENGINE_BUT_THE_DRIVER = re.compile(r"engine\.(?!driver\b)")
+OF_ENGINE_UNKNOWN_TO_GRADER = re.compile(r"engine\.(?!(?:command|prove)\b)")
 PATH_TO_GRADER = re.compile(r"(?<![\w./])(?:\.\./)*grader/|\bgrader\.(?!json)")
 
 
@@ -106,7 +106,7 @@ def wrong_arrows(path, text):
         texts, imports = strings_and_imports(text)
         for name in imports:
             is_unknown = house_of_module(name) not in (None, *may_know)
-            if is_unknown or (house == "grader" and OF_ENGINE_BUT_THE_DRIVER.match(name)):
+            if is_unknown or (house == "grader" and OF_ENGINE_UNKNOWN_TO_GRADER.match(name)):
                 found.append(f"{path} imports {name}")
         found += _wrong_texts(path, texts, house)
     if path.endswith("meson.build"):
@@ -147,8 +147,8 @@ class Houses(unittest.TestCase):
             "engine/cpu_backend/a.cpp": '#include "lab/device.hpp"\n',
             "engine/racecheck/a.hpp": '#include "runner/runner.hpp"\n',
             "grader/runner/a.cu": '#include "lab/check.cuh"\n',
-            "engine/driver/a.py": "from lab_tool.paths import ROOT\n",
-            "engine/driver/b.py": "import grader.paths\n",
+            "engine/command/a.py": "from lab_tool.paths import ROOT\n",
+            "engine/command/b.py": "import grader.paths\n",
             "engine/tests/c.py": 'PROGRAM = ROOT / "lab"\n',
             "engine/tests/d.py": 'SOURCE = ROOT / "chapters/01_vector_add/vector_add.cu"\n',
             "engine/meson.build": "subdir('../common/lab')\n",
@@ -159,7 +159,7 @@ class Houses(unittest.TestCase):
             "grader/runner/meson.build": "subdir('../../chapters')\n",
             "engine/cpu_backend/include/cuda/atomic": '#include "lab/device.hpp"\n',
             "engine/cudacheck": "#!/usr/bin/env python3\nfrom lab_tool import command_line\n",
-            "engine/driver/e.py": 'say_next("./lab racecheck")\n',
+            "engine/command/e.py": 'say_next("./lab racecheck")\n',
         }.items():
             with self.subTest(path=path):
                 self.assertEqual(len(wrong_arrows(path, text)), 1)
@@ -168,9 +168,9 @@ class Houses(unittest.TestCase):
         for path, text in {
             "engine/cpu_backend/a.cpp": '#include "racecheck/races/checker.hpp"\n#include <vector>\n',
             "grader/runner/a.cu": '#include "checked_runtime/check.cuh"\n',
-            "grader/judging/a.py": "from engine.driver.paths import shown\n",
+            "grader/judging/a.py": "from engine.command.paths import shown\n",
             "chapters/01_vector_add/a.cu": '#include "lab/device.hpp"\n',
-            "lab_tool/a.py": "from grader.paths import ROOT\nfrom engine.driver import output\n",
+            "lab_tool/a.py": "from grader.paths import ROOT\nfrom engine.command import output\n",
         }.items():
             with self.subTest(path=path):
                 self.assertEqual(wrong_arrows(path, text), [])

@@ -11,7 +11,8 @@ from test_setup import captured
 INTERRUPTS = """
 import concurrent.futures, pathlib, sys, time
 from unittest import mock
-from engine.driver import decided_runs, schedules
+from engine.command import schedules
+from engine.prove import decided_runs
 from grader.judging import home_runner
 from grader.submissions import grading_run
 

@@ -12,10 +12,10 @@ import unittest
 from unittest import mock
 
 import draw_all
-from engine.driver.build_folder import lines_of
-from engine.driver.command_line import run_command
-from engine.driver.errors import CommandError
-from engine.driver.recipe import translate_step
+from engine.command.build_folder import lines_of
+from engine.command.command_line import run_command
+from engine.command.errors import CommandError
+from engine.command.recipe import translate_step
 from grader.judging.verdicts import PASSED, Verdict
 from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts

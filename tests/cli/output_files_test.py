@@ -11,11 +11,11 @@ import sys
 import unittest
 from unittest import mock
 
-from engine.driver.checking import RESULTS
-from engine.driver.drawing import BEGINNING as PICTURE
-from engine.driver.drawing import Figure
-from engine.driver.errors import CommandError
-from engine.driver.output_files import (
+from engine.command.checking import RESULTS
+from engine.command.drawing import BEGINNING as PICTURE
+from engine.command.drawing import Figure
+from engine.command.errors import CommandError
+from engine.command.output_files import (
     NamedOutputs,
     make_own_folder,
     put_back_on_failure,

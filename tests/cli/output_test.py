@@ -13,12 +13,12 @@ import time
 import unittest
 from unittest import mock
 
-from engine.driver import output
-from engine.driver.build_folder import settings_of
-from engine.driver.building import NinjaLog
-from engine.driver.compiler_messages import readable, with_plain_launches, without_own_warnings
-from engine.driver.names import nearest
-from engine.driver.output import Progress
+from engine.command import output
+from engine.command.build_folder import settings_of
+from engine.command.building import NinjaLog
+from engine.command.compiler_messages import readable, with_plain_launches, without_own_warnings
+from engine.command.names import nearest
+from engine.command.output import Progress
 from lab_runs import interrupt, on_a_terminal, started, without_progress
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT

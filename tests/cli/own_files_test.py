@@ -8,7 +8,7 @@ import unittest
 
 import pytest
 
-from engine.driver.build_folder import introspection, settings_of
+from engine.command.build_folder import introspection, settings_of
 from lab_runs import lab
 from test_setup import temporary_folder
 from this_build import BUILD, ROOT

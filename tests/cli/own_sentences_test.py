@@ -8,7 +8,7 @@ import itertools
 import re
 import unittest
 
-from engine.driver.diagnostics import sentences
+from engine.command.diagnostics import sentences
 from engine.translate.refusals import SENTENCES as REFUSALS
 from this_build import ROOT
 

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from engine.driver.decided_runs import DecidedRuns, decided_runs
-from engine.driver.errors import CommandError
-from engine.driver.proving import Exploration
+from engine.command.errors import CommandError
+from engine.prove.decided_runs import DecidedRuns, decided_runs
+from engine.prove.proving import Exploration
 from lab_runs import interrupt, lab, started
 from this_build import BUILD, ROOT
 

@@ -12,8 +12,8 @@ import time
 import unittest
 from unittest import mock
 
-from engine.driver import building
-from engine.driver.errors import CommandError
+from engine.command import building
+from engine.command.errors import CommandError
 from lab_runs import interrupt, started
 from lab_tool.builds import build_repair
 from lab_tool.setup import virtual_environment

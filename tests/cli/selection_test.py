@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from lab_tool.setup import python_packages, virtual_environment
 from lab_tool.setup.python_packages import (
     JSONSCHEMA,

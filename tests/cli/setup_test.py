@@ -11,8 +11,8 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver import building, cudacheck
-from engine.driver.errors import CommandError
+from engine.command import building, cudacheck
+from engine.command.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
 from lab_tool.setup import (

@@ -14,8 +14,8 @@ from unittest import mock
 
 import pytest
 
-from engine.driver import output
-from engine.driver.build_folder import settings_of
+from engine.command import output
+from engine.command.build_folder import settings_of
 from lab_runs import lab, on_a_terminal
 from lab_tool import command_line
 from lab_tool.grading import autograders

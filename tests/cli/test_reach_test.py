@@ -9,8 +9,8 @@ import sys
 import unittest
 from unittest import mock
 
-from engine.driver.build_folder import introspection
-from engine.driver.errors import CommandError
+from engine.command.build_folder import introspection
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.testing import quick_gate
 from lab_tool.testing.changed_files import (
@@ -410,7 +410,7 @@ class OfThisBuild(unittest.TestCase):
                 self.assertIn(path, imports.python)
         own = imports.closure("tests/cli/test_reach_test.py")
         self.assertIn("lab_tool/testing/dependency_graphs.py", own)
-        self.assertIn("engine/driver/errors.py", own)
+        self.assertIn("engine/command/errors.py", own)
         # Not named whole, since a name in a string counts.
         self.assertNotIn("/".join(["lab_tool", "authoring", "new_chapter.py"]), own)
 

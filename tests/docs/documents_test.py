@@ -246,7 +246,7 @@ class DocumentsTest(unittest.TestCase):
     def test_verdicts_of_the_memory_model(self):
         """Each verdict of docs/memory-model.md names, up to the next one, a test that exists."""
         prose = prose_of(ROOT / "docs/memory-model.md").partition("\n## ")[2]
-        tests = "".join(map(text_of, ROOT.glob("engine/memory_model/*_test.py")))
+        tests = "".join(map(text_of, ROOT.glob("engine/prove/tests/*_test.py")))
         defined = re.findall(r"def (test_\w+)\(self", tests)
         named = re.findall(r"`(test_\w+)`", prose)
         self.assertGreater(len(named), 20)

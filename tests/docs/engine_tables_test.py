@@ -3,7 +3,7 @@
 
 import unittest
 
-from engine.memory_model.weak_outcomes_test import IS_CLANG, table_of_litmus_tests
+from engine.prove.tests.weak_outcomes_test import IS_CLANG, table_of_litmus_tests
 from this_build import ROOT
 
 FOLDER = ROOT / "docs/internals"

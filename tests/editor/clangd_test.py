@@ -9,8 +9,8 @@ import shutil
 
 import pytest
 
-from engine.driver.build_folder import BuildFolder
-from engine.driver.output_files import write_whole
+from engine.command.build_folder import BuildFolder
+from engine.command.output_files import write_whole
 from lab_tool.builds.editor_database import DATABASE, cuda_files, write_database
 from test_setup import captured
 from this_build import BUILD, ROOT

@@ -15,8 +15,8 @@ import unittest
 import zipfile
 from unittest import mock
 
-from engine.driver.arguments import parse
-from engine.driver.errors import CommandError
+from engine.command.arguments import parse
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter

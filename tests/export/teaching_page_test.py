@@ -5,7 +5,7 @@ import difflib
 import re
 import unittest
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.generated_files import generated_files
 from lab_tool.chapters import Chapter, all_chapters

@@ -31,8 +31,8 @@ import shutil
 import tempfile
 import unittest
 
-from engine.driver.build_folder import lines_of
-from engine.driver.recipe import link_arguments_of, link_step, translate_step
+from engine.command.build_folder import lines_of
+from engine.command.recipe import link_arguments_of, link_step, translate_step
 from lab_tool.authoring.mutants import FILE, Edit, read_mutants
 from test_setup import printed
 from this_build import BUILD, ROOT

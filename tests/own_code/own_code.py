@@ -10,8 +10,8 @@ import tempfile
 import unittest
 from typing import NamedTuple
 
-from engine.driver.build_folder import lines_of
-from engine.driver.recipe import translate_step
+from engine.command.build_folder import lines_of
+from engine.command.recipe import translate_step
 from lab_tool.builds.backends import put_nvcc_on_path
 from test_setup import printed
 from this_build import BUILD, ROOT

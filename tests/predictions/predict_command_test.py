@@ -13,7 +13,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from lab_runs import lab
 from lab_tool import command_line
 from lab_tool.chapters import Chapter

@@ -8,7 +8,7 @@ import unittest
 
 import pytest
 
-from engine.driver.race_picture import race_figure
+from engine.command.race_picture import race_figure
 from lab_tool.chapters import all_chapters
 from lab_tool.predictions.prediction_runs import contradiction, findings_of
 from lab_tool.predictions.prediction_text import WIDEST_CODE, WIDTH, question_of

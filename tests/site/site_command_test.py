@@ -13,7 +13,7 @@ import threading
 import unittest
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from lab_tool.setup.operating_system import makes_virtual_environments
 from lab_tool.site import building, failed_installation, packages, published, serving
 from test_setup import captured, temporary_folder

@@ -16,7 +16,7 @@ import tempfile
 import threading
 import unittest
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 from lab_runs import lab
 from lab_tool.paths import VENV
 from lab_tool.setup.virtual_environment import VENV_PYTHON

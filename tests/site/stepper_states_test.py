@@ -4,8 +4,8 @@
 import sys
 import unittest
 
-from engine.memory_model import clocks
-from engine.memory_model.interleavings import interleavings
+from engine.prove.memory_model import clocks
+from engine.prove.memory_model.interleavings import interleavings
 from this_build import ROOT
 
 sys.path.insert(0, str(ROOT / "docs/site"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Threads and blocks over an array: how a thread finds its element."""
 
-from engine.driver.drawing import BODY, Figure, text_width
+from engine.command.drawing import BODY, Figure, text_width
 
 ELEMENTS = 10
 THREADS = 4  # of a block

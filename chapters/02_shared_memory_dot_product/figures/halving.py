@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Draws a halving tree in shared memory, for any number of threads."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 LEFT, CELL_HEIGHT, STEP = 66, 26, 80
 

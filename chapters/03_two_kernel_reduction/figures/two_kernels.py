@@ -3,7 +3,7 @@
 
 import heapq
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 SMS = 3
 BLOCKS = [30, 46, 38, 52, 34, 26, 44]  # how long each block of the first kernel takes

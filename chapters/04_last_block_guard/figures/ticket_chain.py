@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The chain that leads from one block's writes to another block's reads in the last-block guard."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 A, B, COLUMN = 34, 252, 194  # where the columns of the two blocks begin, and how wide they are
 STEPS = [

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Each block takes a ticket when it is done, and the one that takes the last ticket merges."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 TICKET, MERGE = 44, 84
 # Of each block: the time at which its part begins, and the time at which it is done.

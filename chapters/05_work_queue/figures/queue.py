@@ -3,7 +3,7 @@
 
 import heapq
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 COSTS = [34, 96, 40, 26, 150, 52, 60, 30, 40]  # of the items, in the order of the queue
 ITEMS = 12

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One block asks for its next tile before it works on the one that it has."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 # What the block works on, and how long: its own tile, then two of canceled blocks.
 TILES = [("0", 92), ("5", 136), ("9", 62)]

@@ -3,7 +3,7 @@
 
 import heapq
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 COSTS = [34, 40, 38, 132, 30, 36, 28, 34]  # of the tiles, one for each block of the grid
 SMS = 2

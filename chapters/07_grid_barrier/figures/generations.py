@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """All blocks wait for the last one, which sets the counter back and opens the barrier."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 # Of each block: how long it works before the first barrier, and before the second one.
 WORK = [(82, 76), (58, 118), (126, 56), (82, 72)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Decoupled look-back: a tile adds aggregates until it meets a prefix."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 ELEMENTS = [(3, 1), (4, 2), (1, 1), (5, 2), (2, 2), (6, 2)]  # of each tile
 WITH_PREFIX = 3  # So many tiles have published theirs.

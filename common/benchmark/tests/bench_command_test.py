@@ -12,9 +12,9 @@ import unittest.mock
 import pytest
 
 import recorded_run
-from engine.driver import processes
-from engine.driver.build_folder import BuildFolder
-from engine.driver.errors import CommandError
+from engine.command import processes
+from engine.command.build_folder import BuildFolder
+from engine.command.errors import CommandError
 from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
 from lab_tool.setup.python_packages import JSONSCHEMA

@@ -5,7 +5,7 @@ import math
 import unittest
 from xml.etree import ElementTree
 
-from engine.driver import drawing, drawing_themes
+from engine.command import drawing, drawing_themes
 from svg_checks import SVG, all_grounds_are_readable, contrast, problems_of
 
 

@@ -56,7 +56,7 @@ class FiguresTest(unittest.TestCase):
             "ticket_chain.svg": "old copy of A's data",
             "queue.svg": "adds 1, gets 8",
             "taken_over.svg": "canceled: never starts",
-            "houses.svg": "driver/: the recipe of a .cu file, and its runs",
+            "houses.svg": "command/: the recipe of a .cu file, and its runs",
             "nvidia-h200-01.svg": "time divided by that of thrust_transform",
         }.items():
             self.assertIn(said, words[name], name)

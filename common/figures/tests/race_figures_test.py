@@ -5,7 +5,7 @@ import json
 import sys
 import unittest
 
-from engine.driver.race_picture import race_figure
+from engine.command.race_picture import race_figure
 from svg_checks import words_of
 from this_build import ROOT
 

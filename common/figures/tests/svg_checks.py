@@ -4,7 +4,7 @@
 import re
 import xml.etree.ElementTree
 
-from engine.driver import drawing_themes
+from engine.command import drawing_themes
 
 SVG = "{http://www.w3.org/2000/svg}"
 TELEPHONE = 360

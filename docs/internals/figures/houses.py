@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The three houses, and the way of a .cu file through them."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 LEFT, RIGHT = 10, 450
 COURSE, GRADER, ENGINE = 40, 164, 296  # where each house begins
@@ -16,10 +16,10 @@ def figure():
         "The three houses, and the way of a .cu file",
         """A .cu file enters the course by a verb of lab. run and racecheck hand it to the engine; check
         and grade hand it to the grader, whose judge has a runner run it, at home or in the sandbox, by
-        the engine again. Without the course it enters the engine by cudacheck. In the engine the driver
+        the engine again. Without the course it enters the engine by cudacheck. In the engine its command
         has translate make C++ of the file, and the compiler a program of that. The CPU backend runs the
         program, and the race checker watches it. Both write records with codes. On the way back the
-        driver makes sentences and pictures of them, and the judge a verdict.""",
+        command makes sentences and pictures of them, and the judge a verdict.""",
     )
     house(picture, "blue", LEFT, COURSE, 92, "course", "chapters/ common/ lab_tool/")
     picture.label(FILE, 22, "FILE.cu", "middle", code=True, bold=True)
@@ -34,7 +34,7 @@ def figure():
 
     house(picture, "orange", LEFT, ENGINE, 276, "engine", "engine/")
     picture.box(
-        24, ENGINE + 32, 336, 28, "orange", "driver/: the recipe of a .cu file, and its runs"
+        24, ENGINE + 32, 336, 28, "orange", "command/: the recipe of a .cu file, and its runs"
     )
     picture.box(24, ENGINE + 84, 336, 28, "orange", "translate/: C++ of it; then g++ or clang++")
     for x, name, what in ((24, "cpu_backend/", "runs it"), (200, "racecheck/", "watches it")):
@@ -42,7 +42,7 @@ def figure():
         picture.label(x + 80, ENGINE + 154, name, "middle")
         picture.label(x + 80, ENGINE + 172, what, "middle")
     picture.box(24, ENGINE + 204, 336, 28, "grey", "records: codes, lines and threads; no prose")
-    picture.label(24, ENGINE + 258, "memory_model/ says what both of them may do.", colour="quiet")
+    picture.label(24, ENGINE + 258, "prove/memory_model/ says what both may do.", colour="quiet")
 
     picture.label(24, GRADER + 44, "without the", colour="quiet")
     picture.label(24, GRADER + 62, "course:", colour="quiet")
@@ -56,10 +56,10 @@ def figure():
     for x in (104, 280):
         picture.arrow([(x, ENGINE + 112), (x, ENGINE + 136)])
         picture.arrow([(x, ENGINE + 180), (x, ENGINE + 204)])
-    records, driver = ENGINE + 218, ENGINE + 46
-    picture.arrow([(360, records), (404, records), (404, driver), (360, driver)], "red")
-    picture.label(24, 590, "The way back, in red: the driver makes sentences and", colour="red")
-    picture.label(24, 608, "pictures of the records, the judge makes a verdict.", colour="red")
+    records, command = ENGINE + 218, ENGINE + 46
+    picture.arrow([(360, records), (404, records), (404, command), (360, command)], "red")
+    picture.label(24, 590, "The way back, in red: the command makes sentences", colour="red")
+    picture.label(24, 608, "and pictures of the records, the judge makes a verdict.", colour="red")
     return picture
 
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
 """The programs that the steppers of lessons 02, 04 and 05 play: two blocks, A and B, of two threads.
 
-They are programs of the project's memory model (engine/memory_model), built anew for each setting of
+They are programs of the project's memory model (engine/prove/memory_model), built anew for each setting of
 a figure's switches. So a stepper can't say anything else than the model does, and the race checker
 is held to the same model.
 """
 
 from typing import Callable, NamedTuple
 
-from engine.memory_model import MemoryOrder, Program
-from engine.memory_model.last_block_guard import Guard, Step, build
+from engine.prove.memory_model import MemoryOrder, Program
+from engine.prove.memory_model.last_block_guard import Guard, Step, build
 
 
 class Switch(NamedTuple):

@@ -7,9 +7,9 @@ so far depend on nothing else, whatever path led there, is checked for every sta
 
 import itertools
 
-from engine.memory_model import INITIAL, axioms, clocks
-from engine.memory_model.interleavings import is_possible
-from engine.memory_model.program import Kind
+from engine.prove.memory_model import INITIAL, axioms, clocks
+from engine.prove.memory_model.interleavings import is_possible
+from engine.prove.memory_model.program import Kind
 
 
 def settings(figure):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Text for a terminal: a name, or a line of somebody's code, must not move the cursor or hide a
-// word. engine/driver/output.py does the same for all that commands write.
+// word. engine/command/output.py does the same for all that commands write.
 #pragma once
 
 #include <cstdio>

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from engine.driver.diagnostics import (
+from engine.command.diagnostics import (
     LONGEST_LINE,
     MOST_BYTES,
     MOST_RECORDS,

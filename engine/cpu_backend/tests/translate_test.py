@@ -12,9 +12,9 @@ import unittest
 
 import pytest
 
-from engine.driver.build_folder import lines_of, settings_of
-from engine.driver.paths import ENGINE
-from engine.driver.recipe import prerequisites
+from engine.command.build_folder import lines_of, settings_of
+from engine.command.paths import ENGINE
+from engine.command.recipe import prerequisites
 from test_setup import captured, temporary_folder
 
 sys.path.insert(0, str(ENGINE / "translate"))

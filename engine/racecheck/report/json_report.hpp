@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The report for programs: the driver reads it.
+// The report for programs: engine/command reads it.
 #pragma once
 
 #include <cstdint>

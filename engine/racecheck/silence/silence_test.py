@@ -7,7 +7,7 @@ import os
 import sys
 import unittest
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 from test_setup import printed
 
 PROGRAM, OPTIONS = os.environ["CHECKED_PROGRAM"], os.environ["CHECKED_OPTIONS"].split()

@@ -13,8 +13,8 @@ from test_setup import checked_run
 from this_build import ROOT
 
 sys.path.insert(0, str(ROOT))
-from engine.driver.drawing import SMALL
-from engine.driver.race_picture import MOST_DRAWN, race_figure
+from engine.command.drawing import SMALL
+from engine.command.race_picture import MOST_DRAWN, race_figure
 
 DIAGNOSES_PROGRAM = os.environ["DIAGNOSES_PROGRAM"]
 OF_A_SIGNAL = {"missing release", "missing acquire", "scope too narrow"}

@@ -11,7 +11,7 @@ import tempfile
 import time
 import unittest
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 from test_setup import captured
 from this_build import ROOT
 
@@ -134,7 +134,7 @@ class Costs(unittest.TestCase):
         command = [
             "import resource, sys",
             f"sys.path.insert(0, {str(ROOT)!r})",
-            "from engine.driver.racecheck_runs import Merging, answer, check_once",
+            "from engine.command.racecheck_runs import Merging, answer, check_once",
             f"run = check_once({PROGRAM!r}, ['prints', '300'], 0, 200, False)",
             f"answer({PROGRAM!r}, [0], [run], 200, False, Merging({MERGE_REPORTS!r}))",
             "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",

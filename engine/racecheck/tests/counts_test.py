@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 from test_setup import captured, checked_run
 from this_build import ROOT
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 from test_setup import captured, checked_run, marked_lines
 from this_build import BUILD, ROOT
 

@@ -10,7 +10,7 @@ import tempfile
 
 import pytest
 
-from engine.driver.paths import ENGINE
+from engine.command.paths import ENGINE
 from test_setup import captured
 
 PROGRAM = os.environ["ENDINGS_PROGRAM"]

@@ -10,8 +10,8 @@ One digit for each of memory_model's ALL_VARIANTS, in their order: 1 where the v
 import pathlib
 import sys
 
-from engine.memory_model import axioms
-from engine.memory_model.last_block_guard import ALL_VARIANTS, build
+from engine.prove.memory_model import axioms
+from engine.prove.memory_model.last_block_guard import ALL_VARIANTS, build
 
 HEADER = """\
 // SPDX-License-Identifier: MIT

@@ -4,7 +4,7 @@
 import os
 import unittest
 
-from engine.driver.diagnostics import records_of
+from engine.command.diagnostics import records_of
 from test_setup import checked_run, marked_lines, temporary_folder
 from this_build import ROOT
 

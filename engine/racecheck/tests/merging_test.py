@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import unittest
 
-from engine.driver.racecheck_runs import CheckedRun, MalformedReport, Merging, merged_findings
+from engine.command.racecheck_runs import CheckedRun, MalformedReport, Merging, merged_findings
 from mistakes_test import OTHER_FINDINGS, RACES, SOURCE
 from test_setup import checked_run
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 from other_right_solutions import STYLES
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from this_build import ROOT
 

@@ -9,8 +9,8 @@ import re
 import unittest
 from unittest import mock
 
-from engine.driver.command_line import run_command
-from engine.driver.paths import shown
+from engine.command.command_line import run_command
+from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution

@@ -10,10 +10,10 @@ import time
 import unittest
 from unittest import mock
 
-from engine.driver import recipe as single_file
-from engine.driver.build_folder import BuildFolder, settings_of
-from engine.driver.drawing import Figure
-from engine.driver.errors import CommandError
+from engine.command import recipe as single_file
+from engine.command.build_folder import BuildFolder, settings_of
+from engine.command.drawing import Figure
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check

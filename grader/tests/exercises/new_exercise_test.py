@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from engine.driver.build_folder import BuildFolder, settings_of
-from engine.driver.errors import CommandError
+from engine.command.build_folder import BuildFolder, settings_of
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from grader.judging.check import verdict_on
 from grader.judging.programs import ExerciseBuild

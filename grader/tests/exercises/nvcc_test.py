@@ -11,7 +11,7 @@ import time
 import unittest
 from unittest import mock
 
-from engine.driver.build_folder import BuildFolder, settings_of
+from engine.command.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check

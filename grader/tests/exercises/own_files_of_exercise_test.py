@@ -12,7 +12,7 @@ from unittest import mock
 
 from other_right_solutions import STYLES
 
-from engine.driver.build_folder import BuildFolder, settings_of
+from engine.command.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import KINDS, chosen_exercise
 from grader.exercises.hints import hints_of
 from grader.exercises.limits import CALLS_OF, COUNTS, PER

@@ -3,7 +3,7 @@
 
 import unittest
 
-from engine.driver.diagnostics import records_in
+from engine.command.diagnostics import records_in
 from grader.judging.stuck_launches import places_of_threads
 
 LOOP = b"""\

@@ -7,7 +7,7 @@ import os
 import re
 import unittest
 
-from engine.driver.build_folder import introspection
+from engine.command.build_folder import introspection
 from grader.exercises.cases import Case
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.limits import lines_about

@@ -5,7 +5,7 @@ import os
 import unittest
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises import work_folder
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, WorkFolder, starter

@@ -15,7 +15,7 @@ import unittest
 import zipfile
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judgements import INTERNAL
 from grader.reports.conversions import (

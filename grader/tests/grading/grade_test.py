@@ -21,7 +21,7 @@ import pytest
 from graded_class import FILE, NUMBER, GradedClass, grade, of_student
 from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text, words_of
 
-from engine.driver.paths import shown
+from engine.command.paths import shown
 from grader.exercises.case_files import read_results
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.race_lines import race_lines

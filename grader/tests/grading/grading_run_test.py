@@ -20,8 +20,8 @@ from grading_runs import (
     written,
 )
 
-from engine.driver.build_folder import BuildFolder
-from engine.driver.errors import CommandError
+from engine.command.build_folder import BuildFolder
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judgements import INTERNAL
 from grader.judging.submission_judge import judge

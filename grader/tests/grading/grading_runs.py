@@ -6,7 +6,7 @@ import functools
 import pathlib
 import tempfile
 
-from engine.driver.build_folder import BuildFolder, settings_of
+from engine.command.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.programs import ExerciseBuild, ExerciseBuilds
 from grader.judging.submission_judge import judge

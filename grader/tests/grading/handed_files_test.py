@@ -9,7 +9,7 @@ from unittest import mock
 
 from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.reports.marks import marks_of, write_marks
 
 

@@ -9,7 +9,7 @@ import unittest
 
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, written
 
-from engine.driver.build_folder import lines_of
+from engine.command.build_folder import lines_of
 from grader.exercises.catalogue import chosen_exercise
 from grader.inspection.object_symbols import (
     Libraries,

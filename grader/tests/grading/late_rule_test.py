@@ -8,7 +8,7 @@ import unittest
 
 from handed_class import EXERCISES, SAXPY, HandedClass
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from grader.judging.judgements import Judgement, part_row
 from grader.reports.conversions import feedback_lines, for_autolab, for_classroom50, for_gradescope
 from grader.reports.feedback import write_feedback

@@ -6,7 +6,7 @@ import resource
 import tempfile
 import unittest
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.submissions.run_folder import course_digest, opened_run
 from test_setup import temporary_folder
 

@@ -6,8 +6,8 @@ import unittest
 
 from grading_runs import real_sandboxes
 
-from engine.driver.errors import NOTHING_COULD_RUN
-from engine.driver.processes import output_of
+from engine.command.errors import NOTHING_COULD_RUN
+from engine.command.processes import output_of
 from grader.sandbox.sandbox import NONE, Sandbox
 from grader.sandbox.sandboxed_run import Access
 

@@ -19,9 +19,9 @@ from unittest import mock
 
 from grading_runs import real_sandboxes
 
-from engine.driver.errors import CommandError
-from engine.driver.processes import signal_name
-from engine.driver.untrusted_files import content_of, json_in
+from engine.command.errors import CommandError
+from engine.command.processes import signal_name
+from engine.command.untrusted_files import content_of, json_in
 from grader.judging.compiling import Program
 from grader.judging.results import how_it_ended
 from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits, OutOfTime

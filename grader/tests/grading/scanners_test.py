@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from engine.driver.compiler_messages import readable
+from engine.command.compiler_messages import readable
 from grader.exercises.catalogue import chosen_exercise
 from grader.inspection.source_tokens import objections_to_source
 from grader.judging.nvcc_messages import as_gcc_puts_it

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.judgements import Judgement, part_row
 from grader.judging.verdicts import OK

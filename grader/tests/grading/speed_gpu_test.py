@@ -8,7 +8,7 @@ import unittest
 from grading_runs import BUILDS, real_sandboxes, solution_text
 from speed_test import COUNTED_WHOLE, FOLDER, HEAD, LEAST_RATIO, NUMBER, RULE, timed_exercise
 
-from engine.driver.processes import output_of
+from engine.command.processes import output_of
 from grader.judging.judge import ExerciseCases
 from grader.judging.sandbox_runner import SandboxRunner
 from grader.judging.speed_runs import timed_row

@@ -9,7 +9,7 @@ import pathlib
 import tempfile
 import unittest
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.exercises.case_files import read_results
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
 from grader.judging.speed_points import (

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from engine.driver.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.submissions.roster import identities, read_roster
 from grader.submissions.submission_names import (

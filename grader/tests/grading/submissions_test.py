@@ -11,7 +11,7 @@ from unittest import mock
 from grading_runs import real_sandboxes
 from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 
-from engine.driver.errors import CommandError
+from engine.command.errors import CommandError
 from grader.sandbox import commit_times
 from grader.sandbox.sandbox import NONE, Sandbox
 from grader.submissions.roster import read_roster
@@ -136,7 +136,7 @@ class SubmissionsTest(HandedClass):
             [f"work/{SAXPY}"],
             ["saxpy.cu"],
             [f"first/{SAXPY}"],
-            ["lab", "engine/driver/errors.py", "chapters/benchmark.cu", "common/lab/lab.cuh"],
+            ["lab", "engine/command/errors.py", "chapters/benchmark.cu", "common/lab/lab.cuh"],
             [f"work/{SAXPY}", f"build/{SAXPY}"],
             [f"01_saxpy/{SAXPY}", f"04_fullest_bin/{BIN}"],
         ):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The idea of the chapter in one figure."""
 
-from engine.driver.drawing import Figure
+from engine.command.drawing import Figure
 
 
 def figure():

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Runs of a racecheck program by lists of decisions, each with what it did: for ./lab prove."""
+
+import contextlib
+import os
+import pathlib
+import queue
+import tempfile
+import threading
+
+from engine.command.answers import put_answer
+from engine.command.bounded_runs import RunningPrograms
+from engine.command.errors import CommandError
+from engine.command.racecheck_runs import check_once, sentence_of_unseen, unseen_stores
+from engine.command.untrusted_files import content_of
+from engine.prove.executions import read_trace
+from engine.prove.forked_runs import ForkedRuns
+
+SEED = 0
+MOST_TRACE = 16 << 20  # bytes
+IN_MEMORY = "/dev/shm"  # what is in this folder never comes to a disk
+AT_A_TIME = 2  # a run that is waited for, and one that will be asked for later
+
+
+def decided(folder, decisions, orders_fences):
+    """The settings of a program that is to run by the decisions, which are written into the folder.
+
+    With `orders_fences` what the race checker says of it is of the order in which the fences are executed,
+    and not of any.
+    """
+    listed, traced = pathlib.Path(folder, "decisions"), pathlib.Path(folder, "trace")
+    listed.write_text("".join(f"{each}\n" for each in decisions))
+    traced.unlink(missing_ok=True)
+    return {
+        "LAB_PROVE_DECISIONS": str(listed),
+        "LAB_PROVE_TRACE": str(traced),
+        "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
+    }
+
+
+def trace_in(folder):
+    """The Trace that a program with such settings has left. Raises CommandError if it is none."""
+    return read_trace(_written(folder))
+
+
+def _written(folder):
+    """The lines of the trace."""
+    text = content_of(pathlib.Path(folder, "trace"), MOST_TRACE).decode(errors="replace")
+    return text[: text.rfind("\n") + 1]
+
+
+@contextlib.contextmanager
+def decided_runs(program, options, seconds):
+    """DecidedRuns, which end with the context.
+
+    A run that is a process of its own ends itself after so many seconds.
+    """
+    # A run writes some small files: on a disk that takes a fifth of its time.
+    in_memory = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="lab-prove-", dir=in_memory) as folder:
+        runs = DecidedRuns(program, options, seconds, folder)
+        try:
+            yield runs
+        finally:
+            runs.end()
+
+
+class DecidedRuns:
+    """Runs of one program. decided_runs() makes them.
+
+    The first two are processes of their own: what differs by itself, differs in them. The others are forked,
+    if they can be.
+
+    The threads that make them are asked and answer by queues, as answers.py says.
+    """
+
+    def __init__(self, program, options, seconds, folder):
+        self._program, self._options, self._seconds = program, options, seconds
+        self._count = 0
+        self._programs = RunningPrograms()
+        self._asked = queue.SimpleQueue()  # where each answer goes, and what _run() takes
+        self._ahead = {}  # of runs that were begun before they were asked for: the answer, by the decisions
+        self._forgotten = []  # the answers of those that nobody will ask for
+        self._threads = [
+            threading.Thread(target=self._work, args=(tempfile.mkdtemp(dir=folder),), daemon=True)
+            for _ in range(AT_A_TIME)
+        ]
+        for each in self._threads:
+            each.start()
+
+    def run(self, decisions, orders_fences=False):
+        """One run by the decisions: what the race checker says of it, and its Trace.
+
+        It waits until the run has ended by itself: whoever waits no longer ends them all.
+        """
+        self._count += 1
+        begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)
+        run, lines = _result_of(begun or self._begin(self._count > 2, decisions, orders_fences))
+        return run, read_trace(lines)  # by the thread that can be interrupted: it may take seconds
+
+    def uses(self, decisions):
+        """What a run by these decisions does, with the places; nothing if there is no such run."""
+        _, result, problem = self._begin(False, decisions, False, True).get()
+        return () if problem else read_trace(result[1]).uses
+
+    def expect(self, decisions):
+        """A run by these decisions will be asked for: it begins now, if another one that was expected is
+        over."""
+        if self._count < 2 or tuple(decisions) in self._ahead:
+            return
+        if not any(each.empty() for each in self._ahead.values()):
+            self._ahead[tuple(decisions)] = self._begin(True, decisions, False)
+
+    def forget(self, decisions):
+        """A run by these decisions will not be asked for."""
+        if begun := self._ahead.pop(tuple(decisions), None):
+            self._forgotten.append(begun)
+
+    def wait_for_all(self):
+        """Returns when each run that was begun has ended by itself."""
+        for each in (*self._ahead.values(), *self._forgotten):
+            _result_of(each)
+        self._ahead.clear()
+        self._forgotten.clear()
+
+    def _begin(self, *words):
+        answer = queue.SimpleQueue()
+        self._asked.put((answer, words))
+        return answer
+
+    def _work(self, folder):
+        place = _Place(folder)
+        while asked := self._asked.get():
+            answer, words = asked
+            put_answer(answer, None, self._run, place, *words)
+        for each in place.forked.values():
+            if each:
+                each.close()
+
+    def _run(self, place, forks, decisions, orders_fences, names_places=False):
+        settings = decided(place.folder, decisions, orders_fences)
+        if names_places:
+            settings["LAB_PROVE_PLACES"] = "1"
+        run = self._forked_run(place, settings, orders_fences) if forks else None
+        if run is None:
+            run = check_once(
+                self._program,
+                self._options,
+                SEED,
+                self._seconds,
+                False,
+                programs=self._programs,
+                counts="unseen",
+                settings={**settings, "LAB_RACECHECK_SECONDS_OPTION": "--seconds"},
+            )
+            for launch in unseen_stores([run]):
+                raise CommandError(f"not proved: {sentence_of_unseen(launch)}")
+        return run, _written(place.folder)
+
+    def _forked_run(self, place, settings, orders_fences):
+        if orders_fences not in place.forked:
+            place.forked[orders_fences] = ForkedRuns(
+                self._program, self._options, SEED, place.folder, settings, self._programs
+            )
+        forked = place.forked[orders_fences]
+        run = forked.run() if forked else None
+        if forked and run is None:
+            forked.close()
+            place.forked[orders_fences] = None
+        return run
+
+    def end(self):
+        self._programs.end()
+        for _ in self._threads:
+            self._asked.put(None)
+        for each in self._threads:
+            each.join()
+
+
+def _result_of(answer):
+    _, result, problem = answer.get()
+    if problem:
+        raise problem
+    return result
+
+
+class _Place:
+    """Where one run is at a time, and the processes that fork these."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.forked = {}  # by `orders_fences`; None if it can't be

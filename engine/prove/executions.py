@@ -1,0 +1,592 @@
+# SPDX-License-Identifier: MIT
+"""What a run by a list of decisions did, as a graph: which strong access took what which other one wrote.
+
+Two runs with the same graph are one execution. `alternatives` gives the lists of decisions that let one
+access take something else; followed from every execution, they lead to all of them, as
+docs/internals/racecheck.md says.
+"""
+
+import itertools
+import re
+from typing import NamedTuple, Optional
+
+from engine.command.errors import CommandError
+from engine.prove.consistency import Graph, bits_of, closed, morally_strong
+
+LINE = re.compile(
+    r"launch (?P<blocks>\d+) (?P<threads>\d+)(?P<cooperative> cooperative)?|"
+    r"event (?P<block>\d+) (?P<rank>\d+) (?P<kind>[LSUu]) (?P<memory>-?\d+) (?P<address>\d+) (?P<bytes>\d+) "
+    r"(?P<source>\d+) (?P<order>[-arx][db]|volatile) (?P<value>\w+)|"
+    r"fence (?P<fence_block>\d+) (?P<fence_rank>\d+) (?P<fence>[sf][db])|"
+    r"weak (?P<weak_memory>-?\d+) (?P<weak_address>\d+) (?P<weak_bytes>\d+)|"
+    r"barrier (?P<all_of>\d+) (?P<ranks>[\d,]+)|(?P<grid>grid)|(?P<waits>waits) \d+ \d+|"
+    r"use (?P<used_kind>\S+) (?P<used>\S+)(?: (?P<used_at>.+))?|"
+    r"stuck (?P<stuck>\d+)|left (?P<left>[0-9a-f]{16})|"
+    r"lanes (?P<warp_of>\d+) (?P<first>\d+) (?P<lanes>\d+) (?P<orders_memory>[01])|refused (?P<why>\w+)"
+)
+
+
+class Event(NamedTuple):
+    launch: int
+    thread: tuple  # the block's number, and the thread's rank
+    kind: str  # U of an update, S of a store, L of a load, F of a fence
+    word: Optional[tuple] = None  # the launch, the memory, where it begins, its bytes
+    value: str = ""  # of the word after it; no pointers, which differ from run to run
+    acquires: bool = False
+    releases: bool = False
+    is_narrow: bool = False  # of block scope
+    is_sc: bool = False
+    changes: bool = True  # an update: the word's value
+    is_volatile: bool = False
+
+    @property
+    def name(self):
+        """Of its thread, among those of all launches."""
+        return self.launch, self.thread
+
+    @property
+    def is_decided(self):
+        """Whether a decision lets it happen."""
+        return self.kind != "F" or self.is_sc
+
+
+class Use(NamedTuple):
+    """Something that a program did: explored.json has those that are explored."""
+
+    kind: str
+    name: str
+    place: str  # 'own.cu:7'; "" if it is not known
+
+
+class Trace(NamedTuple):
+    shapes: tuple  # of each launch: blocks, threads of each
+    events: tuple
+    before: tuple  # of each event: the bits of those that its own thread has surely been after
+    ordered: tuple  # of each event: the bits of those that its thread and barriers order before it
+    sources: tuple  # of each access: the number of the one that it reads from, or, if it only stores, that
+    # comes just before it in coherence order; None: the word's first value
+    coherence: dict  # of each word the numbers of its writes
+    has_weak_writes: bool  # to words that strong accesses use after them
+    has_volatile: bool
+    refused: Optional[str]
+    cooperative: tuple  # of each launch: whether all of its blocks start together
+    with_waits: frozenset  # the launches in which a thread has waited in a loop
+    stuck: tuple  # the blocks that wait for ever at the end
+    left: tuple  # of each launch that has ended: a hash of what kernels have written until then
+    uses: tuple  # what the program did, each kind and name once
+
+
+def read_trace(text):
+    """The Trace that a program has written."""
+    shapes, events, sources, refused = [], [], [], None
+    cooperative, with_waits, stuck, left, uses = [], set(), [], [], {}
+    known, ordered = _Knowledge(), _Knowledge()
+    writes, coherence, weak = {}, {}, set()
+    has_weak_writes = has_volatile = False
+    for line in text.splitlines():
+        match = LINE.fullmatch(line)
+        if not match:
+            raise CommandError(f"the program has written a trace with the line {line!r}.")
+        if match["used_kind"]:
+            use = Use(match["used_kind"], match["used"], match["used_at"] or "")
+            uses.setdefault(use[:2], use)
+            continue
+        if refused and not match["why"]:
+            continue
+        if match["blocks"]:
+            shapes.append((int(match["blocks"]), int(match["threads"])))
+            cooperative.append(match["cooperative"] is not None)
+            for each in (known, ordered):
+                each.begin_launch()
+            weak = set()
+        elif match["kind"]:
+            thread = int(match["block"]), int(match["rank"])
+            place = match["memory"], int(match["address"]), int(match["bytes"])
+            is_volatile = match["order"] == "volatile"
+            has_weak_writes |= place in weak and not is_volatile
+            has_volatile |= is_volatile
+            word = len(shapes), *place
+            order = "-" if is_volatile else match["order"][0]
+            made = Event(
+                len(shapes),
+                thread,
+                match["kind"].upper(),
+                word,
+                match["value"],
+                order in "ax",
+                order in "rx",
+                match["order"][1] == "b",
+                changes=match["kind"] != "u",
+                is_volatile=is_volatile,
+            )
+            number = int(match["source"])
+            here = writes.setdefault(word, [])
+            source = here[number - 1] if 0 < number <= len(here) and not is_volatile else None
+            sources.append(source)
+            order_of_word = coherence.setdefault(word, [])
+            if made.kind != "L" and not is_volatile:
+                at = 0 if source is None else order_of_word.index(source) + 1
+                order_of_word.insert(at, len(events))
+                here.append(len(events))
+            events.append(made)
+        elif match["fence"]:
+            thread = int(match["fence_block"]), int(match["fence_rank"])
+            kind, scope = match["fence"]
+            events.append(
+                Event(len(shapes), thread, "F", is_narrow=scope == "b", is_sc=kind == "s")
+            )
+            sources.append(None)
+        elif match["weak_memory"]:
+            place = match["weak_memory"], int(match["weak_address"]), int(match["weak_bytes"])
+            weak.add(place)
+            writes.pop((len(shapes), *place), None)
+            continue
+        elif match["why"]:
+            refused = match["why"]
+            continue
+        elif match["waits"]:
+            with_waits.add(len(shapes))
+            continue
+        elif match["stuck"]:
+            stuck.append(int(match["stuck"]))
+            continue
+        elif match["left"]:
+            left.append(match["left"])
+            continue
+        elif match["grid"]:
+            first_threads = [(block, 0) for block in range(shapes[-1][0])]
+            for each in (known, ordered):
+                each.meet(first_threads)
+            continue
+        else:
+            block = int(match["all_of"] or match["warp_of"])
+            if match["all_of"]:
+                ranks = [int(each) for each in match["ranks"].split(",")]
+            else:
+                ranks = [int(match["first"]) + i for i in range(32) if int(match["lanes"]) >> i & 1]
+            threads = [(block, rank) for rank in ranks]
+            known.meet(threads)
+            if match["orders_memory"] != "0":
+                ordered.meet(threads)
+            continue
+        if match["kind"] or match["fence"]:
+            for each in (known, ordered):
+                each.add(thread, len(events) - 1)
+    return Trace(
+        tuple(shapes),
+        tuple(events),
+        tuple(known.before),
+        tuple(ordered.before),
+        tuple(sources),
+        coherence,
+        has_weak_writes,
+        has_volatile,
+        refused,
+        tuple(cooperative),
+        frozenset(with_waits),
+        tuple(stuck),
+        tuple(left),
+        tuple(uses.values()),
+    )
+
+
+class _Knowledge:
+    """Of each event the bits of those that came before it in its thread, or in one that it has met."""
+
+    def __init__(self):
+        self.before = []
+        self._known, self._of_all, self._inherited = {}, 0, 0
+
+    def begin_launch(self):
+        self._known, self._inherited = {}, self._of_all
+
+    def add(self, thread, number):
+        self.before.append(self._known.get(thread, self._inherited))
+        self._of_all |= 1 << number
+        self._known[thread] = self.before[-1] | 1 << number
+
+    def meet(self, threads):
+        joined = 0
+        for each in threads:
+            joined |= self._known.get(each, self._inherited)
+        self._known.update(dict.fromkeys(threads, joined))
+
+
+class Prefix(NamedTuple):
+    """Some events of an execution, with all that they come after, and one that takes something else."""
+
+    decisions: list
+    graph: int  # the bits of its parts, as numbers_of_parts has them
+    happened: dict  # of each of them but the last: its kind and value, by name
+    name: tuple  # of the last one
+    kind: str  # as which it was taken into account; a compare-and-swap may turn out as another one
+    unordered: frozenset  # the names of those that are in the graph without what they take
+    others: object  # others(kind): the prefixes if it is of that kind
+
+
+class Execution:
+    """A trace, and what it means.
+
+    `numbers_of_parts`: of each part of a graph its number. Executions that are compared by bits share it.
+    """
+
+    def __init__(self, trace, numbers_of_parts=None):
+        self.trace = trace
+        self._numbers_of_parts = {} if numbers_of_parts is None else numbers_of_parts
+        self.events = trace.events
+        self.names, counts, self._first = [], {}, {}
+        for event in self.events:
+            number = counts[event.name] = counts.get(event.name, -1) + 1
+            self.names.append((*event.name, number))
+        # Of each event: the bits of those that it surely came after.
+        self.happened = self._all_before(())
+        unwritten, unordered = self._words_without_order()
+        if unordered:
+            self.happened = self._all_before(unordered)
+        # The race checker judges a volatile access as a plain one: without a race it gets one value.
+        self._has_order = [
+            not event.is_volatile and event.word not in unwritten | unordered
+            for event in self.events
+        ]
+        self._unordered = frozenset(
+            name for name, event in zip(self.names, self.events) if event.word in unordered
+        )
+        self._updates = {}  # by the word and what they take
+        for i, event in enumerate(self.events):
+            if event.kind == "U":
+                self._updates.setdefault((event.word, trace.sources[i]), []).append(i)
+            if event.word is not None and event.word not in self._first:
+                self._first[event.word] = self._left_by_earlier(event.word)
+        self._stores = sum(1 << i for i, event in enumerate(self.events) if event.kind == "S")
+        self._after = [0] * len(self.events)  # of each event: the bits of those that come after it
+        for i, bits in enumerate(self.happened):
+            for k in bits_of(bits):
+                self._after[k] |= 1 << i
+        self._nodes = self._nodes_with(self._unordered)
+
+    def _all_before(self, unordered):
+        """Of each event the bits of those that it comes after: but for these words, of what it takes, too."""
+        happened = []
+        for bits, event, source in zip(self.trace.before, self.events, self.trace.sources):
+            if event.kind in "LU" and source is not None and event.word not in unordered:
+                bits |= 1 << source
+            happened.append(closed(bits, happened))
+        return happened
+
+    def _words_without_order(self):
+        """The words that are only read, and those whose updates may come in any order, as
+        `atomicAdd(&word, 0)`.
+
+        Such an update does not change the value, so each access gets the same in any order. None comes after
+        a fence or a release, so it hands nothing over, and says nothing of the order of fences.
+        """
+        strict = {}  # of each launch: the bits of its fences and releases
+        words, updated, ordered = set(), set(), set()
+        for i, event in enumerate(self.events):
+            if event.kind == "F" or event.releases:
+                strict[event.launch] = strict.get(event.launch, 0) | 1 << i
+            if event.is_volatile:
+                continue
+            if event.word is not None:
+                words.add(event.word)
+            if event.kind == "U":
+                updated.add(event.word)
+            is_after_one = self.happened[i] & strict.get(event.launch, 0)
+            if event.kind == "S" or (
+                event.kind == "U" and (event.changes or event.releases or is_after_one)
+            ):
+                ordered.add(event.word)
+        return words - updated - ordered, updated - ordered
+
+    def _nodes_with(self, unordered):
+        """Of each event the bit of its part, with these names' without what they take."""
+        return [
+            self._bit_of((name,) if name in unordered else self._node(i, self.trace.sources[i]))
+            for i, name in enumerate(self.names)
+        ]
+
+    def _left_by_earlier(self, word):
+        """The write of an earlier launch that the word's first value is of."""
+        launch, *place = word
+        for earlier in range(launch - 1, 0, -1):
+            if order := self.trace.coherence.get((earlier, *place)):
+                return self.names[order[-1]]
+        return None
+
+    def _node(self, i, source):
+        event = self.events[i]
+        if event.kind in "FS":
+            return (self.names[i],)
+        return self.names[i], self._first[event.word] if source is None else self.names[source]
+
+    def _bit_of(self, part):
+        return 1 << self._numbers_of_parts.setdefault(part, len(self._numbers_of_parts))
+
+    def parts(self):
+        """What its graph is made of."""
+        numbers = range(len(self.events))
+        yield from (self._node(i, self.trace.sources[i]) for i in numbers)
+        yield from self._places(set(numbers), self.trace.coherence)
+
+    def graph(self, numbers=None, nodes=None):
+        """The bits of its parts: equal if it is the same. Of these events, or of all if none are named."""
+        numbers = range(len(self.events)) if numbers is None else numbers
+        nodes = self._nodes if nodes is None else nodes
+        result = 0
+        for i in numbers:
+            result |= nodes[i]
+        for part in self._places(set(numbers), self.trace.coherence):
+            result |= self._bit_of(part)
+        return result
+
+    def _places(self, chosen, coherence):
+        """The order of two writes, where it is not that of a chain of updates."""
+        for order in coherence.values():
+            here = [i for i in order if i in chosen]
+            if not any(self.events[i].kind == "S" for i in here):
+                continue
+            for at, one in enumerate(here):
+                for other in here[at + 1 :]:
+                    if "S" in (self.events[one].kind, self.events[other].kind):
+                        yield "place", self.names[one], self.names[other]
+
+    def begun(self, launch):
+        """The graph that it has at this launch's end."""
+        return self.graph([i for i, event in enumerate(self.events) if event.launch <= launch])
+
+    def values(self):
+        """Of each event its kind and value, by name."""
+        return {name: (event.kind, event.value) for name, event in zip(self.names, self.events)}
+
+    def follows(self, prefix):
+        """Whether it goes on from the prefix, whose last event may be of another kind."""
+        values = self.values()
+        if prefix.name not in values:
+            return False
+        if any(values.get(name) != what for name, what in prefix.happened.items()):
+            return False
+        known = {*prefix.happened, prefix.name}
+        numbers = [i for i, name in enumerate(self.names) if name in known]
+        if values[prefix.name][0] != prefix.kind:
+            return True
+        # Later accesses may have made of a word one that has an order, or none.
+        is_same = prefix.unordered == self._unordered
+        nodes = self._nodes if is_same else self._nodes_with(prefix.unordered)
+        return self.graph(numbers, nodes) == prefix.graph
+
+    def decisions(self, numbers, coherence=None, sources=None):
+        """The list that leads to these events in this order."""
+        coherence, sources = coherence or self.trace.coherence, sources or self.trace.sources
+        executed, words = {}, []
+        for i in numbers:
+            event = self.events[i]
+            text = f"{event.thread[0]}.{event.thread[1]}"
+            is_word = event.word is not None and self._has_order[i]
+            if is_word and not self.trace.has_weak_writes:
+                here = executed.setdefault(event.word, [])
+                source = sources[i]
+                order = coherence[event.word]
+                if event.kind == "S":
+                    earlier = order[: order.index(i)]
+                    source = next((k for k in reversed(earlier) if k in here), None)
+                text += f"/{0 if source is None else here.index(source) + 1}"
+                if i in order:
+                    here.append(i)
+            if event.is_decided:
+                words.append(text)
+        return words
+
+    def _changed(self, i, source, kind):
+        """Events, sources and coherence order if event i takes `source` as an access of this kind."""
+        events, sources = list(self.events), list(self.trace.sources)
+        events[i] = events[i]._replace(kind=kind)
+        sources[i] = source
+        word = events[i].word
+        order = [k for k in self.trace.coherence[word] if k != i]
+        if kind != "L":
+            order.insert(0 if source is None else order.index(source) + 1, i)
+        return events, sources, {**self.trace.coherence, word: order}
+
+    def _graph(self, numbers, events=None, sources=None, coherence=None):
+        """That of the last one's launch."""
+        launch = self.events[numbers[-1]].launch
+        chosen = [i for i in numbers if self.events[i].launch == launch and self._has_order[i]]
+        kept = set(chosen)
+        coherence = {
+            word: [i for i in order if i in kept]
+            for word, order in (coherence or self.trace.coherence).items()
+            if word[0] == launch
+        }
+        return Graph(
+            events or self.events,
+            chosen,
+            self.trace.ordered,
+            sources or self.trace.sources,
+            coherence,
+        )
+
+    def is_consistent(self):
+        numbers = list(range(len(self.events)))
+        return not numbers or next(self._graph(numbers).fence_orders(), None) is not None
+
+    def has_shown_its_fence_orders(self):
+        """Whether a race that the race checker finds is one in some order of the fences."""
+        return all(self._graph(each).has_shown_its_fence_orders() for each in self._launches())
+
+    def _launches(self):
+        """The numbers of each launch that has sequentially consistent fences of two threads."""
+        names = {each.name for each in self.events if each.is_sc}
+        pairs = itertools.combinations(names, 2)
+        for launch in sorted({one[0] for one, other in pairs if one[0] == other[0]}):
+            yield [i for i, event in enumerate(self.events) if event.launch == launch]
+
+    def lists_by_fence_order(self):
+        """Lists that lead to this execution: each order of a launch's fences that the axioms allow is in one.
+
+        Launches come one after the other, so a race is within one, and no launch's order is another's affair.
+        """
+        numbers = list(range(len(self.events)))
+        by_launch = [self._orders_to_run(each) for each in self._launches()]
+        orders = following = [next(each, None) for each in by_launch]
+        while None not in orders and any(each is not None for each in following):
+            order = [fence for each in orders for fence in each]
+            yield self.decisions(self._linear(numbers, order))
+            following = [next(each, None) for each in by_launch]
+            orders = [old if new is None else new for old, new in zip(orders, following)]
+
+    def _orders_to_run(self, numbers):
+        for each in self._graph(numbers).fence_orders():
+            if self._linear(numbers, each) is not None:
+                yield each
+
+    def _linear(self, numbers, fence_order, changed=None, source=None):
+        """The numbers, each after what it comes after, and the fences in this order; None: no way."""
+        before = {i: self.happened[i] for i in numbers}
+        if changed is not None:
+            before[changed] = self.trace.before[changed] | (0 if source is None else 1 << source)
+        for earlier, later in zip(fence_order, fence_order[1:]):
+            before[later] |= 1 << earlier
+        left, linear, done = list(numbers), [], ~sum(1 << i for i in numbers)
+        while left:
+            ready = next((i for i in left if not before[i] & ~done), None)
+            if ready is None:
+                return None
+            left.remove(ready)
+            linear.append(ready)
+            done |= 1 << ready
+        return linear
+
+    def alternatives(self, is_known, last_launch):
+        """Prefixes, in each of which the last access takes something else; none that is_known(graph).
+
+        That access is in one of the launches up to the last one.
+        """
+        for i, event in enumerate(self.events):
+            if event.kind == "F" or event.launch > last_launch or not self._has_order[i]:
+                continue
+            for source in [None, *self.trace.coherence[event.word]]:
+                if source == i or (source is not None and self._comes_after(source, i)):
+                    continue
+                if event.kind != "S" and source == self.trace.sources[i]:
+                    continue
+                yield from self.others(i, source, event.kind, is_known)
+
+    def choices(self):
+        """How many of its events have an order, and how many writes these could be made to take."""
+        events = [event for event, has_order in zip(self.events, self._has_order) if has_order]
+        writes = [len(self.trace.coherence.get(event.word, ())) for event in events]
+        return len(events), sum(writes)
+
+    def _comes_after(self, k, i):
+        return self.happened[k] >> i & 1
+
+    def others(self, i, source, kind, is_known):
+        """The largest prefixes after which event i may take `source`, as an access of this kind.
+
+        All events that do not come after it are in, unless they contradict it.
+        """
+        kept = (1 << len(self.events)) - 1 & ~self._after[i] & ~(1 << i)
+        base = closed(self.trace.before[i], self.happened)
+        if source is not None:
+            base |= self.happened[source] | 1 << source
+        if kind != "L":
+            for k in self._updates_of(source, i):
+                kept &= ~self._after[k] & ~(1 << k)
+            if base & ~kept:
+                return
+        orders = {}
+
+        def in_order(bits):
+            """The numbers as they may happen; None if the axioms don't allow it."""
+            if bits not in orders:
+                events, sources, coherence = self._changed(i, source, kind)
+                numbers, orders[bits] = [*bits_of(bits), i], None
+                for fences in self._graph(numbers, events, sources, coherence).fence_orders():
+                    orders[bits] = self._linear(numbers, fences, i, source)
+                    if orders[bits]:
+                        break
+                    orders[bits] = numbers  # A run has another order of its fences.
+            return orders[bits]
+
+        def has_none_after(k, bits):
+            return not self._after[k] & bits
+
+        seen, waiting = set(), [kept]
+        while waiting:
+            bits = waiting.pop()
+            if bits in seen:
+                continue
+            seen.add(bits)
+            graph = self._bits_of_changed(bits, i, source, kind)
+            if is_known(graph):
+                continue
+            if in_order(base) is None:
+                return
+            if linear := in_order(bits):
+                _, sources, coherence = self._changed(i, source, kind)
+                linear = [*(k for k in linear if k != i), i]
+                yield Prefix(
+                    self.decisions(linear, coherence, sources),
+                    graph,
+                    {
+                        self.names[k]: (self.events[k].kind, self.events[k].value)
+                        for k in bits_of(bits)
+                    },
+                    self.names[i],
+                    kind,
+                    self._unordered,
+                    lambda other: self.others(i, source, other, is_known),
+                )
+                continue
+            # A smallest part that contradicts: something at its end must go.
+            part = bits
+            for k in reversed(list(bits_of(bits & ~base))):
+                if has_none_after(k, part) and in_order(part & ~(1 << k)) is None:
+                    part &= ~(1 << k)
+            for k in bits_of(part & ~base):
+                if has_none_after(k, part):
+                    waiting.append(bits & ~self._after[k] & ~(1 << k))
+
+    def _updates_of(self, source, i):
+        """The updates, without event i, that take `source`: none of them can if i writes just after it."""
+        event = self.events[i]
+        for k in self._updates.get((event.word, source), ()):
+            if k != i and morally_strong(self.events[k], event):
+                yield k
+
+    def _bits_of_changed(self, bits, i, source, kind):
+        """The graph of the events `bits`, and of event i if it takes `source` as an access of this kind."""
+        word = self.events[i].word
+        if kind == "S":
+            result = self._bit_of((self.names[i],))
+        else:
+            result = self._bit_of(
+                (self.names[i], self._first[word] if source is None else self.names[source])
+            )
+        for k in bits_of(bits):
+            result |= self._nodes[k]
+        if (bits | 1 << i) & self._stores:
+            _, _, coherence = self._changed(i, source, kind)
+            for part in self._places({*bits_of(bits), i}, coherence):
+                result |= self._bit_of(part)
+        return result

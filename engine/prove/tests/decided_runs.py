@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Runs of small programs by a list of decisions, without a compiler: as cpu_backend/scheduled/decisions.hpp
+makes them, and with the same trace. For tests of what chooses the decisions."""
+
+from engine.prove.memory_model.program import INITIAL, Kind, MemoryOrder, ThreadScope
+
+LETTERS = {Kind.read: "L", Kind.write: "S", Kind.read_modify_write: "U"}
+ORDERS = {
+    MemoryOrder.relaxed: "-",
+    MemoryOrder.acquire: "a",
+    MemoryOrder.release: "r",
+    MemoryOrder.acq_rel: "x",
+}
+BYTES = 4
+
+
+def ranks_of(program):
+    """Of each thread its rank in its block."""
+    ranks = {}
+    for thread in program.threads:
+        ranks[thread] = sum(other.block == thread.block for other in ranks)
+    return ranks
+
+
+def names_of(program):
+    """{operation: its name in engine.prove.executions}, of fences and strong accesses."""
+    ranks, names = ranks_of(program), {}
+    for thread in program.threads:
+        strong = [one for one in thread.operations if one.strong]
+        for number, one in enumerate(strong):
+            names[one] = (1, (thread.block, ranks[thread]), number)
+    return names
+
+
+def decided_run(program, decisions):
+    """The trace of a run, and {strong read: the write that it saw, or INITIAL}."""
+    run = _Run(program)
+    for each in decisions:
+        name, _, which = each.partition("/")
+        block, rank = map(int, name.split("."))
+        run.take(run.thread_named(block, rank), int(which) if which else None)
+    while threads := run.parked():
+        run.take(threads[0], None)
+    return "".join(f"{line}\n" for line in run.lines), run.sources
+
+
+class _Run:
+    def __init__(self, program):
+        self.program = program
+        self.ranks = ranks_of(program)
+        blocks = max(thread.block for thread in program.threads) + 1
+        self.lines = [f"launch {blocks} {max(self.ranks.values()) + 1}"]
+        self.sources = {}
+        self._numbers = {INITIAL: 0, **{one: i + 1 for i, one in enumerate(program.operations)}}
+        self._positions = dict.fromkeys(program.threads, 0)
+        self._meeting_of = {one: all_of for all_of in program.meetings() for one in all_of}
+        self._writes, self._order = (
+            {},
+            {},
+        )  # of each word: in the order of the run, in coherence order
+        self._go_on()
+
+    def _next(self, thread):
+        left = self._positions[thread] < len(thread.operations)
+        return thread.operations[self._positions[thread]] if left else None
+
+    def thread_named(self, block, rank):
+        return next(
+            each for each in self.parked() if (each.block, self.ranks[each]) == (block, rank)
+        )
+
+    def parked(self):
+        """Threads before a strong access or a sequentially consistent fence."""
+        found = [(each, self._next(each)) for each in self.program.threads]
+        return [each for each, one in found if one and one.kind is not Kind.barrier]
+
+    def _go_on(self):
+        """Until all threads are parked, wait, or have returned."""
+        while any(list(map(self._takes_a_step, self.program.threads))):
+            pass
+
+    def _takes_a_step(self, thread):
+        one = self._next(thread)
+        if one is None:
+            return False
+        if one.kind is Kind.barrier:
+            meeting = self._meeting_of[one]
+            if any(self._next(other.thread) is not other for other in meeting):
+                return False
+            for other in meeting:
+                self._positions[other.thread] += 1
+            ranks = sorted(self.ranks[other.thread] for other in meeting)
+            if one.group == "block":
+                self.lines.append(f"barrier {thread.block} {','.join(map(str, ranks))}")
+            else:
+                lanes = sum(1 << rank for rank in ranks)
+                self.lines.append(f"lanes {thread.block} 0 {lanes} 1")
+            return True
+        if one.strong and not (one.kind is Kind.fence and one.order is MemoryOrder.acq_rel):
+            return False
+        if one.strong:
+            self._write_fence(one)
+        self._positions[thread] += 1
+        return True
+
+    def _write_fence(self, one):
+        kind = "s" if one.order is MemoryOrder.seq_cst else "f"
+        self.lines.append(f"fence {self._thread_in_words(one)} {kind}{self._scope(one)}")
+
+    def _thread_in_words(self, one):
+        return f"{one.thread.block} {self.ranks[one.thread]}"
+
+    @staticmethod
+    def _scope(one):
+        return "b" if one.scope is ThreadScope.block else "d"
+
+    def take(self, thread, which):
+        """The thread's next strong access, of write number `which`, or fence; and all up to the next one."""
+        one = self._next(thread)
+        self._positions[thread] += 1
+        if one.kind is Kind.fence:
+            self._write_fence(one)
+        else:
+            self._access(one, which)
+        self._go_on()
+
+    def _access(self, one, which):
+        writes = self._writes.setdefault(one.location, [INITIAL])
+        order = self._order.setdefault(one.location, [0])
+        which = order[-1] if which is None else which
+        kind, order_of_one, has_written = one.kind, one.order, one.writes
+        if one.reads:
+            self.sources[one] = writes[which]
+        if kind is Kind.compare_and_swap:
+            has_written = writes[which] == self.program.expected[one]
+            kind = Kind.read_modify_write if has_written else Kind.read
+            if not has_written:
+                order_of_one = MemoryOrder.acquire if one.acquires else MemoryOrder.relaxed
+        if has_written:
+            order.insert(order.index(which) + 1, len(writes))
+            writes.append(one)
+        address = BYTES * sorted(self._locations()).index(one.location)
+        # Of a write its number in the program: the same in all runs.
+        value = self._numbers[one if has_written else writes[which]]
+        self.lines.append(
+            f"event {self._thread_in_words(one)} {LETTERS[kind]} -1 {address} {BYTES} {which} "
+            f"{ORDERS[order_of_one]}{self._scope(one)} {value}"
+        )
+
+    def _locations(self):
+        return {one.location for one in self.program.operations if one.location}
