@@ -8,7 +8,7 @@ of its students; none of them reads or writes a file.
 import json
 
 from grader.judging.verdicts import OK
-from grader.reports.feedback import lines_of_part, meaning_of, penalty_lines
+from grader.reports.feedback import lines_of_part, meaning_of
 
 
 def for_gradescope(results, student):
@@ -35,29 +35,16 @@ def for_gradescope(results, student):
                     "name": title,
                     "number": exercise["exercise"],
                     "score": 0,
-                    "max_score": _without_parts(exercise)["of"],
+                    "max_score": exercise["of"],
                     "status": "failed",
                     "output": meaning_of(exercise),
                     "output_format": "text",
                     "visibility": "visible",
                 }
             )
-        for line in exercise.get("manual", []):
-            tests.append(
-                {
-                    "name": f"{title}: {line['part']}",
-                    "number": f"{exercise['exercise']}.{line['part']}",
-                    "score": line["points"],
-                    "max_score": line["of"],
-                    "status": "passed" if _is_full(line) else "failed",
-                    "output": "\n".join(line["lines"]),
-                    "output_format": "text",
-                    "visibility": "visible",
-                }
-            )
     return {
         "score": student["points"],
-        "output": "\n".join([*student["problems"], *_penalties(results, student)]),
+        "output": "\n".join(student["problems"]),
         "output_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
@@ -77,9 +64,7 @@ def for_classroom50(results, student, environment, submitted):
         for part in exercise["parts"]:
             tests.append(_test(f"{title}: {part['part']}", part))
         if not exercise["parts"]:
-            tests.append(_test(title, _without_parts(exercise)))
-        for line in exercise.get("manual", []):
-            tests.append(_test(f"{title}: {line['part']}", line))
+            tests.append(_test(title, {"points": 0, "of": exercise["of"]}))
     return {
         "schema": "classroom50/result/v1",
         "classroom": environment["CLASSROOM"],
@@ -109,35 +94,17 @@ def feedback_lines(results, student):
             "",
             f"{_title(results, exercise)}: {exercise['points']} of {exercise['of']} points",
         ]
-        lines += [f"  {line}" for line in penalty_lines(exercise)]
         lines += [f"  {meaning_of(exercise)}"] if not exercise["parts"] else []
         for part in exercise["parts"]:
             lines.append(f"  {part['part']}: {part['points']} of {part['of']}")
             lines += [f"    {line}" for line in _lines_of_part(exercise, part)]
-        for given in exercise.get("manual", []):
-            lines.append(f"  {given['part']}: {given['points']} of {given['of']}")
-            lines += [f"    {line}" for line in given["lines"]]
     return [f"| {line}".rstrip() for line in lines]
-
-
-def _penalties(results, student):
-    return [
-        f"{_title(results, exercise)}: {line}"
-        for exercise in student["exercises"]
-        for line in penalty_lines(exercise)
-    ]
 
 
 def _title(results, exercise):
     """'04.2 fullest_bin'."""
     names = {each["number"]: each["name"] for each in results["exercises"]}
     return f"{exercise['exercise']} {names[exercise['exercise']]}"
-
-
-def _without_parts(exercise):
-    """What an exercise is worth of which no part was judged, less the lines that were given by hand."""
-    of = exercise["of"] - sum(line["of"] for line in exercise.get("manual", []))
-    return {"points": 0, "of": of}
 
 
 def _is_full(part):

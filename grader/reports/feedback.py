@@ -4,12 +4,11 @@
 import html
 import re
 
-from engine.command.output import counted
 from engine.command.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
 from grader.judging.judgements import INTERNAL
 from grader.judging.verdicts import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
-from grader.reports.marks import FEEDBACK, MISSING, all_parts
+from grader.reports.marks import FEEDBACK, MISSING
 
 STYLE = """
 :root { color-scheme: light dark; --line: #8888; --full: #1a7f37; --less: #b35900; --bar: #4a78b5; }
@@ -67,18 +66,6 @@ def lines_of_part(part):
     if len(wrong) > MOST_CASES:
         lines += ["", f"and {len(wrong) - MOST_CASES} more cases"]
     return lines if part["lines"] else lines[1:]
-
-
-def penalty_lines(row):
-    """What was taken off because the file came late; no line if nothing was."""
-    penalty = row.get("penalty")
-    if not penalty:
-        return []
-    started = counted(penalty["started"], f"started {penalty['per']}")
-    return [
-        f"Handed in late, {penalty['handed_in']}: {started}, {penalty['percent']} %. "
-        f"{counted(penalty['points_before'], 'point')} before, {penalty['taken_off']} taken off."
-    ]
 
 
 PAGES = ("feedback.md", "feedback.html")
@@ -139,7 +126,7 @@ def _told(row):
             lines_of_part(part),
             part["points"] == part["of"],
         )
-        for part in all_parts(row)
+        for part in row["parts"]
     ]
 
 
@@ -164,8 +151,7 @@ def _markdown(student, titles):
     lines += [f"- {problem}" for problem in student["problems"]]
     for row in student["exercises"]:
         lines += ["", f"## {titles[row['exercise']]}: {row['points']} of {row['of']} points", ""]
-        for sentence in (*penalty_lines(row), meaning_of(row)):
-            lines += [sentence, ""] if sentence else []
+        lines += [meaning_of(row), ""] if meaning_of(row) else []
         for head, told, _ in _told(row):
             lines += [f"**{_plain(head)}**", ""]
             if told:
@@ -183,8 +169,7 @@ def _html(student, titles, pictures):
     for row in student["exercises"]:
         title = html.escape(titles[row["exercise"]])
         body.append(f"<h2>{title}: {row['points']} of {row['of']} points</h2>")
-        for sentence in (*penalty_lines(row), meaning_of(row)):
-            body += [f"<p>{html.escape(sentence)}</p>"] if sentence else []
+        body += [f"<p>{html.escape(meaning_of(row))}</p>"] if meaning_of(row) else []
         for head, told, is_full in _told(row):
             mark = "full" if is_full else "less"
             body.append(f'<h3 class="{mark}">{html.escape(head)}</h3>')

@@ -15,13 +15,10 @@ FEEDBACK = "feedback"  # the folder
 RESULTS = "results.json"
 
 
-def marks_of(
-    submissions, units, judgements, exercises, sandbox, before=None, late_rule=None, manual=None
-):
+def marks_of(submissions, units, judgements, exercises, sandbox, before=None):
     """The marks; `units` is {(student, number): Unit}, `judgements` {a unit's name: Judgement}.
 
-    `late_rule` is a LateRule, `manual` are ManualLines. `before` are earlier marks of the same class: the
-    rows of all others in them stay as they are.
+    `before` are earlier marks of the same class: the rows of all others in them stay as they are.
     """
     graded = {student.name for student in submissions.students}
     earlier = before["students"] if before else []
@@ -31,24 +28,15 @@ def marks_of(
     )
     rows = [row for row in earlier if row["student"] not in graded]
     rows += [
-        _of_student(student, units, judgements, exercises, folders[student.name], late_rule, manual)
+        _of_student(student, units, judgements, exercises, folders[student.name])
         for student in submissions.students
     ]
     return {
         "schema": SCHEMA,
         "sandbox": sandbox,
-        **({"late_rule": late_rule.facts} if late_rule else {}),
         "problems": before["problems"] if before else submissions.problems,
         "exercises": [
-            {
-                **{"number": each.number, "name": each.name, "points": each.points},
-                **(
-                    {"manual": manual.most_points[each.number]}
-                    if manual and each.number in manual.most_points
-                    else {}
-                ),
-            }
-            for each in exercises
+            {"number": each.number, "name": each.name, "points": each.points} for each in exercises
         ],
         "students": sorted(rows, key=lambda row: row["student"]),
     }
@@ -59,16 +47,13 @@ def conditions_of(marks):
     return {key: value for key, value in marks.items() if key not in ("problems", "students")}
 
 
-def _of_student(student, units, judgements, exercises, folder, late_rule, manual):
+def _of_student(student, units, judgements, exercises, folder):
     rows = []
     for exercise in exercises:
         unit = units.get((student.name, exercise.number))
         handed = student.files.get(exercise.number)
-        row = _of_exercise(exercise, handed, judgements[unit.name] if unit else None, folder)
-        _add_lines(row, manual.lines_of(exercise.number, student.name) if manual else [])
-        if late_rule and handed:
-            _take_off(row, late_rule.penalty(student.times[exercise.number], row["points"]))
-        rows.append(row)
+        judgement = judgements[unit.name] if unit else None
+        rows.append(_of_exercise(exercise, handed, judgement, folder))
     return {
         "student": student.name,
         "folder": folder,
@@ -95,35 +80,6 @@ def _of_exercise(exercise, handed, judgement, folder):
     if judgement and judgement.picture:
         row["picture"] = f"{FEEDBACK}/{folder}/{exercise.file_name[:-3]}.svg"
     return row
-
-
-def _add_lines(row, lines):
-    if lines:
-        row["manual"] = lines
-        row["points"] += sum(line["points"] for line in lines)
-        row["of"] += sum(line["of"] for line in lines)
-
-
-def all_parts(row):
-    """The parts of one exercise, and after them the lines that were given by hand."""
-    return [*row["parts"], *row.get("manual", [])]
-
-
-def all_points(exercise):
-    """{a part or a line: the most points of it} of an exercise of the marks."""
-    return {**exercise["points"], **exercise.get("manual", {})}
-
-
-def _take_off(row, penalty):
-    if penalty:
-        row["points"] -= penalty["taken_off"]
-        row["penalty"] = penalty
-
-
-def before_penalty(row):
-    """The points of a row of one exercise, or of a student's, before anything was taken off."""
-    rows = row.get("exercises", [row])
-    return sum(each.get("penalty", {}).get("points_before", each["points"]) for each in rows)
 
 
 def folders_of(names, known=None):

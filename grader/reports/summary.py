@@ -10,7 +10,6 @@ from engine.command.output_files import write_whole
 from grader.judging.judgements import INTERNAL
 from grader.judging.verdicts import COMPILE_ERROR
 from grader.reports.feedback import page
-from grader.reports.marks import all_points
 
 MOST_ROWS = 10
 PLOT_WIDTH, PLOT_HEIGHT, MARGIN = 640, 220, 30
@@ -21,7 +20,7 @@ MOST_RANGES = 12  # bars for several points each, which have longer names
 def write_summary(marks, timings, lengths, file):
     """summary.html; `timings` and `lengths` are {(student, exercise): seconds, lines}."""
     students = marks["students"]
-    of = sum(sum(all_points(each).values()) for each in marks["exercises"])
+    of = sum(sum(each["points"].values()) for each in marks["exercises"])
     points = [student["points"] for student in students]
     graded = sum(any(row["file"] for row in student["exercises"]) for student in students)
     body = [
@@ -47,7 +46,7 @@ def write_summary(marks, timings, lengths, file):
 
 
 def _exercise(exercise, rows):
-    of = sum(all_points(exercise).values())
+    of = sum(exercise["points"].values())
     body = [f"<h2>{exercise['number']} {html.escape(exercise['name'])}</h2>"]
     body.append(_histogram([row["points"] for row in rows], of))
     statuses = collections.Counter(row["status"] for row in rows)

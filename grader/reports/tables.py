@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ElementTree
 
 from engine.command.output_files import write_whole
 from grader.judging.judgements import INTERNAL
-from grader.reports.marks import all_parts, all_points, before_penalty
 
 # What a spreadsheet would take for a formula.
 FORMULA = re.compile(r"[=+\-@\t\r]")
@@ -19,26 +18,19 @@ def write_csv(marks, file):
     """One row per student; one column per exercise, and one for each part of it."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\r\n")
-    parts = [(each["number"], part) for each in marks["exercises"] for part in all_points(each)]
-    # Of points that the rule for late submissions has changed, both numbers are shown.
-    before = ["before penalty"] if "late_rule" in marks else []
+    parts = [(each["number"], part) for each in marks["exercises"] for part in each["points"]]
     heads = []
     for each in marks["exercises"]:
         heads += [f"{each['number']} status", each["number"]]
-        heads += [f"{each['number']} {head}" for head in before]
-        heads += [f"{each['number']} {part}" for part in all_points(each)]
-        heads += [f"{each['number']} {line} comment" for line in each.get("manual", {})]
-    rows.writerow(["student", "points", *before, "late", *heads, "problems"])
+        heads += [f"{each['number']} {part}" for part in each["points"]]
+    rows.writerow(["student", "points", "late", *heads, "problems"])
     for student in marks["students"]:
-        cells = [_cell(student["student"]), student["points"]]
-        cells += [before_penalty(student)] if before else []
-        cells.append("late" if student["late"] else "")
+        late = "late" if student["late"] else ""
+        cells = [_cell(student["student"]), student["points"], late]
         for exercise, row in zip(marks["exercises"], student["exercises"]):
-            points = {part["part"]: part["points"] for part in all_parts(row)}
+            points = {part["part"]: part["points"] for part in row["parts"]}
             cells += [row["status"], row["points"]]
-            cells += [before_penalty(row)] if before else []
             cells += [points.get(part, 0) for number, part in parts if number == exercise["number"]]
-            cells += [_cell("\n".join(line["lines"])) for line in row.get("manual", [])]
         rows.writerow([*cells, _cell(" ".join(student["problems"]))])
     write_whole(file, "\ufeff" + text.getvalue())
 
@@ -75,9 +67,6 @@ def write_junit(marks, file):
                         part["part"],
                         (part["lines"] or ["Not judged."]) if failed else [],
                     )
-            for line in row.get("manual", []):
-                failed = line["points"] < line["of"]
-                _test(suite, of, line["part"], _given(line) if failed else [])
         tests = suite.findall("testcase")
         suite.set("tests", str(len(tests)))
         suite.set("failures", str(len(suite.findall("testcase/failure"))))
@@ -87,11 +76,6 @@ def write_junit(marks, file):
         file,
         '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(top, "unicode") + "\n",
     )
-
-
-def _given(line):
-    """What to say about a line that was given by hand."""
-    return [f"{line['points']} of {line['of']} points", *line["lines"]]
 
 
 def _test(suite, of, name, lines, kind="failure"):

@@ -3,6 +3,7 @@
 
 import collections
 import csv
+import datetime
 import io
 import pathlib
 import re
@@ -10,7 +11,6 @@ import unicodedata
 from typing import NamedTuple
 
 from engine.command.errors import WRONG_USE, CommandError
-from grader.submissions.late_rule import time_of
 
 SEPARATORS = (
     ";\t,"  # of two that are as frequent the first, since a title may well have a comma in it
@@ -46,12 +46,9 @@ def same_word(text):
     return unicodedata.normalize("NFC", " ".join(text.split()).casefold())
 
 
-def read_roster(path, zone=None):
-    """The Roster in a CSV file: its column `student`, or else its first one, has the names.
-
-    Times without a zone are in `zone`, or else this machine's.
-    """
-    rows = csv_rows(path, f"--roster {path}")
+def read_roster(path):
+    """The Roster in a CSV file: its column `student`, or else its first one, has the names."""
+    rows = _rows_of(path)
     titles = [cell.strip().lower() for cell in rows[0]]
     column = titles.index("student") if "student" in titles else 0
     when = titles.index(HANDED_IN) if HANDED_IN in titles else None
@@ -72,7 +69,7 @@ def read_roster(path, zone=None):
             if place != when:
                 known[same_word(cell)].add(name)
                 continue
-            times[name] = time_of(cell.strip(), zone)
+            times[name] = time_of(cell.strip())
             if times[name] is None:
                 raise CommandError(
                     f"--roster {path}: {name} has {cell.strip()} as the time in the column "
@@ -82,31 +79,48 @@ def read_roster(path, zone=None):
     return Roster(list(students.values()), dict(known), times, aliases)
 
 
-def csv_rows(path, name):
-    """The lines of a CSV file with a line of titles: lists of cells. Raises CommandError; `name` is what
-    its sentence calls the file."""
-    text = _text_of(path, name)
+def time_of(text):
+    """In seconds since 1970; None if it is no time. A time without a zone is one of this machine's; a day
+    lasts until its end."""
+    try:
+        try:
+            day = datetime.date.fromisoformat(text)
+            time = datetime.datetime.combine(day, datetime.time.max)
+        except ValueError:  # it is a day and a time
+            time = datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return time.timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _rows_of(path):
+    """The lines of a CSV file with a line of titles: lists of cells. Raises CommandError."""
+    text = _text_of(path)
     try:
         table = csv.reader(io.StringIO(text, newline=""), delimiter=_separator(text))
         rows = [row for row in table if any(cell.strip() for cell in row)]
     except csv.Error as error:
-        raise CommandError(f"{name} can't be read as CSV: {error}.", WRONG_USE) from error
+        raise CommandError(f"--roster {path} can't be read as CSV: {error}.", WRONG_USE) from error
     if len(rows) < 2:
-        raise CommandError(f"{name}: a line of titles and one line per student.", WRONG_USE)
+        raise CommandError(
+            f"--roster {path}: a line of titles and one line per student.", WRONG_USE
+        )
     return rows
 
 
-def _text_of(path, name):
+def _text_of(path):
     try:
         content = pathlib.Path(path).read_bytes()
     except OSError as error:
-        raise CommandError(f"{name} can't be read: {error.strerror}.", WRONG_USE) from error
+        raise CommandError(
+            f"--roster {path} can't be read: {error.strerror}.", WRONG_USE
+        ) from error
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:  # as in UTF-16
-        raise CommandError(f"{name} is not in UTF-8: save it as UTF-8.", WRONG_USE)
+        raise CommandError(f"--roster {path} is not in UTF-8: save it as UTF-8.", WRONG_USE)
     return text
 
 

@@ -8,11 +8,11 @@ becomes a sentence in the student's `problems`, or in `problems` of the whole.
 import collections
 import dataclasses
 import re
-from typing import NamedTuple, Optional
+from time import localtime, strftime
+from typing import NamedTuple
 
 from grader.sandbox.commit_times import commit_time
 from grader.submissions.handed_files import files_of_folder, files_of_zip
-from grader.submissions.late_rule import LateRule, shown_time
 from grader.submissions.roster import identities
 from grader.submissions.student_folders import CourseCopies, without_common_folder, without_ignored
 from grader.submissions.submission_names import (
@@ -50,7 +50,6 @@ class Student(NamedTuple):
     files: dict  # {the exercise's number: Handed}
     problems: list
     is_late: bool
-    times: dict  # {the exercise's number: when its file was handed in, since 1970}
 
 
 class Submissions(NamedTuple):
@@ -72,10 +71,8 @@ class _Heap:
     )  # (a path, the Owner in its uploaded name)
 
 
-def submissions_of(place, exercises, roster=None, due=None, sandbox=None, late_rule=None):
-    """The Submissions in a folder or a zip; `due` is in seconds since 1970, or a LateRule says when it is.
-    Raises CommandError."""
-    due = late_rule.end if late_rule else due
+def submissions_of(place, exercises, roster=None, due=None, sandbox=None):
+    """The Submissions in a folder or a zip; `due` is in seconds since 1970. Raises CommandError."""
     found = files_of_zip(place) if place.is_file() else list(files_of_folder(place))
     found, guess = without_common_folder(found, exercises, roster)
     found, ignored = without_ignored(found)
@@ -85,15 +82,7 @@ def submissions_of(place, exercises, roster=None, due=None, sandbox=None, late_r
         collected.ignore(path)
     for each in sorted(found, key=lambda item: item.path):
         collected.add(each)
-    return collected.submissions(roster, _Due(due, late_rule, roster.times if roster else {}))
-
-
-class _Due(NamedTuple):
-    """When it was to be handed in, and when it was, as far as the roster says so."""
-
-    time: Optional[float]
-    rule: Optional[LateRule]
-    known: dict  # {a student: a time}
+    return collected.submissions(roster, due)
 
 
 class _Collected:
@@ -175,12 +164,15 @@ class _Collected:
             heap.problems += [identity.problem] if identity.problem else []
             heap.problems += _of_others(heap.named, identity.name, roster)
             heaps[identity.name].append(heap)
-        students = [self._student(name, heaps[name], due) for name in sorted(heaps)]
+        times = roster.times if roster else {}
+        students = [
+            self._student(name, heaps[name], due, times.get(name)) for name in sorted(heaps)
+        ]
         return Submissions(students, self.problems)
 
-    def _student(self, name, heaps, due):
-        problems, chosen, is_late, times = [], {}, False, {}
-        given = due.known.get(name)
+    def _student(self, name, heaps, due, given):
+        """`given` is when the platform received it, as the roster says; else None."""
+        problems, chosen, is_late = [], {}, False
         for heap in heaps:
             problems += heap.problems
         others = sorted(path for heap in heaps for path in heap.others)
@@ -199,12 +191,11 @@ class _Collected:
             graded = chosen[exercise.number] = handed[-1]
             if not graded.is_exact:
                 problems.append(f"{graded.name} is taken as {exercise.file_name}: misnamed.")
-            times[exercise.number] = graded.time if given is None else given
             late = _late(graded, due, given)
             for sentence in (_doubled(handed), late):
                 problems += [f"{exercise.title}: {sentence}."] if sentence else []
             is_late |= bool(late)
-        return Student(name, chosen, problems, is_late, times)
+        return Student(name, chosen, problems, is_late)
 
 
 def _of_others(named, student, roster):
@@ -236,11 +227,15 @@ def _doubled(handed):
 def _late(handed, due, given):
     """What to say if it came late, or ""; `given` is the time that the roster has, or None."""
     time = handed.time if given is None else given
-    if due.time and time > due.time:
+    if due and time > due:
         by = "commit's time" if handed.is_committed else "file's time"
         by = by if given is None else "roster"
-        return f"late, {shown_time(time, due.rule and due.rule.zone)} by the {by}"
+        return f"late, {shown_time(time)} by the {by}"
     if given is None and handed.is_late:
-        more = "; nobody knows by how much, so nothing is taken off" if due.rule else ""
-        return f"late, as the name of {handed.name} says{more}"
+        return f"late, as the name of {handed.name} says"
     return ""
+
+
+def shown_time(time):
+    """'2026-12-01 23:59', on this machine."""
+    return strftime("%Y-%m-%d %H:%M", localtime(time))

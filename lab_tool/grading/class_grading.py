@@ -18,16 +18,12 @@ from grader.judging.judgements import INTERNAL
 from grader.reports.feedback import PAGES, remove_page, write_feedback
 from grader.reports.leaderboard import write_leaderboard
 from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
-from grader.reports.similar import write_similar
 from grader.reports.summary import write_summary
 from grader.reports.tables import write_csv, write_junit
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_here
-from grader.submissions.late_rule import read_late_rule, time_of
-from grader.submissions.manual_lines import read_manual_lines
-from grader.submissions.roster import read_roster
+from grader.submissions.roster import read_roster, time_of
 from grader.submissions.run_folder import opened_run
-from grader.submissions.similarity import similar_pairs
 from grader.submissions.submissions import submissions_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.exercise_builds import exercise_builds
@@ -38,8 +34,7 @@ TIMINGS = "timings.json"
 # What the rows of one table have in common, in the words of a sentence.
 SAME_IN_A_TABLE = {
     "sandbox": "another sandbox",
-    "exercises": "other exercises, other points or other lines in manual.csv",
-    "late_rule": "another rule for what is late",
+    "exercises": "other exercises or other points",
 }
 
 
@@ -50,14 +45,8 @@ def grade(arguments):
         raise CommandError(
             f"--executor {arguments.executor}: there are local and slurm.", WRONG_USE
         )
-    if arguments.due and arguments.late_rule:
-        raise CommandError("--due and --late-rule both say when it is due: give one.", WRONG_USE)
-    if arguments.student and arguments.similar:
-        raise CommandError("--similar compares the whole class: leave out --student.", WRONG_USE)
-    late_rule = read_late_rule(arguments.late_rule) if arguments.late_rule else None
     due = due_time(arguments.due)
-    zone = late_rule and late_rule.zone
-    roster = read_roster(arguments.roster, zone) if arguments.roster else None
+    roster = read_roster(arguments.roster) if arguments.roster else None
     place = pathlib.Path(arguments.submissions)
     if not place.exists():
         raise CommandError(f"there is no folder and no zip {place}.", WRONG_USE)
@@ -84,17 +73,14 @@ def grade(arguments):
         )
     if arguments.executor == "local":  # else the nodes have the GPUs
         require_gpu(arguments)
-    submissions = submissions_of(place, exercises, roster, due, sandbox, late_rule)
+    submissions = submissions_of(place, exercises, roster, due, sandbox)
     if not submissions.students:
         why = f" {submissions.problems[0]}" if submissions.problems else ""
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
-    manual = read_manual_lines(output, exercises)
-    listed = [row["student"] for row in earlier.marks["students"]] if earlier else []
-    manual.require_students([*listed, *(each.name for each in submissions.students)])
     if earlier:
         submissions = only_student(arguments, submissions, earlier.marks)
         nobody = submissions._replace(students=[])
-        now = marks_of(nobody, {}, {}, exercises, sandbox.kind, late_rule=late_rule, manual=manual)
+        now = marks_of(nobody, {}, {}, exercises, sandbox.kind)
         require_same_table(earlier.marks, now, output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
@@ -118,25 +104,17 @@ def grade(arguments):
     judgements = {name: kept[0] if kept else failed[name] for name, kept in judged.items()}
     seconds = {name: kept[1] for name, kept in judged.items() if kept}
     before = earlier and earlier.marks
-    marks = marks_of(
-        submissions, units, judgements, exercises, sandbox.kind, before, late_rule, manual
-    )
+    marks = marks_of(submissions, units, judgements, exercises, sandbox.kind, before)
     for row in marks["students"]:
         if roster and row["student"] in roster.aliases:
             row["alias"] = roster.aliases[row["student"]]
     write_reports(marks, submissions, units, judgements, seconds, run.folder, earlier)
-    leaderboard, similar = (run.folder / name for name in ("leaderboard.html", "similar.html"))
+    leaderboard = run.folder / "leaderboard.html"
     if any(SPEED in exercise.points for exercise in exercises):
         write_leaderboard(marks, leaderboard)
         remark("leaderboard.html lists the fastest; it is a page that you can publish.")
     else:
         remove_page(leaderboard)
-    if arguments.similar:
-        pairs, more = similar_pairs(submissions.students, exercises)
-        write_similar(pairs, more, similar)
-        remark(f"similar.html lists {counted(len(pairs), 'pair')} to look at, and no proof.")
-    else:
-        remove_page(similar)
     if earlier:
         return tell_of_one(marks, earlier, run.folder)
     return tell(marks, distinct, run.folder)

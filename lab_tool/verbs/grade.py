@@ -36,16 +36,6 @@ def add_options(parser):
         help="such as 2026-12-01T23:59, or a day; what came later is marked as late",
     )
     parser.add_argument(
-        "--late-rule",
-        metavar="FILE.json",
-        help="when it is due, and what is taken off for each day or hour that it is late",
-    )
-    parser.add_argument(
-        "--similar",
-        action="store_true",
-        help="write similar.html as well: files that resemble one another, to look at",
-    )
-    parser.add_argument(
         "--seed", metavar="FILE|WORD", help="the secret that the cases' numbers are drawn from"
     )
     parser.add_argument(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Who has handed in what, out of the forms in which platforms export it; and that nothing is dropped."""
 
+import datetime
 import os
 import pathlib
 import subprocess
@@ -14,7 +15,8 @@ from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 from engine.command.errors import CommandError
 from grader.sandbox import commit_times
 from grader.sandbox.sandbox import NONE, Sandbox
-from grader.submissions.roster import read_roster
+from grader.submissions.roster import read_roster, time_of
+from grader.submissions.submissions import shown_time
 from lab_tool.export.repository import repository_files
 
 
@@ -211,6 +213,39 @@ class SubmissionsTest(HandedClass):
         self.assertFalse(students["ann"].is_late)
         self.assertTrue(students["bob"].is_late)
         self.assertIn("by the file's time", " ".join(students["bob"].problems))
+        self.assertIn("318857-05-", shown_time(10**13))  # a file may claim to be of that year
+
+    def test_a_time_without_a_zone_is_this_machines_and_a_day_lasts_until_its_end(self):
+        self.assertEqual(time_of("2026-12-01T22:59Z"), 1796165940)
+        self.assertEqual(time_of("2026-12-01T22:59+00:00"), 1796165940)
+        day = datetime.datetime(2026, 12, 1, 23, 59, 59, 999999)
+        self.assertEqual(time_of("2026-12-01"), day.timestamp())
+        self.assertEqual(
+            time_of("2026-12-01T23:59"), day.replace(second=0, microsecond=0).timestamp()
+        )
+        self.assertIsNone(time_of("tomorrow"))
+
+    def test_the_roster_says_what_is_late_rather_than_the_file(self):
+        for name, when in (("ann", 1000), ("bob", 3000), ("cy", 1000), ("di", 9000)):
+            self.write(f"{name}/{SAXPY}", when=when)
+        table = self.folder / "roster.csv"
+        table.write_text(
+            "student,submitted at\nann,\nbob,\ncy,1970-01-01T00:50Z\ndi,1970-01-01T00:30Z\n",
+            encoding="utf-8",
+        )
+        students = self.students(due=2000, roster=read_roster(table))
+        late = {name for name, student in students.items() if student.is_late}
+        self.assertEqual(late, {"bob", "cy"})
+        self.assertIn("by the file's time.", " ".join(students["bob"].problems))
+        self.assertRegex(
+            " ".join(students["cy"].problems), r"late, 19[-\d]+ [:\d]+ by the roster\."
+        )
+
+    def test_a_time_that_is_none_in_the_roster_is_refused(self):
+        table = self.folder / "roster.csv"
+        table.write_text("student;submitted at\nann;yesterday\n", encoding="utf-8")
+        with self.assertRaisesRegex(CommandError, "ann has yesterday as the time in the column"):
+            read_roster(table)
 
     @unittest.skipUnless(real_sandboxes(), "a student's repository is read in a sandbox only")
     def test_late_is_by_the_commits_time_and_git_runs_nothing_outside_the_sandbox(self):
