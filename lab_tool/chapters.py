@@ -6,8 +6,7 @@ import os
 import re
 from typing import NamedTuple
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint
+from engine.command.errors import WRONG_USE, CommandError, hint
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_tool.paths import ROOT
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The command line of ./lab: its verbs, and what all of them need."""
 
-from engine.command.command_line import Command, run_command
+from engine.command.arguments import Command, run_command
 from lab_tool.builds.backends import put_nvcc_on_path
 from lab_tool.builds.build_folders import put_own_tools_on_path
 from lab_tool.verbs import VERBS, load

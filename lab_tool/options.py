@@ -6,9 +6,8 @@ import os
 import pathlib
 import shlex
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.invocation import invocation
-from engine.command.names import listed
+from engine.command.errors import WRONG_USE, CommandError, listed
+from engine.command.output import invocation
 from engine.command.paths import shown
 from grader.exercises.work_folder import WorkFolder
 from lab_tool.paths import ROOT

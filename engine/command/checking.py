@@ -6,9 +6,8 @@ import os
 import pathlib
 import shlex
 
-from engine.command.arguments import whole_number
-from engine.command.build_folder import settings_of
-from engine.command.building import build
+from engine.command.arguments import require_file, whole_number
+from engine.command.build_folder import build, settings_of
 from engine.command.drawing import BEGINNING as PICTURE
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.command.output import is_verbose, say, say_command, say_next
@@ -17,7 +16,6 @@ from engine.command.paths import shown
 from engine.command.race_picture import races_of, write_picture
 from engine.command.racecheck_runs import Merging, answer, schedules_text, standard_input
 from engine.command.schedules import scheduled_runs
-from engine.command.user_files import require_file
 
 DEFAULT_SEEDS = 20
 DEFAULT_SECONDS = 600

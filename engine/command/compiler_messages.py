@@ -5,7 +5,7 @@ import os
 import re
 from typing import NamedTuple
 
-from engine.command.invocation import invocation
+from engine.command.output import invocation
 from engine.command.paths import ENGINE
 
 # Lines that lead to a message or to its note, which comes after them; then the message itself.

@@ -11,16 +11,26 @@ from typing import NamedTuple
 from engine.command.arguments import (
     NO_DEVICE_MEANING,
     WRONG_USE_MEANING,
+    Command,
     Verb,
     add_include,
     add_verbose,
+    check_file,
+    options_of_program,
+    run_command,
+    sources_of,
+    words_of,
 )
-from engine.command.build_folder import BuildFolder, settings_of
-from engine.command.building import alone_in, configure, require_usable_path
+from engine.command.build_folder import (
+    BuildFolder,
+    alone_in,
+    configure,
+    require_usable_path,
+    settings_of,
+)
 from engine.command.checking import add_check_options, check, require_program
-from engine.command.command_line import Command, run_command
 from engine.command.errors import WRONG_USE, CommandError
-from engine.command.invocation import CUDACHECK, invocation, set_invocation
+from engine.command.output import CUDACHECK, invocation, set_invocation
 from engine.command.paths import ENGINE, shown
 from engine.command.processes import on_path, output_of, run_program
 from engine.command.program_runs import (
@@ -30,7 +40,6 @@ from engine.command.program_runs import (
     say_next_after,
 )
 from engine.command.recipe import ORDINARY, RACECHECK, build_file
-from engine.command.user_files import check_file, options_of_program, sources_of, words_of
 
 OLDEST_MESON = (1, 4, 0)
 OVERVIEW = """\

@@ -3,8 +3,7 @@
 
 import json
 
-from engine.command.errors import CommandError
-from engine.command.names import hint, listed
+from engine.command.errors import CommandError, hint, listed
 
 
 def json_object(root, path, needed, others=True):

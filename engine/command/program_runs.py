@@ -8,8 +8,7 @@ import signal
 
 from engine.command.arguments import whole_number
 from engine.command.errors import NOTHING_COULD_RUN
-from engine.command.invocation import invocation
-from engine.command.output import remark, say_next, say_problem
+from engine.command.output import invocation, remark, say_next, say_problem
 from engine.command.paths import shown
 from engine.command.processes import MEMORY_SIGNALS, run_program, signal_name
 

@@ -10,8 +10,8 @@ import shlex
 import sys
 from typing import NamedTuple
 
-from engine.command.build_folder import introspection, lines_of, settings_of
-from engine.command.building import alone_in, build
+from engine.command.arguments import sources_of
+from engine.command.build_folder import alone_in, build, introspection, lines_of, settings_of
 from engine.command.compiler_messages import readable
 from engine.command.diagnostics import records_of
 from engine.command.errors import CommandError
@@ -19,7 +19,6 @@ from engine.command.output import Progress, has_colour, is_verbose, remark_lines
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
 from engine.command.processes import run_step, watch
-from engine.command.user_files import sources_of
 
 
 class Form(NamedTuple):

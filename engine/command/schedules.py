@@ -7,9 +7,8 @@ import functools
 import os
 import queue
 
-from engine.command.answers import put_answer
-from engine.command.bounded_runs import RunningPrograms, RunningSeeds
 from engine.command.output import Progress
+from engine.command.processes import RunningPrograms, RunningSeeds, put_answer
 from engine.command.racecheck_runs import check_once
 
 SECONDS_BETWEEN_LOOKS = 0.5

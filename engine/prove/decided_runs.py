@@ -8,9 +8,8 @@ import queue
 import tempfile
 import threading
 
-from engine.command.answers import put_answer
-from engine.command.bounded_runs import RunningPrograms
 from engine.command.errors import CommandError
+from engine.command.processes import RunningPrograms, put_answer
 from engine.command.racecheck_runs import check_once, sentence_of_unseen, unseen_stores
 from engine.command.untrusted_files import content_of
 from engine.prove.executions import read_trace

@@ -10,7 +10,7 @@ import pathlib
 import select
 import subprocess
 
-from engine.command.bounded_runs import AT_ONCE, BoundedRun, kill_all_of
+from engine.command.processes import AT_ONCE, BoundedRun, kill_all_of
 from engine.command.racecheck_runs import (
     DIAGNOSTICS,
     KEPT_OUTPUT,

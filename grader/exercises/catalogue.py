@@ -6,9 +6,8 @@ import pathlib
 import re
 from typing import NamedTuple
 
-from engine.command.errors import WRONG_USE, CommandError
+from engine.command.errors import WRONG_USE, CommandError, hint, listed
 from engine.command.json_files import json_object
-from engine.command.names import hint, listed
 from grader.paths import ROOT
 
 PROGRAM = "program"  # the student writes main() as well

@@ -13,7 +13,7 @@ import time
 from typing import NamedTuple
 
 from engine.command.errors import WRONG_USE, CommandError
-from engine.command.invocation import invocation
+from engine.command.output import invocation
 from engine.command.output_files import make_own_folder, write_new, write_whole
 from engine.command.paths import shown
 from grader.exercises.markers import starter_of

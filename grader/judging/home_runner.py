@@ -9,9 +9,13 @@ import queue
 import tempfile
 import threading
 
-from engine.command.answers import answers_as_ended, put_answer
-from engine.command.bounded_runs import RunningPrograms, run_bounded
-from engine.command.processes import output_of
+from engine.command.processes import (
+    RunningPrograms,
+    answers_as_ended,
+    output_of,
+    put_answer,
+    run_bounded,
+)
 from engine.command.racecheck_runs import SECONDS_TO_REPORT
 from engine.command.recipe import DidNotCompile
 from engine.command.untrusted_files import content_of

@@ -10,7 +10,7 @@ from typing import NamedTuple, Optional
 
 from engine.command.diagnostics import VARIABLE, records_of
 from engine.command.errors import NOTHING_COULD_RUN
-from engine.command.invocation import invocation
+from engine.command.output import invocation
 from engine.command.race_picture import race_figure, races_of
 from engine.command.racecheck_runs import CheckedRun, problem_of
 from engine.command.untrusted_files import content_of

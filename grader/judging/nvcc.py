@@ -6,10 +6,9 @@ import pathlib
 import re
 import tempfile
 
-from engine.command.bounded_runs import run_bounded
 from engine.command.errors import CommandError
 from engine.command.output import counted, is_verbose, say_command
-from engine.command.processes import signal_name
+from engine.command.processes import run_bounded, signal_name
 from engine.command.recipe import DidNotCompile, Form, Recipe
 from grader.judging.compile_errors import errors_by_line
 

@@ -10,10 +10,10 @@ import pathlib
 import traceback
 from typing import NamedTuple
 
-from engine.command.answers import answers_as_ended
 from engine.command.errors import CommandError
 from engine.command.output import Progress, remark, seconds_text
 from engine.command.paths import shown
+from engine.command.processes import answers_as_ended
 from grader.exercises.catalogue import SPEED
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import has_solution

@@ -7,9 +7,8 @@ the row in chapters/meson.build has those.
 
 from typing import NamedTuple, Optional
 
-from engine.command.errors import CommandError
+from engine.command.errors import CommandError, listed
 from engine.command.json_files import json_object
-from engine.command.names import listed
 
 PLANS = ("short", "medium", "long")
 FILE = "chapter.json"

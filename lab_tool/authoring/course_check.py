@@ -4,9 +4,8 @@
 import json
 import re
 
-from engine.command.errors import CommandError
+from engine.command.errors import CommandError, listed
 from engine.command.json_files import json_object
-from engine.command.names import listed
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import has_solution
 from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of

@@ -10,8 +10,7 @@ import json
 import re
 from typing import NamedTuple
 
-from engine.command.errors import CommandError
-from engine.command.names import listed
+from engine.command.errors import CommandError, listed
 from engine.command.output_files import write_whole
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell

@@ -4,8 +4,7 @@
 import os
 import re
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import listed
+from engine.command.errors import WRONG_USE, CommandError, listed
 from grader.exercises.catalogue import KINDS, PROGRAM, all_exercises
 from lab_tool.authoring.new_chapter import make_folder
 from lab_tool.authoring.new_names import KEYWORDS, require_free_targets, targets_of_exercise

@@ -6,8 +6,16 @@ import os
 import pathlib
 import shutil
 
-from engine.command.build_folder import CALLERS_PATH, BuildFolder, lines_of, settings_of, word_for
-from engine.command.building import alone_in, configure, require_usable_path
+from engine.command.build_folder import (
+    CALLERS_PATH,
+    BuildFolder,
+    alone_in,
+    configure,
+    lines_of,
+    require_usable_path,
+    settings_of,
+    word_for,
+)
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import remark
 from engine.command.paths import shown

@@ -4,8 +4,7 @@
 import argparse
 import pathlib
 
-from engine.command.build_folder import introspection, settings_of
-from engine.command.building import alone_in
+from engine.command.build_folder import alone_in, introspection, settings_of
 from engine.command.errors import CommandError
 from engine.command.processes import output_of
 from engine.command.recipe import settings_with_libraries

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Programs in the form that tells what their kernels do: for the race checker, and for --weak."""
 
-from engine.command.building import build
+from engine.command.arguments import check_file
+from engine.command.build_folder import build
 from engine.command.checking import can_observe, target_of_merging
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
 from engine.command.recipe import RACECHECK, build_file
-from engine.command.user_files import check_file
 from lab_tool.builds.build_folders import configured
 from lab_tool.chapters import chosen_chapters, racecheck_options
 from lab_tool.own_files import is_file, refuse_with_chapter

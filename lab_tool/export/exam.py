@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An exam sheet and its answers, out of the chapters' predictions."""
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import listed
+from engine.command.errors import WRONG_USE, CommandError, listed
 from lab_tool.chapters import all_chapters
 from lab_tool.predictions.predictions import LETTERS, all_predictions, chosen_prediction
 

@@ -7,8 +7,7 @@ import pathlib
 from typing import NamedTuple
 
 from engine.command.build_folder import settings_of
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint, listed
+from engine.command.errors import WRONG_USE, CommandError, hint, listed
 from engine.command.output import counted, remark, say, say_next
 from engine.command.output_files import write_whole
 from engine.command.paths import shown

@@ -6,8 +6,7 @@ import argparse
 import os
 
 from engine.command.checking import merge_reports_of
-from engine.command.errors import CommandError
-from engine.command.names import listed
+from engine.command.errors import CommandError, listed
 from engine.command.racecheck_runs import Merging, merged_findings, problem_of
 from engine.command.schedules import scheduled_runs
 from lab_tool.builds.observed_programs import observed_programs, observing_folder

@@ -9,8 +9,7 @@ import re
 import sys
 import textwrap
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import listed
+from engine.command.errors import WRONG_USE, CommandError, listed
 from engine.command.output import BOLD, coloured
 from engine.command.paths import shown
 from lab_tool.paths import ROOT

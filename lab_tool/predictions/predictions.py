@@ -11,8 +11,7 @@ import pathlib
 import re
 from typing import NamedTuple
 
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint
+from engine.command.errors import WRONG_USE, CommandError, hint
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.paths import ROOT
 

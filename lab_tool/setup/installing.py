@@ -4,8 +4,7 @@
 import os
 import shutil
 
-from engine.command.errors import CommandError
-from engine.command.names import listed
+from engine.command.errors import CommandError, listed
 from engine.command.output import remark
 from engine.command.processes import run_installation
 from lab_tool.paths import VENV

@@ -7,8 +7,7 @@ import json
 import os
 import shlex
 
-from engine.command.errors import CommandError
-from engine.command.names import listed
+from engine.command.errors import CommandError, listed
 from engine.command.output import remark
 from engine.command.paths import shown
 from lab_tool.paths import ROOT, VENV

@@ -6,8 +6,7 @@ import time
 from collections import Counter
 from typing import NamedTuple
 
-from engine.command.build_folder import introspection
-from engine.command.building import build
+from engine.command.build_folder import build, introspection
 from engine.command.output import say, say_next
 from lab_tool.testing.format_check import check_format
 from lab_tool.testing.test_history import RunHistory

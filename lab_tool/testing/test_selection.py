@@ -6,8 +6,7 @@ import pathlib
 from typing import NamedTuple
 
 from engine.command.build_folder import introspection
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint, least_different, listed
+from engine.command.errors import WRONG_USE, CommandError, hint, least_different, listed
 
 COURSE = "course"  # the suite of what `./lab test` runs if nothing else is asked for
 

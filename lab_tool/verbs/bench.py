@@ -7,10 +7,8 @@ import shlex
 import tempfile
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.command.build_folder import settings_of
-from engine.command.building import build
-from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
-from engine.command.names import hint, listed
+from engine.command.build_folder import build, settings_of
+from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError, hint, listed
 from engine.command.output import remark, say, say_next
 from engine.command.output_files import NamedOutputs, add_force
 from engine.command.paths import shown

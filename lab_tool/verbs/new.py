@@ -5,8 +5,7 @@ import os
 import shutil
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint
+from engine.command.errors import WRONG_USE, CommandError, hint
 from engine.command.output import say, say_next
 from engine.command.output_files import put_back_on_failure
 from engine.command.paths import shown

@@ -4,13 +4,12 @@
 import os
 import pathlib
 
-from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, require_file
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import say_next
 from engine.command.output_files import add_force
 from engine.command.paths import shown
 from engine.command.processes import run_quietly
-from engine.command.user_files import require_file
 from lab_tool.builds.recorded_runs import is_recorded_run
 from lab_tool.paths import ROOT
 from lab_tool.setup.python_packages import JSONSCHEMA, python_with_installed

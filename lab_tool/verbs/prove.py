@@ -9,7 +9,10 @@ from engine.command.arguments import (
     Verb,
     add_include,
     add_verbose,
+    options_of_program,
+    sources_of,
     whole_number,
+    words_of,
 )
 from engine.command.checking import merge_reports_of
 from engine.command.errors import WRONG_USE, CommandError
@@ -17,7 +20,6 @@ from engine.command.output import say, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
 from engine.command.racecheck_runs import Merging
-from engine.command.user_files import options_of_program, sources_of, words_of
 from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import case_to_prove, chosen_chapters

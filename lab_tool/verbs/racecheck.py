@@ -10,10 +10,12 @@ from engine.command.arguments import (
     Verb,
     add_include,
     add_verbose,
+    options_of_program,
+    sources_of,
+    words_of,
 )
 from engine.command.checking import add_check_options, check, require_program
 from engine.command.program_runs import name_command
-from engine.command.user_files import options_of_program, sources_of, words_of
 from lab_tool.builds.observed_programs import observed_programs, observing_folder
 from lab_tool.chapters import chosen_chapters, next_chapter
 from lab_tool.options import add_build, add_chapter_or_file

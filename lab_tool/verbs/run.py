@@ -9,8 +9,11 @@ from engine.command.arguments import (
     Verb,
     add_include,
     add_verbose,
+    check_file,
+    options_of_program,
+    words_of,
 )
-from engine.command.building import build
+from engine.command.build_folder import build
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.program_runs import (
     add_weak_options,
@@ -20,7 +23,6 @@ from engine.command.program_runs import (
     say_next_after,
 )
 from engine.command.recipe import build_file
-from engine.command.user_files import check_file, options_of_program, words_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.observed_programs import observed_programs

@@ -2,7 +2,7 @@
 """./lab setup: installs, configures, and builds what exercises are checked with."""
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.command.building import build
+from engine.command.build_folder import build
 from engine.command.output import say, say_next
 from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises

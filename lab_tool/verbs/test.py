@@ -5,8 +5,7 @@ import time
 from collections import Counter
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
-from engine.command.build_folder import introspection
-from engine.command.building import build
+from engine.command.build_folder import build, introspection
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.command.output import counted, say, say_next, seconds_text
 from engine.command.paths import shown

@@ -8,11 +8,9 @@ import shlex
 import sys
 
 from engine.command.arguments import NO_DEVICE_MEANING, WRONG_USE_MEANING, Verb, add_verbose
-from engine.command.build_folder import settings_of
-from engine.command.building import build
+from engine.command.build_folder import build, settings_of
 from engine.command.drawing import BEGINNING as PICTURE
-from engine.command.errors import WRONG_USE, CommandError
-from engine.command.names import hint, listed
+from engine.command.errors import WRONG_USE, CommandError, hint, listed
 from engine.command.output import remark, say_next
 from engine.command.output_files import NamedOutputs, add_force, make_own_folder
 from engine.command.paths import shown

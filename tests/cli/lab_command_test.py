@@ -13,8 +13,8 @@ import tempfile
 import time
 import unittest
 
+from engine.command.arguments import project_version
 from engine.command.errors import CommandError
-from engine.command.project_version import project_version
 from lab_runs import interrupt, interrupt_alone, lab, started, without_progress
 from lab_tool.builds.backends import _has_gpu
 from lab_tool.chapters import all_chapters, may_hand_out_items, variants_of

@@ -12,8 +12,8 @@ import unittest
 from unittest import mock
 
 import draw_all
+from engine.command.arguments import run_command
 from engine.command.build_folder import lines_of
-from engine.command.command_line import run_command
 from engine.command.errors import CommandError
 from engine.command.recipe import translate_step
 from grader.judging.verdicts import PASSED, Verdict

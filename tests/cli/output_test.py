@@ -14,10 +14,9 @@ import unittest
 from unittest import mock
 
 from engine.command import output
-from engine.command.build_folder import settings_of
-from engine.command.building import NinjaLog
+from engine.command.build_folder import NinjaLog, settings_of
 from engine.command.compiler_messages import readable, with_plain_launches, without_own_warnings
-from engine.command.names import nearest
+from engine.command.errors import nearest
 from engine.command.output import Progress
 from lab_runs import interrupt, on_a_terminal, started, without_progress
 from test_setup import captured, temporary_folder

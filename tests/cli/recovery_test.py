@@ -12,7 +12,7 @@ import time
 import unittest
 from unittest import mock
 
-from engine.command import building
+from engine.command import build_folder
 from engine.command.errors import CommandError
 from lab_runs import interrupt, started
 from lab_tool.builds import build_repair
@@ -286,14 +286,14 @@ class VirtualEnvironment(Scratch):
 
 
 def test_who_waits_for_another_lab_says_so_once(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(building, "SILENT_SECONDS", 0)
+    monkeypatch.setattr(build_folder, "SILENT_SECONDS", 0)
     (tmp_path / "set_up").mkdir()
     for place in (tmp_path / "set_up", tmp_path):  # while that one sets up, and while it builds
         with contextlib.ExitStack() as another:
-            another.enter_context(building.alone_in(tmp_path, place))
+            another.enter_context(build_folder.alone_in(tmp_path, place))
             timer = threading.Timer(0.5, another.pop_all().close)
             timer.start()
-            with building.alone_in(tmp_path, place):
+            with build_folder.alone_in(tmp_path, place):
                 timer.join()
     printed = capsys.readouterr().err
     assert printed.count(f" is building in {tmp_path}: waiting for it.\n") == 1, printed

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 from unittest import mock
 
-from engine.command import building, cudacheck
+from engine.command import build_folder, cudacheck
 from engine.command.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
@@ -425,12 +425,12 @@ class PathsOfCheckouts(unittest.TestCase):
     def test_what_meson_or_ninja_can_not_take_is_one_sentence(self):
         for letter, name in (("'", "'"), ("\\", "\\"), ("\n", "a line feed"), (":", ":")):
             with self.subTest(name), self.assertRaises(CommandError) as raised:
-                building.require_usable_path(pathlib.Path(f"/home/a{letter}b"))
+                build_folder.require_usable_path(pathlib.Path(f"/home/a{letter}b"))
             self.assertIn(f"Meson and Ninja can't take: {name}; move", str(raised.exception))
             self.assertNotIn("\n", str(raised.exception))
 
     def test_every_other_letter(self):
-        building.require_usable_path(pathlib.Path("/home/K\u00fcche \u65b0 $x#%@(=,)~+-_."))
+        build_folder.require_usable_path(pathlib.Path("/home/K\u00fcche \u65b0 $x#%@(=,)~+-_."))
 
 
 class Shadows(unittest.TestCase):

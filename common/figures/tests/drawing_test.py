@@ -5,7 +5,7 @@ import math
 import unittest
 from xml.etree import ElementTree
 
-from engine.command import drawing, drawing_themes
+from engine.command import drawing
 from svg_checks import SVG, all_grounds_are_readable, contrast, problems_of
 
 
@@ -20,8 +20,8 @@ class Readable(unittest.TestCase):
 
     def test_colours_on_their_own_grounds_and_on_paper(self):
         self.assertEqual(all_grounds_are_readable(), [])
-        for theme, colours in drawing_themes.THEMES.items():
-            for name in set(drawing_themes.COLOURS) - {"idle"}:
+        for theme, colours in drawing.THEMES.items():
+            for name in set(drawing.COLOURS) - {"idle"}:
                 ground, line = colours[name]
                 self.assertGreaterEqual(contrast(line, colours["paper"]), 4.5, (theme, name))
                 self.assertGreaterEqual(contrast(line, ground), 3, (theme, name))
@@ -55,8 +55,8 @@ class Readable(unittest.TestCase):
             ("A title</title>", "</title>", "it has no title"),
             ("font-size: 13px", "font-size: 9px", "pixels on a telephone"),
             ("CC-BY-SA-4.0", "MIT", "license"),
-            (drawing_themes.DARK["ink"], "#333333", "cannot be read on the dark paper"),
-            (drawing_themes.LIGHT["ink"], "#cccccc", "cannot be read on the light paper"),
+            (drawing.DARK["ink"], "#333333", "cannot be read on the dark paper"),
+            (drawing.LIGHT["ink"], "#cccccc", "cannot be read on the light paper"),
         ):
             with self.subTest(new=new):
                 self.assertIn(old, svg)

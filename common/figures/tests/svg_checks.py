@@ -4,7 +4,7 @@
 import re
 import xml.etree.ElementTree
 
-from engine.command import drawing_themes
+from engine.command import drawing
 
 SVG = "{http://www.w3.org/2000/svg}"
 TELEPHONE = 360
@@ -74,7 +74,7 @@ def all_grounds_are_readable():
     """Words stand in "ink" on the ground of a box, too: (theme, colour) where they can't be read."""
     return [
         (theme, colour)
-        for theme, colours in drawing_themes.THEMES.items()
-        for colour in drawing_themes.COLOURS
+        for theme, colours in drawing.THEMES.items()
+        for colour in drawing.COLOURS
         if contrast(colours["ink"], colours[colour][0]) < 4.5
     ]

@@ -9,7 +9,7 @@ import re
 import unittest
 from unittest import mock
 
-from engine.command.command_line import run_command
+from engine.command.arguments import run_command
 from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_runs import lab

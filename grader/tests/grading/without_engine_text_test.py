@@ -12,7 +12,7 @@ from unittest import mock
 from grading_runs import BUILDS, CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
 from engine.command import recipe
-from engine.command.bounded_runs import run_bounded
+from engine.command.processes import run_bounded
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
 from grader.sandbox.sandbox import Sandbox
