@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE / "site"), str(HERE.parent), str(HERE.parent / "tests")]
 sys.path.append(str(HERE.parent / "common/benchmark"))
 
-from lab_tool.site.published import PAGES  # noqa: E402
+from lab_tool.site import PAGES  # noqa: E402
 
 project = "Inter-block communication in CUDA C++"
 html_title = "Inter-block communication"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The table of chapters, and the ones that the user means."""
+"""The table of chapters, the ones that the user means, and the commands that their lessons give."""
 
 import json
 import os
+import pathlib
 import re
+import shlex
 from typing import NamedTuple
 
 from engine.command.errors import WRONG_USE, CommandError, hint
@@ -125,3 +127,18 @@ def case_to_prove(chapter, root=ROOT):
             WRONG_USE,
         )
     return path
+
+
+def options_in_lesson(verb, file):
+    """['--', '1'], if the lesson of this file's chapter runs `./lab VERB FILE -- 1`; [] without such a
+    command, None if there is no command with this verb and file at all."""
+    try:
+        path = pathlib.Path(file).resolve().relative_to(ROOT / "chapters")
+        text = (ROOT / "chapters" / path.parts[0] / "README.md").read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return None
+    command = re.search(rf"\./lab {verb} chapters/{re.escape(path.as_posix())}\b([^`\n]*)", text)
+    if not command:
+        return None
+    words = shlex.split(command[1])
+    return words[words.index("--") :] if "--" in words else []

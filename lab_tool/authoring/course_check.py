@@ -16,7 +16,7 @@ from lab_tool.authoring.new_chapter import TEMPLATES
 from lab_tool.authoring.trials import missing_mutants
 from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
-from lab_tool.predictions.predictions import PER_CHAPTER, predictions_of
+from lab_tool.predictions import PER_CHAPTER, predictions_of
 
 HEADINGS = [
     "See it fail",

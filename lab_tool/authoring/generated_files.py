@@ -16,7 +16,7 @@ from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.chapter_facts import FILE, PLANS, facts_of, problem_of_cell
 from lab_tool.chapters import Chapter, all_chapters, further_pages
 from lab_tool.paths import ROOT
-from lab_tool.predictions.predictions import all_predictions
+from lab_tool.predictions import all_predictions
 
 BLOCK = re.compile(
     r"^<!-- generated: (?P<name>[^\n]*) -->\n(?P<body>.*?)^<!-- end of generated -->$", re.M | re.S

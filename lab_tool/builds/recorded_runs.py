@@ -12,9 +12,8 @@ import re
 from engine.command.processes import output_of
 from lab_tool.builds.backends import nvcc_version, visible_gpus
 from lab_tool.paths import ROOT
-from lab_tool.setup.operating_system import operating_system
 from lab_tool.setup.probe import cxx_command
-from lab_tool.setup.requirements import dotted
+from lab_tool.setup.requirements import dotted, operating_system
 
 # The programs and the scripts that read a recorded run have its format from here, too.
 SCHEMA = ROOT / "common/benchmark/recorded_run.schema.json"

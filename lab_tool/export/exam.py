@@ -3,7 +3,7 @@
 
 from engine.command.errors import WRONG_USE, CommandError, listed
 from lab_tool.chapters import all_chapters
-from lab_tool.predictions.predictions import LETTERS, all_predictions, chosen_prediction
+from lab_tool.predictions import LETTERS, all_predictions, chosen_prediction
 
 SHEET, ANSWERS = "exam.md", "exam_answers.md"
 LICENCE = "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->"

@@ -5,7 +5,7 @@ from grader.sandbox.sandbox import strongest_sandbox
 from grader.submissions.grading_run import Tools, measured_cases
 from grader.submissions.recorded_work import FILE, written_work
 from grader.submissions.run_folder import RunFolder
-from lab_tool.builds.exercise_builds import exercise_builds
+from lab_tool.builds.program_builds import exercise_builds
 
 
 def recorded_files(arguments, exercises):

@@ -25,7 +25,7 @@ from grader.submissions.roster import read_roster, time_of
 from grader.submissions.run_folder import opened_run
 from grader.submissions.submissions import submissions_of
 from lab_tool.builds.backends import require_gpu
-from lab_tool.builds.exercise_builds import exercise_builds
+from lab_tool.builds.program_builds import exercise_builds
 from lab_tool.paths import ROOT
 
 EXECUTORS = ("local", "slurm")

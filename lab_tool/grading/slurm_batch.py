@@ -15,7 +15,7 @@ from grader.submissions.grading_run import Tools, judge_unit, measured_cases
 from grader.submissions.run_folder import RunFolder, Unit, course_digest, seed_in
 from lab_tool.builds.backends import put_nvcc_on_path
 from lab_tool.builds.build_folders import put_own_tools_on_path
-from lab_tool.builds.exercise_builds import exercise_builds
+from lab_tool.builds.program_builds import exercise_builds
 from lab_tool.paths import ROOT
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Finds out which compiler, tools and libraries are here."""
+"""What of the requirements is here already: on PATH, in .venv, or as a wrap in subprojects/."""
 
+import configparser
 import os
 import pathlib
 import re
@@ -8,9 +9,8 @@ import shlex
 import shutil
 
 from engine.command.processes import on_path, output_of
-from lab_tool.paths import VENV
+from lab_tool.paths import ROOT, VENV
 from lab_tool.setup.requirements import Found, minimum_of, numbers
-from lab_tool.setup.wraps import found_wraps
 
 SYSTEM_COMPILER = "/usr/bin/c++"
 COMPILERS = ("c++", "g++", "clang++")  # in the order in which Meson looks for them
@@ -171,3 +171,41 @@ def _compiler_and_libraries(probe, cxx):
     if "Boost" in version and library:
         here["Boost.Context"] = Found(version["Boost"], library)
     return here
+
+
+# Libraries that Meson downloads and builds in this folder, where no packages may be installed. A wrap is a
+# small file that says where a library's sources are; Meson takes one only if the system has none.
+FOLDER = ROOT / "subprojects"
+WRAPS = {"Catch2": "catch2", "CLI11": "cli11", "nlohmann_json": "nlohmann_json"}
+
+
+def found_wraps():
+    """{name of a requirement: Found}, for each wrap that is here."""
+    found = {}
+    for library, name in WRAPS.items():
+        version = _version_of(FOLDER / f"{name}.wrap")
+        if version:
+            found[library] = Found(version, str(FOLDER / f"{name}.wrap"))
+    return found
+
+
+def _version_of(wrap):
+    """That of a wrap's sources, such as (3, 7, 1) if they unpack to Catch2-3.7.1; () if it says none."""
+    content = configparser.ConfigParser(interpolation=None)
+    try:
+        content.read_string(wrap.read_text(encoding="utf-8"))
+        return numbers(content["wrap-file"]["directory"].rpartition("-")[2])[:3]
+    except (OSError, KeyError, ValueError, configparser.Error):
+        return ()
+
+
+def wrap_commands(missing, meson):
+    """The shell commands that get the wraps of these requirements; `meson` is the path of Meson."""
+    names = [WRAPS[name] for name in missing if name in WRAPS]
+    # One that is here already is too old.
+    return [f"mkdir -p {shlex.quote(str(FOLDER))}"] * bool(names) + [
+        f"cd {shlex.quote(str(ROOT))} && {shlex.quote(meson)} wrap "
+        + ("update" if (FOLDER / f"{name}.wrap").exists() else "install")
+        + f" {name}"
+        for name in names
+    ]

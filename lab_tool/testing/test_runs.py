@@ -10,7 +10,7 @@ from engine.command.errors import NOTHING_COULD_RUN, CommandError
 from engine.command.output import Progress, counted, is_verbose, remark, say, say_command
 from engine.command.paths import shown
 from engine.command.processes import watch
-from lab_tool.setup.python_packages import JSONSCHEMA, PYTEST, python_with, python_with_installed
+from lab_tool.setup.packages import JSONSCHEMA, PYTEST, python_with, python_with_installed
 from lab_tool.testing.failed_tests import report_of
 from lab_tool.testing.test_results import Outcome, TestLogs, count_cases
 from lab_tool.testing.test_selection import binary_name, script_of

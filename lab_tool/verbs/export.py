@@ -20,7 +20,7 @@ TITLE = "Exercises in CUDA C++"
 OF_EXERCISES = ("for", "due", "hints", "build")  # options that an exam has no use for
 
 
-def add_options(parser):
+def add_export_options(parser):
     parser.add_argument("folder", metavar="FOLDER", help="where to write it: a new folder")
     parser.add_argument(
         "--exercises", metavar="LIST", help="as in 04.2,04.3,05.1; all takes all of them"
@@ -46,7 +46,7 @@ def add_options(parser):
     add_verbose(parser)
 
 
-def act(arguments):
+def export(arguments):
     system = arguments.system or "plain"
     if system not in SYSTEMS:
         more = hint(system, SYSTEMS, "there are plain, gradescope, classroom50 and autolab.")
@@ -101,7 +101,7 @@ def write_exam(arguments):
                 f"--{option} is for an export of exercises, and not for an exam; leave it out.",
                 WRONG_USE,
             )
-    if not importlib.util.find_spec("lab_tool.predictions.predictions"):
+    if not importlib.util.find_spec("lab_tool.predictions"):
         raise CommandError("--exam: this copy of the course has no predictions.", WRONG_USE)
     from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
 
@@ -113,7 +113,7 @@ def write_exam(arguments):
     return 0
 
 
-VERB = Verb(
+EXPORT = Verb(
     summary="writes a repository for students, without solutions",
     usage=[
         "export FOLDER --exercises LIST [--for SYSTEM] [options]",
@@ -132,6 +132,6 @@ Gradescope, Classroom 50 and Autolab it also writes the grader; docs/teaching.md
         (1, "a file could not be written"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_export_options,
+    act=export,
 )

@@ -7,7 +7,7 @@ from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, whole
 from lab_tool.options import add_backend, add_build
 
 
-def add_options(parser):
+def add_grade_options(parser):
     parser.add_argument(
         "submissions",
         metavar="SUBMISSIONS",
@@ -55,14 +55,14 @@ def add_options(parser):
     add_verbose(parser)
 
 
-def act(arguments):
+def grade(arguments):
     # Not above: the help of all verbs would import the whole grader.
     from lab_tool.grading.class_grading import grade
 
     return grade(arguments)
 
 
-VERB = Verb(
+GRADE = Verb(
     summary="judges what a class has handed in",
     usage=["grade SUBMISSIONS --exercises NUMBERS --output FOLDER [options]"],
     description="""\
@@ -79,6 +79,6 @@ again and makes the tables anew.""",
         (1, "the grader itself failed on a submission, or could not work"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_grade_options,
+    act=grade,
 )

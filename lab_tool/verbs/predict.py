@@ -12,26 +12,26 @@ from engine.command.output_files import OutputFile
 from engine.command.paths import shown
 from engine.command.race_picture import write_picture
 from lab_tool.options import add_build, add_work, work_folder
-from lab_tool.predictions.answered import answered_right, remember_right_answer
-from lab_tool.predictions.prediction_runs import CONTRADICTED, findings_of
-from lab_tool.predictions.prediction_text import (
+from lab_tool.predictions import (
+    CONTRADICTED,
     HOW_TO_ANSWER,
-    judgement_of,
-    letters_of,
-    question_of,
-    summary_of,
-)
-from lab_tool.predictions.predictions import (
     LETTERS,
     all_predictions,
+    answered_right,
     chosen_prediction,
+    findings_of,
+    judgement_of,
+    letters_of,
     next_prediction,
+    question_of,
+    remember_right_answer,
+    summary_of,
 )
 
 PROMPT = "Free of races are (letters, none, ? or q): "
 
 
-def add_options(parser):
+def add_predict_options(parser):
     parser.add_argument(
         "target",
         nargs="?",
@@ -51,7 +51,7 @@ def add_options(parser):
     add_verbose(parser)
 
 
-def act(arguments):
+def predict(arguments):
     if arguments.list:
         if arguments.target or arguments.answer:
             raise CommandError("--list goes alone: it lists all predictions.", WRONG_USE)
@@ -126,7 +126,7 @@ def judge(prediction, answer, build, work):
     return 1
 
 
-VERB = Verb(
+PREDICT = Verb(
     summary="asks which variants of a kernel have a race, and then checks",
     usage=["predict [NN|NN.K|NAME] [options]", "predict --list"],
     description="""\
@@ -148,6 +148,6 @@ unless you name it.""",
         WRONG_USE_MEANING,
         (CONTRADICTED, "racecheck contradicts the course: a mistake of ours, please report it"),
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_predict_options,
+    act=predict,
 )

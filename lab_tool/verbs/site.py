@@ -8,13 +8,12 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import remark, say_next
 from engine.command.paths import shown
 from lab_tool.paths import ROOT
-from lab_tool.site.building import build_site, shown_index, size_of
-from lab_tool.site.serving import serve
+from lab_tool.site import build_site, serve, shown_index, size_of
 
 DEFAULT_PORT = 8000
 
 
-def add_options(parser):
+def add_site_options(parser):
     parser.add_argument(
         "--output",
         metavar="FOLDER",
@@ -34,7 +33,7 @@ def add_options(parser):
     add_verbose(parser)
 
 
-def act(arguments):
+def site(arguments):
     if arguments.port is not None and not arguments.serve:
         raise CommandError("--port says where to serve the site; add --serve.", WRONG_USE)
     folder = pathlib.Path(arguments.output) if arguments.output else ROOT / "build-site"
@@ -46,7 +45,7 @@ def act(arguments):
     return 0
 
 
-VERB = Verb(
+SITE = Verb(
     summary="builds the course as a web site",
     usage=["site [--output FOLDER] [--serve [--port N]] [--verbose]"],
     description="""\
@@ -63,6 +62,6 @@ it (Sphinx) is installed into .venv on first use.""",
         (1, "it could not be built, or what builds it could not be installed"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_site_options,
+    act=site,
 )

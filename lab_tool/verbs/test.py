@@ -23,7 +23,7 @@ QUICK, ALL = "quick", "all"
 MOST_FILES = 8  # of a change that are named
 
 
-def add_options(parser):
+def add_test_options(parser):
     parser.add_argument(
         "names",
         nargs="*",
@@ -64,7 +64,7 @@ def suites_in(text):
     return text.split(",")
 
 
-def act(arguments):
+def test(arguments):
     start = time.monotonic()
     is_quick = arguments.names == [QUICK]
     if QUICK in arguments.names and not is_quick:
@@ -173,7 +173,7 @@ def next_command(selection, history, failed):
     return ("./lab racecheck", "the chapters under the race checker")
 
 
-VERB = Verb(
+TEST = Verb(
     summary="builds and runs the tests",
     usage=["test [NAME ...|all|quick] [--since COMMIT] [options]", "test --list"],
     description="""\
@@ -193,6 +193,6 @@ clone works: the tests of the course. The last line is `N passed, N failed, N sk
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "every test was skipped, as without a device, or none was reached"),
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_test_options,
+    act=test,
 )

@@ -18,7 +18,7 @@ from engine.command.errors import CommandError
 from lab_runs import interrupt, interrupt_alone, lab, started, without_progress
 from lab_tool.builds.backends import _has_gpu
 from lab_tool.chapters import all_chapters, may_hand_out_items, variants_of
-from lab_tool.verbs import VERBS
+from lab_tool.command_line import VERBS
 from svg_checks import problems_of, words_of
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT

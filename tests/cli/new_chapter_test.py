@@ -29,7 +29,7 @@ from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.trials import Trial
 from lab_tool.chapters import all_chapters
 from lab_tool.command_line import LAB
-from lab_tool.verbs import check_course
+from lab_tool.verbs import authoring
 from test_setup import captured
 from this_build import BUILD, ROOT
 
@@ -586,7 +586,7 @@ Medians of a run.
         ):
             replaced.enter_context(mock.patch("grader.judging.check.verdict_on", verdict_on))
             for name, instead in instead_of.items():
-                replaced.enter_context(mock.patch.object(check_course, name, instead))
+                replaced.enter_context(mock.patch.object(authoring, name, instead))
             for name in ("fullest_bin", "04.2", "4.2", "04_fullest_bin.cu"):
                 self.assertEqual(run_command(LAB, ["check-course", name]), 0)
         self.assertEqual([each.name for each in [*built, *judged]], ["fullest_bin"] * 8)

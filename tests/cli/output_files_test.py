@@ -25,7 +25,7 @@ from engine.command.output_files import (
 from lab_tool.authoring import new_chapter
 from lab_tool.builds.recorded_runs import BEGINNING as RECORDED_RUN
 from lab_tool.builds.recorded_runs import recorded
-from lab_tool.verbs.check import VERDICTS
+from lab_tool.verbs.exercises import VERDICTS
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 

@@ -15,9 +15,9 @@ from unittest import mock
 from engine.command import build_folder
 from engine.command.errors import CommandError
 from lab_runs import interrupt, started
-from lab_tool.builds import build_repair
-from lab_tool.setup import virtual_environment
-from lab_tool.setup.operating_system import makes_virtual_environments
+from lab_tool.builds import build_folders
+from lab_tool.setup import packages
+from lab_tool.setup.requirements import makes_virtual_environments
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
@@ -39,7 +39,7 @@ class BuildFolder(Scratch):
         (self.build / "meson-info").mkdir(parents=True)
         (self.build / "meson-private").mkdir()
         self.write("meson-info/meson-info.json", json.dumps({"meson_version": {"full": "1.7.0"}}))
-        for name in build_repair.INTROSPECTIONS:
+        for name in build_folders.INTROSPECTIONS:
             self.write(f"meson-info/intro-{name}.json", "[]")
         self.write("single_file.json", "{}")
         self.ninja_file = (
@@ -51,19 +51,19 @@ class BuildFolder(Scratch):
         (self.build / name).write_text(text, encoding="utf-8")
 
     def defect(self, meson=MESON):
-        return build_repair.defect_of(self.build, meson)
+        return build_folders.defect_of(self.build, meson)
 
     def test_a_whole_one_and_none(self):
         self.assertIsNone(self.defect())
         self.assertIsNone(self.defect([1, 7, 2]))  # as lab remembers it in a JSON file
-        self.assertIsNone(build_repair.defect_of(self.folder / "nothing", MESON))
+        self.assertIsNone(build_folders.defect_of(self.folder / "nothing", MESON))
         (self.folder / "empty").mkdir()
-        self.assertIsNone(build_repair.defect_of(self.folder / "empty", MESON))
+        self.assertIsNone(build_folders.defect_of(self.folder / "empty", MESON))
 
     def test_this_builds_own(self):
         text = (BUILD / "meson-info/meson-info.json").read_text(encoding="utf-8")
         full = json.loads(text)["meson_version"]["full"]
-        self.assertIsNone(build_repair.defect_of(BUILD, tuple(map(int, full.split(".")[:2]))))
+        self.assertIsNone(build_folders.defect_of(BUILD, tuple(map(int, full.split(".")[:2]))))
 
     def test_a_build_ninja_that_is_empty_or_cut_off(self):
         for text in ("", self.ninja_file[:30]):
@@ -94,11 +94,11 @@ class BuildFolder(Scratch):
         self.assertEqual(self.defect(), "files in it are dated in the future")
 
     def test_only_what_meson_has_made_is_removed(self):
-        build_repair.make_empty(self.build)
+        build_folders.make_empty(self.build)
         self.assertEqual(os.listdir(self.build), [])
         self.write("notes.txt", "mine")
         with self.assertRaisesRegex(CommandError, "files that are not of a build: move them away"):
-            build_repair.make_empty(self.build)
+            build_folders.make_empty(self.build)
         self.assertEqual(os.listdir(self.build), ["notes.txt"])
 
     def test_sources_dated_in_the_future(self):
@@ -106,9 +106,9 @@ class BuildFolder(Scratch):
         source.parent.mkdir()
         source.write_text("// text\n", encoding="utf-8")
         os.utime(source, (time.time() + 86400,) * 2)
-        with mock.patch.object(build_repair, "remark") as said:
-            build_repair.date_back_future_sources(self.folder)
-            build_repair.date_back_future_sources(self.folder)  # now there is nothing to say
+        with mock.patch.object(build_folders, "remark") as said:
+            build_folders.date_back_future_sources(self.folder)
+            build_folders.date_back_future_sources(self.folder)  # now there is nothing to say
         ((sentence,), _) = said.call_args
         self.assertEqual(said.call_count, 1)
         self.assertIn("one.cu", sentence)
@@ -239,12 +239,12 @@ class VirtualEnvironment(Scratch):
             ("VENV", self.venv),
             ("VENV_PYTHON", str(self.venv / "bin/python")),
         ):
-            patch = mock.patch.object(virtual_environment, name, value)
+            patch = mock.patch.object(packages, name, value)
             patch.start()
             self.addCleanup(patch.stop)
 
     def commands(self):
-        *creation, install = virtual_environment.commands_for(["it>=1"])
+        *creation, install = packages.commands_for(["it>=1"])
         self.assertEqual(install, f"{self.venv}/bin/python -m pip install --quiet 'it>=1'")
         return [command.replace(sys.executable, "python") for command in creation]
 

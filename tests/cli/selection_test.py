@@ -10,15 +10,15 @@ import unittest
 from unittest import mock
 
 from engine.command.errors import CommandError
-from lab_tool.setup import python_packages, virtual_environment
-from lab_tool.setup.python_packages import (
+from lab_tool.setup import packages
+from lab_tool.setup.packages import (
     JSONSCHEMA,
     PYTEST,
+    VENV_PYTHON,
     PythonPackage,
     installation,
     python_with,
 )
-from lab_tool.setup.virtual_environment import VENV_PYTHON
 from lab_tool.testing.failed_tests import MOST_LINES, report_of
 from lab_tool.testing.test_runs import OF_MESON, packages_of
 from lab_tool.testing.test_selection import binary_name, select, targets_of
@@ -228,13 +228,13 @@ class Failing(unittest.TestCase):
 
 
 class PythonPackages(unittest.TestCase):
-    def commands(self, packages, as_root, apt=True):
+    def commands(self, wanted, as_root, apt=True):
         with (
-            mock.patch.object(python_packages, "prefix_for_root", lambda: as_root),
-            mock.patch.object(python_packages, "installs_with_apt", lambda system: apt),
-            mock.patch.object(virtual_environment, "VENV", pathlib.Path("/nowhere/.venv")),
+            mock.patch.object(packages, "prefix_for_root", lambda: as_root),
+            mock.patch.object(packages, "installs_with_apt", lambda system: apt),
+            mock.patch.object(packages, "VENV", pathlib.Path("/nowhere/.venv")),
         ):
-            return installation(*packages)
+            return installation(*wanted)
 
     def test_pytest_comes_from_the_distribution(self):
         update, install = self.commands([PYTEST], "sudo ")
@@ -271,7 +271,7 @@ class PythonPackages(unittest.TestCase):
             python, _, statement = command
             return here.get((python, re.search(r"import (\w+)", statement)[1]))
 
-        with mock.patch.object(python_packages, "output_of", version):
+        with mock.patch.object(packages, "output_of", version):
             self.assertEqual(python_with(PYTEST), sys.executable)
             self.assertEqual(python_with(PYTEST, JSONSCHEMA), VENV_PYTHON)
             del here[VENV_PYTHON, "pytest"]

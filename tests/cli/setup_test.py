@@ -15,18 +15,9 @@ from engine.command import build_folder, cudacheck
 from engine.command.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
-from lab_tool.setup import (
-    apt,
-    installing,
-    operating_system,
-    probe,
-    requirements,
-    set_up,
-    virtual_environment,
-    wraps,
-)
+from lab_tool.setup import packages, probe, requirements, set_up
 from lab_tool.testing.test_results import count_cases
-from lab_tool.verbs import doctor
+from lab_tool.verbs import machine
 from test_setup import captured, temporary_folder
 from this_build import ROOT
 
@@ -37,7 +28,7 @@ UBUNTU_22 = {"ID": "ubuntu", "VERSION_ID": "22.04", "PRETTY_NAME": "Ubuntu 22.04
 FEDORA = {"ID": "fedora", "VERSION_ID": "41", "PRETTY_NAME": "Fedora Linux 41"}
 
 EVERYTHING = [item.name for item in requirements.REQUIREMENTS]
-MIRROR = apt.Source("http://mirror.example/debian/", "bookworm", "main")
+MIRROR = packages.Source("http://mirror.example/debian/", "bookworm", "main")
 
 
 class SourcesOfApt(unittest.TestCase):
@@ -47,20 +38,20 @@ class SourcesOfApt(unittest.TestCase):
             "http://mirror.example/debian/ bookworm main\n"  # once for each architecture
             "http://mirror.example/debian-security/ bookworm-security main\n"
         )
-        with mock.patch.object(apt, "output_of", return_value=answer):
+        with mock.patch.object(packages, "output_of", return_value=answer):
             self.assertEqual(
-                apt.sources(),
+                packages.sources(),
                 [
                     MIRROR,
-                    apt.Source(
+                    packages.Source(
                         "http://mirror.example/debian-security/", "bookworm-security", "main"
                     ),
                 ],
             )
 
     def test_without_apt_there_are_none(self):
-        with mock.patch.object(apt, "output_of", return_value=None):
-            self.assertEqual(apt.sources(), [])
+        with mock.patch.object(packages, "output_of", return_value=None):
+            self.assertEqual(packages.sources(), [])
 
     @unittest.skipUnless(shutil.which("apt-get"), "apt is not here")
     def test_every_format_that_apt_reads(self):
@@ -82,7 +73,7 @@ class SourcesOfApt(unittest.TestCase):
             own = folder / "apt.conf"
             own.write_text(f'Dir::Etc "{name}/"; Dir::State::Lists "{name}/lists";')
             with mock.patch.dict(os.environ, {"APT_CONFIG": str(own)}):
-                found = apt.sources()
+                found = packages.sources()
         self.assertEqual(
             {(source.uri, source.suite, source.component) for source in found},
             {
@@ -96,8 +87,8 @@ class SourcesOfApt(unittest.TestCase):
 
 class Backports(unittest.TestCase):
     def test_come_from_the_mirror_that_apt_uses(self):
-        with mock.patch.object(apt.os.path, "exists", return_value=True):
-            (command,) = apt.backports_commands([MIRROR], "sudo ")
+        with mock.patch.object(packages.os.path, "exists", return_value=True):
+            (command,) = packages.backports_commands([MIRROR], "sudo ")
         self.assertEqual(
             command,
             r"printf '%s\n' 'Types: deb' 'URIs: http://mirror.example/debian/' "
@@ -108,18 +99,18 @@ class Backports(unittest.TestCase):
 
     def test_are_left_alone_where_they_are(self):
         there = MIRROR._replace(suite="bookworm-backports")
-        self.assertEqual(apt.backports_commands([MIRROR, there], ""), [])
+        self.assertEqual(packages.backports_commands([MIRROR, there], ""), [])
 
     def test_without_any_mirror(self):
         for sources in ([], [MIRROR._replace(suite="bookworm-security")]):
             with self.subTest(sources=sources), self.assertRaisesRegex(CommandError, "backports"):
-                apt.backports_commands(sources, "")
+                packages.backports_commands(sources, "")
 
 
 class Installing(unittest.TestCase):
     def commands(self, missing, system):
-        with mock.patch.object(apt, "sources", lambda: [MIRROR]):
-            return apt.apt_commands(missing, system, "")
+        with mock.patch.object(packages, "sources", lambda: [MIRROR]):
+            return packages.apt_commands(missing, system, "")
 
     def test_debian_12_takes_two_packages_from_backports(self):
         add, update, install = self.commands(EVERYTHING, DEBIAN_12)
@@ -144,7 +135,7 @@ class Installing(unittest.TestCase):
         self.assertIn(" meson ninja-build pkg-config catch2 ", install)
 
     def test_ubuntu_has_no_meson_that_is_new_enough(self):
-        with mock.patch.object(apt, "makes_virtual_environments", lambda: False):
+        with mock.patch.object(packages, "makes_virtual_environments", lambda: False):
             _, install = self.commands(EVERYTHING, UBUNTU_24)
         self.assertNotIn("meson", install)
         self.assertTrue(install.endswith(" python3-venv"), install)
@@ -157,20 +148,20 @@ class Installing(unittest.TestCase):
             self.assertTrue(
                 all(
                     map(
-                        operating_system.installs_with_apt,
+                        requirements.installs_with_apt,
                         (DEBIAN_12, DEBIAN_13, UBUNTU_24, {"ID": "debian"}),
                     )
                 )
             )
-            self.assertFalse(any(map(operating_system.installs_with_apt, (UBUNTU_22, FEDORA))))
+            self.assertFalse(any(map(requirements.installs_with_apt, (UBUNTU_22, FEDORA))))
 
     def test_without_apt_get_on_path(self):
         with (
             mock.patch.object(shutil, "which", lambda name: None),
-            mock.patch.object(installing, "operating_system", lambda: DEBIAN_13),
+            mock.patch.object(set_up, "operating_system", lambda: DEBIAN_13),
             self.assertRaises(CommandError) as raised,
         ):
-            installing.install(["pkg-config"], {})
+            set_up.install(["pkg-config"], {})
         self.assertIn("lab installs with apt-get, which is not on PATH", str(raised.exception))
         self.assertNotIn("Debian", str(raised.exception))
 
@@ -179,20 +170,24 @@ class Installing(unittest.TestCase):
         ran = []
         with contextlib.ExitStack() as patches:
             for module, name, value in (
-                (installing, "operating_system", lambda: system),
-                (installing, "run_installation", lambda command: ran.append(command) or 0),
-                (installing, "makes_virtual_environments", lambda: True),
-                (apt, "makes_virtual_environments", lambda: True),
-                (virtual_environment, "VENV", pathlib.Path("/nowhere/.venv")),
-                (apt, "sources", lambda: [MIRROR]),
-                (apt, "output_of", lambda command: "" if sudo and command[0] == "sudo" else None),
+                (set_up, "operating_system", lambda: system),
+                (set_up, "run_installation", lambda command: ran.append(command) or 0),
+                (set_up, "makes_virtual_environments", lambda: True),
+                (packages, "makes_virtual_environments", lambda: True),
+                (packages, "VENV", pathlib.Path("/nowhere/.venv")),
+                (packages, "sources", lambda: [MIRROR]),
+                (
+                    packages,
+                    "output_of",
+                    lambda command: "" if sudo and command[0] == "sudo" else None,
+                ),
                 (os, "geteuid", lambda: user),
                 (shutil, "which", lambda name: f"/usr/bin/{name}"),
             ):
                 patches.enter_context(mock.patch.object(module, name, value))
             printed = patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
             try:
-                installing.install(missing, dict(here))
+                set_up.install(missing, dict(here))
             except CommandError as problem:
                 return ran, str(problem), problem.code
         for command in ran:
@@ -288,17 +283,17 @@ class OddMachines(unittest.TestCase):
 
         with contextlib.ExitStack() as patches:
             for module, name, value in (
-                (installing, "operating_system", lambda: FEDORA),
-                (installing, "run_installation", run),
-                (installing, "makes_virtual_environments", lambda: True),
-                (installing, "VENV", venv),
-                (virtual_environment, "VENV", venv),
-                (virtual_environment, "output_of", lambda command: "pip 25"),
+                (set_up, "operating_system", lambda: FEDORA),
+                (set_up, "run_installation", run),
+                (set_up, "makes_virtual_environments", lambda: True),
+                (set_up, "VENV", venv),
+                (packages, "VENV", venv),
+                (packages, "output_of", lambda command: "pip 25"),
             ):
                 patches.enter_context(mock.patch.object(module, name, value))
             patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
             with self.assertRaises(CommandError) as caught:
-                installing.install(["Meson"], {})
+                set_up.install(["Meson"], {})
         return str(caught.exception)
 
     def test_behind_a_proxy_that_does_not_answer(self):
@@ -314,7 +309,7 @@ class OddMachines(unittest.TestCase):
         self.assertNotIn("\n", message)
 
     def test_without_a_network(self):
-        without = dict.fromkeys(installing.PROXIES, "")
+        without = dict.fromkeys(set_up.PROXIES, "")
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, without):
             venv = pathlib.Path(folder, ".venv")
             message = self.fails(venv)
@@ -329,13 +324,13 @@ class OddMachines(unittest.TestCase):
                 pathlib.Path(folder, name).touch()
                 with contextlib.ExitStack() as patches:
                     for module, name, value in (
-                        (apt, "DPKGS_UPDATES", folder),
-                        (apt, "output_of", lambda command: ""),
+                        (packages, "DPKGS_UPDATES", folder),
+                        (packages, "output_of", lambda command: ""),
                         (os, "geteuid", lambda: 1000),
                         (shutil, "which", lambda name: f"/usr/bin/{name}"),
-                        (installing, "operating_system", lambda: DEBIAN_13),
+                        (set_up, "operating_system", lambda: DEBIAN_13),
                         (
-                            installing,
+                            set_up,
                             "run_installation",
                             lambda command: "apt-get install" in command,
                         ),
@@ -343,7 +338,7 @@ class OddMachines(unittest.TestCase):
                         patches.enter_context(mock.patch.object(module, name, value))
                     patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
                     with self.assertRaises(CommandError) as caught:
-                        installing.install(["CLI11"], {})
+                        set_up.install(["CLI11"], {})
                 message = str(caught.exception)
                 has_journal = os.path.exists(f"{folder}/0001")
                 self.assertEqual("network" not in message, has_journal, message)
@@ -371,7 +366,7 @@ class OddMachines(unittest.TestCase):
 
     def test_the_doctor_names_a_full_disk(self):
         with self.free(12), contextlib.redirect_stdout(io.StringIO()) as printed:
-            doctor.act(mock.Mock(choice=False))
+            machine.doctor(mock.Mock(choice=False))
         self.assertRegex(printed.getvalue(), r"disk +12 MiB free +too little for a first build")
 
 
@@ -397,8 +392,8 @@ class Wraps(unittest.TestCase):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "catch2.wrap").write_text(text, encoding="utf-8")
-            with mock.patch.object(wraps, "FOLDER", folder):
-                return wraps.found_wraps(), wraps.wrap_commands(["Catch2", "CLI11"], "meson")[1:]
+            with mock.patch.object(probe, "FOLDER", folder):
+                return probe.found_wraps(), probe.wrap_commands(["Catch2", "CLI11"], "meson")[1:]
 
     def test_the_version_is_that_of_the_sources(self):
         found, _ = self.found_wraps(
@@ -465,7 +460,7 @@ class Shadows(unittest.TestCase):
                 self.assertEqual(here[name].shadow, str(self.old / file))
         self.assertEqual(probe.cxx_command(), [str(self.good / "c++")])
         with contextlib.redirect_stdout(io.StringIO()) as printed:
-            doctor.say_requirements(here, [])
+            machine.say_requirements(here, [])
         says = f"{self.good}/meson; {self.old}/meson comes first on PATH and is too old\n"
         self.assertIn(says, printed.getvalue())
         set_up.tell_meson_of(here)
@@ -556,8 +551,8 @@ class WhatIsMissing(unittest.TestCase):
     def test_only_other_processors_need_boost_context(self):
         here = self.here()
         del here["Boost.Context"]
-        for machine in ("x86_64", "aarch64"):
-            with self.running_on(machine):
+        for processor in ("x86_64", "aarch64"):
+            with self.running_on(processor):
                 self.assertEqual(requirements.missing_from(here, "cpu"), [])
         with self.running_on("riscv64"):
             self.assertEqual(requirements.missing_from(here, "cpu"), ["Boost.Context"])

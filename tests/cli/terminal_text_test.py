@@ -19,7 +19,7 @@ from engine.command.build_folder import settings_of
 from lab_runs import lab, on_a_terminal
 from lab_tool import command_line
 from lab_tool.grading import autograders
-from lab_tool.setup import apt, installing, probe, set_up
+from lab_tool.setup import packages, probe, set_up
 from this_build import BUILD, ROOT
 
 NOBODY = 65534
@@ -28,7 +28,7 @@ SYSTEMS = {
     "debian_12": {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian 12"},
     "ubuntu_24": {"ID": "ubuntu", "VERSION_ID": "24.04", "PRETTY_NAME": "Ubuntu 24.04"},
 }
-MIRROR = apt.Source("http://mirror.example/debian/", "bookworm", "main")
+MIRROR = packages.Source("http://mirror.example/debian/", "bookworm", "main")
 COMMANDS = {
     "run": lambda: command_line.main(["run", "--backend", "cpu"]),
     "test": lambda: command_line.main(["test", "--backend", "cpu"]),
@@ -74,13 +74,13 @@ def printed_without_rights(system, act, missing=("g++",)):
             (set_up, "STAMP", ROOT / "no stamp"),
             (probe, "look_around", lambda: here),
             (probe, "seen_by_the_system_alone", lambda *_: []),
-            (installing, "operating_system", lambda: system),
-            (installing, "makes_virtual_environments", lambda: True),
-            (apt, "makes_virtual_environments", lambda: False),
-            (apt, "sources", lambda: [MIRROR]),
-            (apt, "output_of", lambda _: None),
+            (set_up, "operating_system", lambda: system),
+            (set_up, "makes_virtual_environments", lambda: True),
+            (packages, "makes_virtual_environments", lambda: False),
+            (packages, "sources", lambda: [MIRROR]),
+            (packages, "output_of", lambda _: None),
             (os, "geteuid", lambda: NOBODY),
-            (installing.shutil, "which", lambda name: f"/usr/bin/{name}"),
+            (set_up.shutil, "which", lambda name: f"/usr/bin/{name}"),
             (autograders, "SYSTEMS", {"autolab": lambda _: set_up.set_up("cpu")}),
         ):
             patches.enter_context(mock.patch.object(module, name, value))
@@ -116,13 +116,13 @@ def test_commands_for_somebody_without_rights_can_be_copied(system, command, fol
     assert "\n" not in sentence
     *added, update, install = handed_to_sudo(commands, folder)
     assert update == "[apt-get][update]"
-    packages = install.removeprefix("[env][DEBIAN_FRONTEND=noninteractive][apt-get][install][-y]")
-    assert packages.startswith("[--no-install-recommends][g++]")
-    assert ("[python3-venv]" in packages) == (system == "ubuntu_24")
-    assert ("[catch2/bookworm-backports]" in packages) == (system == "debian_12")
+    installed = install.removeprefix("[env][DEBIAN_FRONTEND=noninteractive][apt-get][install][-y]")
+    assert installed.startswith("[--no-install-recommends][g++]")
+    assert ("[python3-venv]" in installed) == (system == "ubuntu_24")
+    assert ("[catch2/bookworm-backports]" in installed) == (system == "debian_12")
     if system == "debian_12":
         assert added[:3] == [
-            f"[tee][{apt.BACKPORTS_FILE}]",
+            f"[tee][{packages.BACKPORTS_FILE}]",
             "Types: deb",
             "URIs: http://mirror.example/debian/",
         ]

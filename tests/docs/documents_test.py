@@ -15,7 +15,7 @@ import unittest
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.command_line import parsed
-from lab_tool.predictions.predictions import all_predictions, chosen_prediction
+from lab_tool.predictions import all_predictions, chosen_prediction
 from this_build import BUILD, ROOT
 
 DOCUMENTS = [

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from documents_test import FENCE, text_of
 
-from lab_tool.predictions.predictions import chosen_prediction
+from lab_tool.predictions import chosen_prediction
 from test_setup import captured
 from this_build import BUILD, ROOT
 

@@ -7,7 +7,7 @@ import unittest
 
 from lab_runs import lab
 from lab_tool.export.exam import ANSWERS, SHEET, chosen_predictions, exam_files
-from lab_tool.predictions.predictions import LETTERS, all_predictions
+from lab_tool.predictions import LETTERS, all_predictions
 
 
 class ExamTest(unittest.TestCase):

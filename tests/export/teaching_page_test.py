@@ -9,7 +9,7 @@ from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from lab_tool.authoring.generated_files import generated_files
 from lab_tool.chapters import Chapter, all_chapters
-from lab_tool.predictions.predictions import all_predictions
+from lab_tool.predictions import all_predictions
 from this_build import ROOT
 
 PAGE = "docs/teaching.md"

@@ -15,13 +15,12 @@ from unittest import mock
 
 from engine.command.errors import CommandError
 from lab_runs import lab
-from lab_tool import command_line
+from lab_tool import command_line, predictions
 from lab_tool.chapters import Chapter
-from lab_tool.predictions import predictions
-from lab_tool.predictions.prediction_text import letters_of
-from lab_tool.predictions.predictions import (
+from lab_tool.predictions import (
     all_predictions,
     chosen_prediction,
+    letters_of,
     next_prediction,
     predictions_of,
 )

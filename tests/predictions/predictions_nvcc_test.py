@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 from lab_tool.builds.backends import put_nvcc_on_path
-from lab_tool.predictions.predictions import all_predictions
+from lab_tool.predictions import all_predictions
 from test_setup import captured
 from this_build import ROOT
 

@@ -10,9 +10,17 @@ import pytest
 
 from engine.command.race_picture import race_figure
 from lab_tool.chapters import all_chapters
-from lab_tool.predictions.prediction_runs import contradiction, findings_of
-from lab_tool.predictions.prediction_text import WIDEST_CODE, WIDTH, question_of
-from lab_tool.predictions.predictions import LETTERS, Variant, all_predictions, predictions_of
+from lab_tool.predictions import (
+    LETTERS,
+    WIDEST_CODE,
+    WIDTH,
+    Variant,
+    all_predictions,
+    contradiction,
+    findings_of,
+    predictions_of,
+    question_of,
+)
 from this_build import BUILD, ROOT
 
 PREDICTIONS = all_predictions()

@@ -14,8 +14,8 @@ import unittest
 from unittest import mock
 
 from engine.command.errors import CommandError
-from lab_tool.setup.operating_system import makes_virtual_environments
-from lab_tool.site import building, failed_installation, packages, published, serving
+from lab_tool import site, site_packages
+from lab_tool.setup.requirements import makes_virtual_environments
 from test_setup import captured, temporary_folder
 from this_build import ROOT
 
@@ -67,8 +67,8 @@ class WrongUse(unittest.TestCase):
 
     def test_a_port_that_is_taken(self):
         refused = self.assertRaisesRegex(CommandError, "can't be used .* --port 0")
-        with serving.http.server.HTTPServer((serving.ADDRESS, 0), None) as taken, refused:
-            serving.serve("/", taken.server_address[1])
+        with site.http.server.HTTPServer((site.ADDRESS, 0), None) as taken, refused:
+            site.serve("/", taken.server_address[1])
 
 
 class Replacing(unittest.TestCase):
@@ -77,30 +77,30 @@ class Replacing(unittest.TestCase):
     def setUp(self):
         self.site = temporary_folder(self) / "site"
         (self.site / "docs").mkdir(parents=True)
-        for name in (building.MARK, "index.html", "docs/page.html"):
+        for name in (site.MARK, "index.html", "docs/page.html"):
             (self.site / name).write_text("", encoding="utf-8")
-        names = f"{building.FILES}\n{building.MARK}\ndocs/page.html\nindex.html\n"
-        (self.site / building.FILES).write_text(names, encoding="utf-8")
+        names = f"{site.LIST}\n{site.MARK}\ndocs/page.html\nindex.html\n"
+        (self.site / site.LIST).write_text(names, encoding="utf-8")
 
     def test_a_site_of_ours(self):
-        building.check_output(self.site)
-        (self.site / building.FILES).unlink()  # as of an earlier version
-        (self.site / "index.html").write_text(f"<h1>{building.TITLE}</h1>", encoding="utf-8")
-        building.check_output(self.site)
+        site.check_output(self.site)
+        (self.site / site.LIST).unlink()  # as of an earlier version
+        (self.site / "index.html").write_text(f"<h1>{site.TITLE}</h1>", encoding="utf-8")
+        site.check_output(self.site)
 
     def test_a_file_or_a_link_of_the_users_in_it(self):
         for make in (pathlib.Path.touch, lambda path: path.symlink_to("/etc")):
             own = self.site / "docs/own"
             make(own)
             with self.assertRaisesRegex(CommandError, "docs/own is no file of the site, and would"):
-                building.check_output(self.site)
+                site.check_output(self.site)
             own.unlink()
 
     def test_a_site_of_somebody_else(self):
-        (self.site / building.FILES).unlink()
+        (self.site / site.LIST).unlink()
         (self.site / "index.html").write_text("<h1>My project</h1>", encoding="utf-8")
         with self.assertRaisesRegex(CommandError, "holds something else than a site"):
-            building.check_output(self.site)
+            site.check_output(self.site)
 
 
 class Serving(unittest.TestCase):
@@ -114,8 +114,8 @@ class Serving(unittest.TestCase):
         (self.folder / "leak").symlink_to("../secret")
         (self.folder / "docs/up").symlink_to("../..")
         (self.folder / "alias").symlink_to("index.html")
-        handler = functools.partial(serving.QuietHandler, directory=str(self.folder))
-        self.server = serving.http.server.ThreadingHTTPServer((serving.ADDRESS, 0), handler)
+        handler = functools.partial(site.QuietHandler, directory=str(self.folder))
+        self.server = site.http.server.ThreadingHTTPServer((site.ADDRESS, 0), handler)
         thread = threading.Thread(target=self.server.serve_forever)
         thread.start()
         self.addCleanup(self.server.server_close)
@@ -164,8 +164,8 @@ class Published(unittest.TestCase):
         (self.root / "chapters/link.cu").symlink_to("../work/04.cu")
 
     def is_published(self, name):
-        published._tracked.cache_clear()
-        return published.is_published(self.root / name, self.root)
+        site._tracked.cache_clear()
+        return site.is_published(self.root / name, self.root)
 
     def test_the_users_own_files_are_not(self):
         for name in ("work/04.cu", "work", "chapters/link.cu", "../", "notes.md", "build-cpu/x"):
@@ -183,9 +183,9 @@ class Published(unittest.TestCase):
 
     def test_a_page_does_not_link_to_them(self):
         """Every file that a page of ours may lead to is in one of the course's folders."""
-        for page in published.PAGES:
+        for page in site.PAGES:
             self.assertTrue((ROOT / page).is_file(), page)
-        for name in (*published.FOLDERS, *published.FILES):
+        for name in (*site.FOLDERS, *site.FILES):
             self.assertTrue((ROOT / name).exists() or name.startswith("."), name)
 
 
@@ -193,10 +193,10 @@ class Causes(unittest.TestCase):
     def test_each_cause_is_told_from_the_others(self):
         for words, printed in SEEN.items():
             with self.subTest(words=words):
-                self.assertIn(words, failed_installation.cause_of(printed.splitlines()))
+                self.assertIn(words, site_packages.cause_of(printed.splitlines()))
 
     def test_an_unknown_cause_is_none(self):
-        self.assertIsNone(failed_installation.cause_of(["Segmentation fault"]))
+        self.assertIsNone(site_packages.cause_of(["Segmentation fault"]))
 
 
 class Installation(unittest.TestCase):
@@ -227,7 +227,7 @@ class Installation(unittest.TestCase):
         self.assertFalse((checkout / "build-site").exists())
 
     def site_of(self, checkout, **variables):
-        if sys.version_info < packages.OLDEST_PYTHON:
+        if sys.version_info < site_packages.OLDEST_PYTHON:
             self.skipTest("the site takes a newer Python than the one of these tests")
         if not makes_virtual_environments():
             self.skipTest("this Python has no venv, so that nothing gets as far as the network")
@@ -257,42 +257,40 @@ class Installation(unittest.TestCase):
         self.assert_not_installed(result, "the proxy refused the connection", checkout)
 
     def test_an_old_python_is_refused(self):
-        self.enterContext(mock.patch.object(packages, "OLDEST_PYTHON", (3, 99)))
-        self.enterContext(mock.patch.object(packages, "VENV_PYTHON", "/no/such/python"))
+        self.enterContext(mock.patch.object(site_packages, "OLDEST_PYTHON", (3, 99)))
+        self.enterContext(mock.patch.object(site_packages, "VENV_PYTHON", "/no/such/python"))
         with self.assertRaisesRegex(CommandError, r"takes Python 3\.99 or newer"):
-            packages._refuse_old_python()
+            site_packages._refuse_old_python()
 
     def test_a_tree_that_cannot_be_written(self):
-        self.enterContext(mock.patch.object(packages.os, "access", return_value=False))
+        self.enterContext(mock.patch.object(site_packages.os, "access", return_value=False))
         with self.assertRaisesRegex(CommandError, "nothing can be written there"):
-            packages._install()
+            site_packages._install()
 
     def test_a_python_without_venv_is_shown_no_command_that_fails(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
-        self.enterContext(mock.patch.object(packages, "VENV", folder / ".venv"))
+        self.enterContext(mock.patch.object(site_packages, "VENV", folder / ".venv"))
         self.enterContext(
-            mock.patch.object(packages, "makes_virtual_environments", return_value=False)
+            mock.patch.object(site_packages, "makes_virtual_environments", return_value=False)
         )
-        self.enterContext(mock.patch.object(packages, "commands_for", return_value=["a", "b"]))
-        says_nothing = self.enterContext(mock.patch.object(packages, "remark"))
+        self.enterContext(mock.patch.object(site_packages, "commands_for", return_value=["a", "b"]))
+        says_nothing = self.enterContext(mock.patch.object(site_packages, "remark"))
         with self.assertRaisesRegex(CommandError, "apt-get install python3-venv"):
-            packages._install()
+            site_packages._install()
         says_nothing.assert_not_called()
 
     def test_a_full_disk_while_it_is_built_leaves_the_old_site(self):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "site"
         folder.mkdir()
-        (folder / building.MARK).write_text("old", encoding="utf-8")
+        (folder / site.MARK).write_text("old", encoding="utf-8")
 
         def full_disk(command, read_line):
             read_line("OSError: [Errno 28] No space left on device")
             return 2
 
-        self.enterContext(
-            mock.patch.object(building, "python_with_packages", return_value="python")
-        )
-        self.enterContext(mock.patch.object(building, "watch", full_disk))
+        self.enterContext(mock.patch.object(site, "python_with_packages", return_value="python"))
+        self.enterContext(mock.patch.object(site, "watch", full_disk))
         with self.assertRaisesRegex(CommandError, "the disk is full"):
-            building.build_site(folder)
-        self.assertEqual((folder / building.MARK).read_text(encoding="utf-8"), "old")
+            site.build_site(folder)
+        self.assertEqual((folder / site.MARK).read_text(encoding="utf-8"), "old")
         self.assertEqual([one.name for one in folder.parent.iterdir()], ["site"])

@@ -19,8 +19,8 @@ import unittest
 from engine.command.processes import output_of
 from lab_runs import lab
 from lab_tool.paths import VENV
-from lab_tool.setup.virtual_environment import VENV_PYTHON
-from lab_tool.site.packages import ASK, REQUIREMENTS, pinned
+from lab_tool.setup.packages import VENV_PYTHON
+from lab_tool.site_packages import ASK, REQUIREMENTS, pinned
 
 PREFIX = "/a course/site/"  # of the server's paths, as on Pages; with a space on purpose
 

@@ -17,8 +17,8 @@ from engine.command.build_folder import BuildFolder
 from engine.command.errors import CommandError
 from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
-from lab_tool.setup.python_packages import JSONSCHEMA
-from lab_tool.verbs import bench, plot
+from lab_tool.setup.packages import JSONSCHEMA
+from lab_tool.verbs import benchmarks
 from test_setup import temporary_folder
 from this_build import BUILD
 
@@ -96,7 +96,7 @@ class Refusals(unittest.TestCase):
 
     def test_no_gpu(self):
         nothing = BackendChoice("cpu", ["75"], "there is no GPU in this test")
-        with unittest.mock.patch.object(bench, "choose_backend", return_value=nothing):
+        with unittest.mock.patch.object(benchmarks, "choose_backend", return_value=nothing):
             self.refuses(
                 "bench", says="bench needs a GPU: there is no GPU in this test", code=NO_GPU
             )
@@ -113,7 +113,7 @@ class Refusals(unittest.TestCase):
         run = pathlib.Path(__file__).with_name("invented_run.json")
         missing = CommandError("jsonschema could not be installed.")
         with unittest.mock.patch.object(
-            plot, "python_with_installed", side_effect=missing
+            benchmarks, "python_with_installed", side_effect=missing
         ) as asked:
             self.refuses(
                 "plot", run, "--output", self.folder, says="could not be installed", code=1
@@ -148,20 +148,20 @@ class RecordedRuns(unittest.TestCase):
     def bench(self, *words, status=0, backend="cuda", **settings):
         """./lab bench of a build folder whose program is PROGRAM."""
         text = PROGRAM.replace("{CONTENT}", json.dumps(self.found))
-        self.write_program(bench.BENCHMARKS[backend], text.replace("{STATUS}", str(status)))
-        self.write_program(bench.ALL_CORES_BENCHMARK, "#!/bin/sh\necho what all cores do\n")
+        self.write_program(benchmarks.BENCHMARKS[backend], text.replace("{STATUS}", str(status)))
+        self.write_program(benchmarks.ALL_CORES_BENCHMARK, "#!/bin/sh\necho what all cores do\n")
         place = BuildFolder(self.folder, {})
         with (
-            unittest.mock.patch.object(bench, "configured", return_value=place),
+            unittest.mock.patch.object(benchmarks, "configured", return_value=place),
             unittest.mock.patch.object(
-                bench, "settings_of", return_value={"backend": backend, **settings}
+                benchmarks, "settings_of", return_value={"backend": backend, **settings}
             ),
-            unittest.mock.patch.object(bench, "build") as built,
+            unittest.mock.patch.object(benchmarks, "build") as built,
         ):
             result = run_lab("bench", "--build", BUILD_FOLDER, "--json", str(self.file), *words)
             if result[0] != 2:
                 self.built = [call.args[1][0] for call in built.call_args_list]
-                self.assertEqual(self.built[0], bench.BENCHMARKS[backend])
+                self.assertEqual(self.built[0], benchmarks.BENCHMARKS[backend])
         return result
 
     def test_what_a_recorded_run_holds(self):
@@ -208,11 +208,11 @@ class RecordedRuns(unittest.TestCase):
         self.assertIn("cpu_backend_benchmark --quick --json ", problem)
         command = recorded_run.load(self.file)["command"]
         self.assertEqual(command, "./lab bench --quick --backend cpu --json FILE")
-        self.assertEqual(self.built[1:], [bench.ALL_CORES_BENCHMARK])
+        self.assertEqual(self.built[1:], [benchmarks.ALL_CORES_BENCHMARK])
 
     def test_cpu_backend_with_the_race_checker(self):
         self.write_program(
-            bench.RACECHECK_BENCHMARK, "#!/bin/sh\necho what a check costs\nexit 3\n"
+            benchmarks.RACECHECK_BENCHMARK, "#!/bin/sh\necho what a check costs\nexit 3\n"
         )
         code, _, _ = self.bench(backend="cpu", racecheck_libraries="here")
         self.assertEqual((code, len(self.built)), (3, 3))

@@ -11,7 +11,7 @@ from docutils import nodes
 
 from course_site.source_links import source_reference
 from lab_tool.paths import ROOT
-from lab_tool.site.published import is_published
+from lab_tool.site import is_published
 
 COMMAND = re.compile(r"text(?: \(([^)]*)\))?(?: (\./lab .*))?")
 

@@ -11,7 +11,7 @@ from sphinx import addnodes
 
 from lab_tool.chapters import all_chapters
 from lab_tool.paths import ROOT
-from lab_tool.predictions.predictions import predictions_of
+from lab_tool.predictions import predictions_of
 
 ANCHOR = "check-yourself"
 

@@ -17,7 +17,7 @@ from pygments.util import ClassNotFound
 from sphinx import addnodes
 
 from lab_tool.paths import ROOT
-from lab_tool.site.published import is_published
+from lab_tool.site import is_published
 
 # Recorded runs are data; of a longer file the page shows the beginning.
 MOST_CHARACTERS = 60_000

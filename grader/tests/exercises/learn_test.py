@@ -21,10 +21,10 @@ from unittest import mock
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import WorkFolder, starter
 from grader.judging.verdicts import FAILED, PASSED, Verdict
+from lab_tool import learning
 from lab_tool.authoring.trials import solution
-from lab_tool.learning import terminal
-from lab_tool.learning.learning import Lesson
-from lab_tool.learning.screen import verdict_lines
+from lab_tool.learning import Lesson
+from lab_tool.screen import verdict_lines
 from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
@@ -157,7 +157,7 @@ class LearnTest(unittest.TestCase):
 class ShowTest(unittest.TestCase):
     def test_a_narrow_terminal_cuts_no_word(self):
         with at_size(60, 20) as written:
-            terminal.show(["one two " * 40], ["h hint  " * 10])
+            learning.show(["one two " * 40], ["h hint  " * 10])
         rows = written.getvalue().rstrip("\n").split("\n")
         self.assertLess(len(rows), 20)
         self.assertLessEqual(max(map(len, rows[1:])), 60)
@@ -249,7 +249,7 @@ def at_size(columns, lines):
     """What is written to a terminal of this size."""
     size = os.terminal_size((columns, lines))
     with (
-        mock.patch.object(terminal.shutil, "get_terminal_size", return_value=size),
+        mock.patch.object(learning.shutil, "get_terminal_size", return_value=size),
         mock.patch.dict(os.environ, {"TERM": "xterm"}),
         contextlib.redirect_stdout(io.StringIO()) as written,
     ):

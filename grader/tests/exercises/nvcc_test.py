@@ -22,7 +22,7 @@ from grader.judging.verdicts import PASSED, Verdict
 from lab_runs import interrupt, lab, started
 from lab_tool.authoring.trials import solution
 from lab_tool.builds import backends
-from lab_tool.learning.screen import WIDTH, nvcc_lines
+from lab_tool.screen import WIDTH, nvcc_lines
 from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 

@@ -28,7 +28,7 @@ from grader.judging.submission_judge import judge
 from grader.sandbox.sandbox import Sandbox
 from grader.sandbox.sandboxed_run import SandboxedRun
 from grader.submissions.grading_run import Tools, at_once, judge_unit, measured_cases
-from lab_tool.builds import exercise_builds
+from lab_tool.builds import program_builds
 
 NO_DEVICE = SandboxedRun(77, None, None, "")
 
@@ -88,11 +88,11 @@ class BuildFolderTest(unittest.TestCase):
             return BuildFolder(pathlib.Path(asked.build or "build-cpu"), {})
 
         with (
-            mock.patch.object(exercise_builds, "configured", place),
-            mock.patch.object(exercise_builds, "settings_of", lambda _: {"backend": "cuda"}),
-            mock.patch.object(exercise_builds, "exercise_build", lambda folder, _: folder),
+            mock.patch.object(program_builds, "configured", place),
+            mock.patch.object(program_builds, "settings_of", lambda _: {"backend": "cuda"}),
+            mock.patch.object(program_builds, "exercise_build", lambda folder, _: folder),
         ):
-            builds = exercise_builds.exercise_builds(arguments, [])
+            builds = program_builds.exercise_builds(arguments, [])
         self.assertEqual(places, [("cuda", "build-mine"), ("cpu", None)])
         self.assertEqual(str(builds.gpu.folder), "build-mine")
         self.assertEqual((arguments.backend, arguments.build), ("cuda", "build-mine"))

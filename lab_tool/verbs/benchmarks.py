@@ -1,26 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""./lab bench: times the chapters, or the CPU backend itself."""
+"""./lab bench and ./lab plot: times the chapters, the CPU backend or checks, and draws a recorded run."""
 
 import json
+import os
 import pathlib
 import shlex
 import tempfile
+import time
+from typing import NamedTuple
 
-from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, require_file
 from engine.command.build_folder import build, settings_of
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError, hint, listed
 from engine.command.output import remark, say, say_next
 from engine.command.output_files import NamedOutputs, add_force
 from engine.command.paths import shown
+from engine.command.processes import run_quietly
 from engine.command.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
+from grader.exercises.markers import solution_of
 from lab_tool.builds.backends import choose_backend, require_gpu
 from lab_tool.builds.build_folders import configured
-from lab_tool.builds.exercise_builds import exercise_build
+from lab_tool.builds.program_builds import exercise_build
 from lab_tool.builds.recorded_runs import BEGINNING as RECORDED_RUN
-from lab_tool.builds.recorded_runs import circumstances, recorded
+from lab_tool.builds.recorded_runs import circumstances, is_recorded_run, recorded
 from lab_tool.chapters import chosen_chapters
 from lab_tool.options import add_backend, add_build
+from lab_tool.paths import ROOT
+from lab_tool.setup.packages import JSONSCHEMA, python_with_installed
 
 # The program that measures, of each backend.
 BENCHMARKS = {
@@ -31,9 +38,12 @@ SUBJECTS = ["kernels", "launches"]  # of the benchmarks of chapters
 # What they measure is printed, and not part of the recorded run.
 ALL_CORES_BENCHMARK = "common/benchmark/cpu_backend/all_cores_benchmark"
 RACECHECK_BENCHMARK = "engine/racecheck/racecheck_benchmark"
+# How often an exercise is checked, and how long that may take.
+RUNS = 9
+GOAL_RESULTS, GOAL_ALL = 2.5, 6.0  # seconds, on two idle cores
 
 
-def add_options(parser):
+def add_bench_options(parser):
     parser.add_argument(
         "target",
         nargs="?",
@@ -61,11 +71,46 @@ def add_options(parser):
     add_verbose(parser)
 
 
+class CheckTime(NamedTuple):
+    """Medians of RUNS checks of the solution, in seconds."""
+
+    results: float  # until the results are judged
+    all: float  # until races and limits are as well
+
+
+def time_checks(make_build, exercise, runs=RUNS):
+    """Checks the solution `runs` times, each time with another comment so that it is compiled anew.
+
+    `make_build` returns the ExerciseBuild; that it finds everything up to date is part of the time.
+    """
+    # Not above: the chapters are timed without these.
+    import statistics
+
+    from grader.judging.check import check
+
+    text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
+    until_results, until_all = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, exercise.file_name)
+        for run in range(runs):
+            file.write_text(f"{text}// {time.time_ns()} {run}\n", encoding="utf-8")
+            steps = {}
+            start = time.monotonic()
+            check(
+                make_build()._replace(files=pathlib.Path(folder)),
+                exercise,
+                file,
+                has_begun=lambda step, _, steps=steps: steps.update({step: time.monotonic()}),
+            )
+            end = time.monotonic()
+            after = [steps[part] for part in ("races", "limits") if part in steps]
+            until_results.append(min(after, default=end) - start)
+            until_all.append(end - start)
+    return CheckTime(statistics.median(until_results), statistics.median(until_all))
+
+
 def time_exercises(arguments):
     """A table: how long a check of each exercise takes. The target may be a chapter."""
-    # Not above: the chapters are timed without the judge.
-    from lab_tool.authoring.check_times import GOAL_ALL, GOAL_RESULTS, RUNS, time_checks
-
     if arguments.backend == "cuda":
         raise CommandError(
             "--exercises times the CPU backend's checks; leave --backend out.", WRONG_USE
@@ -96,7 +141,7 @@ def refuse_chapter_on_cpu(arguments):
         )
 
 
-def act(arguments):
+def bench(arguments):
     if arguments.exercises:
         return time_exercises(arguments)
     chapters = chosen_chapters(arguments.target)
@@ -153,7 +198,7 @@ def act(arguments):
     return code
 
 
-VERB = Verb(
+BENCH = Verb(
     summary="times the chapters next to CUB, Thrust and cuBLAS",
     usage=[
         "bench [CHAPTER|all] [--quick] [--json FILE] [options]",
@@ -173,6 +218,60 @@ times the CPU backend next to a serial loop, and the race checker.""",
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_bench_options,
+    act=bench,
+)
+
+
+RUN_DRAWER = ROOT / "common/benchmark/draw_run.py"
+
+
+def add_plot_options(parser):
+    parser.add_argument("target", metavar="FILE.json", help="what ./lab bench --json has written")
+    parser.add_argument(
+        "--output", metavar="FOLDER", help="where the pictures go (default: next to FILE.json)"
+    )
+    add_force(parser)
+    add_verbose(parser)
+
+
+def plot(arguments):
+    file = pathlib.Path(arguments.target)
+    require_file(file)
+    folder = pathlib.Path(arguments.output) if arguments.output else file.parent
+    if not folder.is_dir():
+        raise CommandError(f"--output {folder}: there is no such folder.", WRONG_USE)
+    if not os.access(folder, os.W_OK):
+        raise CommandError(f"--output {folder}: nothing can be written there.", WRONG_USE)
+    if not is_recorded_run(file):
+        raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
+    python = python_with_installed(JSONSCHEMA)
+    force = ["--force"] if arguments.force else []
+    command = [python, shown(RUN_DRAWER), *force, "--output", shown(folder), shown(file)]
+    code = run_quietly(command, "Drawing", shows_output=True)
+    if code == WRONG_USE:  # a file of the user's is there; that is said
+        return code
+    if code != 0:
+        raise CommandError("the pictures could not be drawn; the message is above.")
+    say_next(f"open the pictures in {shown(folder)} in a browser")
+    return 0
+
+
+PLOT = Verb(
+    summary="draws what bench has recorded",
+    usage=["plot FILE.json [--output FOLDER] [options]"],
+    description="""\
+Draws a recorded run of ./lab bench --json: one SVG picture for each chapter that it timed, with the
+time of its variants divided by the best library's.""",
+    examples=[
+        ("./lab plot run.json", "pictures next to run.json"),
+        ("./lab plot run.json --output pictures", "pictures in another folder"),
+    ],
+    exit_codes=[
+        (0, "the pictures are drawn"),
+        (1, "they could not be drawn"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_plot_options,
+    act=plot,
 )

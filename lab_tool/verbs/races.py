@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""./lab prove: all executions of a small program, and not a sample of schedules."""
+"""./lab racecheck and ./lab prove: a sample of schedules under the race checker, or all executions."""
 
+import pathlib
 import shlex
 
 from engine.command.arguments import (
@@ -14,23 +15,106 @@ from engine.command.arguments import (
     whole_number,
     words_of,
 )
-from engine.command.checking import merge_reports_of
+from engine.command.checking import add_check_options, check, merge_reports_of, require_program
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import say, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
+from engine.command.program_runs import name_command
 from engine.command.racecheck_runs import Merging
 from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
-from lab_tool.builds.observed_programs import observed_programs, observing_folder
-from lab_tool.chapters import case_to_prove, chosen_chapters
-from lab_tool.options import add_build, add_chapter_or_file
-from lab_tool.own_files import is_file
+from lab_tool.builds.program_builds import observed_programs, observing_folder
+from lab_tool.chapters import case_to_prove, chosen_chapters, next_chapter
+from lab_tool.options import add_build, add_chapter_or_file, is_file
+from lab_tool.paths import ROOT
+
+
+def add_racecheck_options(parser):
+    add_chapter_or_file(parser)
+    add_check_options(parser)
+    add_include(parser)
+    add_build(parser)
+    add_verbose(parser)
+
+
+def racecheck(arguments):
+    def configure():
+        return observing_folder(arguments)
+
+    if arguments.program:
+        require_program(arguments, "all")
+        checks = [(pathlib.Path(arguments.program), arguments.program_options)]
+        return check(arguments, [arguments.program], lambda: checks, configure, None, None)
+
+    if not is_file(arguments):
+        name_command(f"./lab racecheck {chosen_chapters(arguments.target)[0].number} --")
+
+    def again(seed):
+        target = [] if arguments.target == "all" else words_of(arguments)
+        words = [*target, "--seed", str(seed), *options_of_program(arguments)]
+        return shlex.join(["./lab", "racecheck", *words])
+
+    return check(
+        arguments,
+        sources_of(arguments) if is_file(arguments) else _sources_of_chapters(),
+        lambda: observed_programs(arguments),
+        configure,
+        lambda: _next_command(arguments),
+        again,
+    )
+
+
+def _sources_of_chapters():
+    """A chapter's program includes files of other chapters, too."""
+    return [
+        path
+        for ending in ("cu", "cuh", "hpp", "cpp")
+        for path in (ROOT / "chapters").rglob(f"*.{ending}")
+    ]
+
+
+def _next_command(arguments):
+    """What to do if all of it is right."""
+    if is_file(arguments):
+        words = [*words_of(arguments), *options_of_program(arguments)]
+        return shlex.join(["./lab", "run", *words])
+    chapters = chosen_chapters(arguments.target)
+    if len(chapters) > 1:
+        return "./lab test"
+    return f"./lab run {next_chapter(chapters[0]).number}"
+
+
+RACECHECK = Verb(
+    summary="looks for races in a chapter's program, or in a file of yours",
+    usage=[
+        "racecheck [CHAPTER|all] [options] [-- program options]",
+        "racecheck FILE.cu ... [options] [-- program options]",
+    ],
+    description="""\
+Runs programs under the race checker, each with different schedules of its blocks and threads, and
+says which two accesses race and what is missing between them. Always on the CPU backend.""",
+    examples=[
+        ("./lab racecheck 04", "chapter 04, with 20 schedules"),
+        ("./lab racecheck FILE.cu --seed 7", "your file, one schedule alone"),
+        ("./lab racecheck FILE.cu --picture race.svg", "and a picture of it"),
+    ],
+    exit_codes=[
+        (0, "something was checked, and no race was found"),
+        (1, "a race, a program that failed, or nothing that could be checked"),
+        WRONG_USE_MEANING,
+        NO_DEVICE_MEANING,
+    ],
+    add_options=add_racecheck_options,
+    act=racecheck,
+    takes_program_options=True,
+)
+
 
 MOST = 1_000_000
 BEGINNING = "# Decisions of lab prove: whose strong access is next, as block.thread"
 
 
-def add_options(parser):
+def add_prove_options(parser):
     add_chapter_or_file(parser)
     parser.add_argument(
         "--limit",
@@ -61,7 +145,7 @@ def add_options(parser):
     add_verbose(parser)
 
 
-def act(arguments):
+def prove(arguments):
     asked = words_of(arguments)
     if not is_file(arguments):
         chapters = chosen_chapters(arguments.target)
@@ -102,7 +186,7 @@ def replay_one(arguments):
     return say_findings_of(program, run, merging, arguments.seconds)
 
 
-VERB = Verb(
+PROVE = Verb(
     summary="explores all executions of a small program",
     usage=[
         "prove CHAPTER [options] [-- program options]",
@@ -122,7 +206,7 @@ is proved, within which bounds. For small grids and inputs. Always on the CPU ba
         WRONG_USE_MEANING,
         NO_DEVICE_MEANING,
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_prove_options,
+    act=prove,
     takes_program_options=True,
 )

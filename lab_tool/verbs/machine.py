@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""./lab doctor: what is here, what can run, and what to do about the rest."""
+"""./lab doctor and ./lab setup: what is here, what can run, and the rest installed and built."""
 
 import contextlib
 import os
@@ -7,13 +7,18 @@ import platform
 import shutil
 import sys
 
-from engine.command.arguments import WRONG_USE_MEANING, Verb
-from engine.command.output import say
+from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
+from engine.command.build_folder import build
+from engine.command.output import say, say_next
+from engine.command.paths import shown
+from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.backends import choose_backend, nvcc_version, visible_gpus
-from lab_tool.builds.build_folders import LEAST_FREE_SPACE, free_space
+from lab_tool.builds.build_folders import LEAST_FREE_SPACE, configured, free_space
+from lab_tool.builds.editor_database import write_database
+from lab_tool.builds.program_builds import exercise_build
+from lab_tool.options import add_backend
 from lab_tool.paths import ROOT
 from lab_tool.setup.newer_python import OLD
-from lab_tool.setup.operating_system import operating_system
 from lab_tool.setup.probe import look_around
 from lab_tool.setup.requirements import (
     OPTIONAL,
@@ -22,10 +27,11 @@ from lab_tool.setup.requirements import (
     minimum_of,
     missing_from,
     needed_by,
+    operating_system,
 )
 
 
-def add_options(parser):
+def add_doctor_options(parser):
     parser.add_argument(
         "--choice",
         action="store_true",
@@ -33,7 +39,7 @@ def add_options(parser):
     )
 
 
-def act(arguments):
+def doctor(arguments):
     choice = choose_backend()
     if arguments.choice:
         print(choice.backend, ",".join(choice.architectures), choice.reason, sep="\n")
@@ -129,7 +135,7 @@ def memory():
     return ""
 
 
-VERB = Verb(
+DOCTOR = Verb(
     summary="says what is here, what can run, and what to do about the rest",
     usage=["doctor [--choice]"],
     description="Says what is here, what can run, and what to do about the rest. Changes nothing.",
@@ -142,6 +148,52 @@ VERB = Verb(
         (1, "something that it needs is missing or too old"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_options,
-    act=act,
+    add_options=add_doctor_options,
+    act=doctor,
+)
+
+
+def add_setup_options(parser):
+    add_backend(parser)
+    parser.add_argument(
+        "--no-build",
+        action="store_true",
+        help="configure only: the first check of an exercise then builds what it needs",
+    )
+    add_verbose(parser)
+
+
+def setup(arguments):
+    place = configured(arguments)
+    # Does what there is to do if a meson.build has changed since the folder was configured.
+    build(place, ["build.ninja"], "the configuration")
+    for name, tool in place.tools.items():
+        say(f"{name:14} {dotted(tool.version):10} {tool.path}")
+    if not arguments.no_build:
+        exercise_build(place, all_exercises())
+    done = "configured" if arguments.no_build else "ready to check exercises"
+    say(f"All is here, and {shown(place.folder)} is {done}.")
+    say(f"{shown(write_database(place))} tells clangd how to read the .cu files.")
+    say_next("./lab run")
+    return 0
+
+
+SETUP = Verb(
+    summary="installs what is missing; run and test do this too",
+    usage=["setup [--backend auto|cpu|cuda] [--no-build] [--verbose]"],
+    description="""\
+Installs what is missing, configures the build folder, tells clangd, which editors
+ask about C++, how to read the .cu files, and builds what exercises are checked with.
+Each command that changes the machine is printed before it runs.""",
+    examples=[
+        ("./lab setup", "for the backend that auto takes"),
+        ("./lab setup --backend cpu", "for the CPU backend"),
+    ],
+    exit_codes=[
+        (0, "all is here"),
+        (1, "something could not be installed, configured or built"),
+        WRONG_USE_MEANING,
+    ],
+    add_options=add_setup_options,
+    act=setup,
 )

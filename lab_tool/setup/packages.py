@@ -1,15 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""The commands that install packages on Debian and Ubuntu."""
+"""Packages of apt-get, and those of PyPI in the folder .venv, where lab keeps what it takes from there."""
 
 import os
 import shlex
 import shutil
+import sys
 from typing import NamedTuple
 
 from engine.command.errors import CommandError
-from engine.command.processes import output_of
-from lab_tool.setup.operating_system import makes_virtual_environments, meson_is_too_old
-from lab_tool.setup.requirements import OPTIONAL, REQUIREMENTS
+from engine.command.output import remark
+from engine.command.processes import output_of, run_installation
+from lab_tool.paths import VENV
+from lab_tool.setup.requirements import (
+    OPTIONAL,
+    REQUIREMENTS,
+    dotted,
+    installs_with_apt,
+    makes_virtual_environments,
+    meson_is_too_old,
+    numbers,
+    operating_system,
+)
 
 BACKPORTS_FILE = "/etc/apt/sources.list.d/bookworm-backports.sources"
 DPKGS_UPDATES = "/var/lib/dpkg/updates"
@@ -110,3 +121,94 @@ def apt_commands(missing, system, as_root):
         commands.append(f"{as_root}apt-get update")
         commands.append(install_command(packages, as_root))
     return commands
+
+
+VENV_PYTHON = str(VENV / "bin/python")
+
+
+def commands_for(requirements):
+    """The shell commands that install these requirements of pip into .venv."""
+    install = [VENV_PYTHON, "-m", "pip", "install", "--quiet", *requirements]
+    return [shlex.join(command) for command in (*_creation(), install)]
+
+
+def _creation():
+    """The command that makes .venv, or makes it anew; none if its pip works."""
+    create = [sys.executable, "-m", "venv", str(VENV)]
+    if not VENV.exists():
+        return [create]
+    if output_of([VENV_PYTHON, "-m", "pip", "--version"]) is not None:
+        return []
+    # Without a trace of pip it may be somebody's own, made by a tool that needs none: pip is added.
+    # Else somebody was interrupted, or the Python that it was made with has gone.
+    starts = output_of([VENV_PYTHON, "-c", ""]) is not None
+    if starts and not any(VENV.glob("lib/python*/site-packages/pip*")):
+        return [create]
+    return [[*create[:-1], "--clear", create[-1]]]
+
+
+class PythonPackage(NamedTuple):
+    name: str  # as it is imported, and on PyPI
+    minimum: tuple[int, ...]
+    purpose: str  # the beginning of a sentence that ends in "which is not here"
+    from_apt: bool  # if we may; else from PyPI, into .venv
+
+
+PYTEST = PythonPackage("pytest", (7, 2), "The tests of Python code are run by pytest", True)
+JSONSCHEMA = PythonPackage("jsonschema", (4, 10), "Recorded runs are checked by jsonschema", True)
+
+SYSTEM_PYTHON = "/usr/bin/python3"  # the one that apt installs for
+
+
+def python_with(*packages):
+    """One Python that can import all the packages and is here already, or None."""
+    for python in (sys.executable, VENV_PYTHON, SYSTEM_PYTHON):
+        if all(_can_import(python, package) for package in packages):
+            return python
+    return None
+
+
+def _can_import(python, package):
+    statement = (
+        f"import {package.name}, importlib.metadata as m; print(m.version('{package.name}'))"
+    )
+    text = output_of([python, "-c", statement])
+    return text is not None and numbers(text)[: len(package.minimum)] >= package.minimum
+
+
+def python_with_installed(*packages):
+    """One Python that can import all the packages, which are installed if need be."""
+    python = python_with(*packages)
+    if python:
+        return python
+    for package in packages:
+        if not python_with(package):
+            remark(f"{package.purpose}, which is not here.")
+    remark("These commands install what is missing:")
+    names = " and ".join(package.name for package in packages)
+    for command in installation(*packages):
+        if run_installation(command) != 0:
+            of_debian = ", ".join(f"python3-{package.name}" for package in packages)
+            remedy = repair_after(command) or (
+                f"on Debian and Ubuntu the packages {of_debian}, or python3-venv for .venv, help"
+            )
+            raise CommandError(
+                f"{names} could not be installed, and the message is above; {remedy}."
+            )
+    python = python_with(*packages)
+    if not python:
+        raise CommandError(
+            f"{names} can't be imported by one Python here, although the installation succeeded: "
+            "delete the folder .venv, and run lab again."
+        )
+    return python
+
+
+def installation(*packages):
+    """The shell commands that install the packages, all for the same Python."""
+    as_root = prefix_for_root()
+    may_use_apt = as_root is not None and installs_with_apt(operating_system())
+    if may_use_apt and all(package.from_apt for package in packages):
+        names = [f"python3-{package.name}" for package in packages]
+        return [f"{as_root}apt-get update", install_command(names, as_root)]
+    return commands_for([f"{package.name}>={dotted(package.minimum)}" for package in packages])

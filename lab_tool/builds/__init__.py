@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Build folders and what is in them."""

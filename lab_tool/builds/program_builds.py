@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""What is built for checks: the programs of exercises, and programs in the race checker's form."""
+
+import argparse
+import pathlib
+
+from engine.command.arguments import check_file
+from engine.command.build_folder import alone_in, build, introspection, settings_of
+from engine.command.checking import can_observe, target_of_merging
+from engine.command.errors import WRONG_USE, CommandError
+from engine.command.paths import shown
+from engine.command.processes import output_of
+from engine.command.recipe import RACECHECK, build_file, settings_with_libraries
+from grader.judging.programs import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
+from lab_tool.builds.backends import usable_nvcc
+from lab_tool.builds.build_folders import configured
+from lab_tool.chapters import chosen_chapters, racecheck_options
+from lab_tool.options import is_file, refuse_with_chapter
+
+
+def exercise_builds(arguments, exercises):
+    """What --backend and --build ask for, with all that these exercises need up to date."""
+    place = configured(arguments)
+    if settings_of(place.folder)["backend"] == "cpu":
+        return ExerciseBuilds(exercise_build(place, exercises), None, usable_nvcc())
+    gpu = exercise_build(place, exercises)
+    of_cpu = argparse.Namespace(**{**vars(arguments), "backend": "cpu", "build": None})
+    return ExerciseBuilds(exercise_build(configured(of_cpu), exercises), gpu)
+
+
+def exercise_build(place, exercises):
+    """The build folder with the libraries and the drivers of these exercises; builds what is old."""
+    _know_drivers(place, exercises)
+    forms = [ORDINARY]
+    if settings_of(place.folder).get("racecheck_libraries"):
+        forms.append(OBSERVED)
+    targets = [place.folder / exercise.driver for exercise in exercises]
+    return ExerciseBuild(place, settings_with_libraries(place, *forms, targets=targets))
+
+
+def _know_drivers(place, exercises):
+    """Lets Meson look again if there are exercises that it has not seen: a folder is all they take."""
+    with alone_in(place.folder):
+        known = {target["name"] for target in introspection(place.folder, "targets")}
+        if any(pathlib.Path(each.driver).stem[3:] not in known for each in exercises):
+            command = [place.tools["Meson"].path, "setup", "--reconfigure", str(place.folder)]
+            if output_of(command) is None:
+                raise CommandError("Meson could not configure the build anew.")
+
+
+def observed_programs(arguments):
+    """[(program, its options)], up to date: of the user's files, or of each chapter that is meant."""
+    options = arguments.program_options
+    own_file = is_file(arguments)
+    chapters = [] if own_file else chosen_chapters(arguments.target)
+    if own_file:
+        check_file(arguments)
+    else:
+        refuse_with_chapter(arguments)
+    place = observing_folder(arguments)
+    if own_file:
+        return [(build_file(place, arguments, RACECHECK), options)]
+    targets = [f"{chapter.target}_racecheck" for chapter in chapters]
+    what = targets[0].rsplit("/", 1)[1] if len(targets) == 1 else "the programs for racecheck"
+    build(place, [*targets, target_of_merging(place.folder)], what)
+    return [
+        (place.folder / target, options or racecheck_options(place.folder, chapter))
+        for target, chapter in zip(targets, chapters)
+    ]
+
+
+def observing_folder(arguments):
+    """The BuildFolder that the options mean, which has the race checker. Raises CommandError."""
+    arguments.backend = "cpu"
+    place = configured(arguments)
+    if not can_observe(place.folder):
+        raise CommandError(
+            f"{shown(place.folder)} can't tell what kernels do: that takes the cpu backend, and a "
+            "build without b_sanitize.",
+            WRONG_USE,
+        )
+    return place

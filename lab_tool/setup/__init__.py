@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""What the course needs installed, and how it comes here."""
