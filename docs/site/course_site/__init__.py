@@ -7,17 +7,7 @@ are still complete, as they are on GitHub.
 
 import importlib
 
-PARTS = (
-    "navigation",
-    "exercise_hints",
-    "excerpts",
-    "source_links",
-    "glossary_terms",
-    "landing_page",
-    "stepper_figures",
-    "quiz",
-    "plots",
-)
+PARTS = ("pages", "links", "stepper_figures", "quiz", "plots")
 
 
 def setup(app):

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Links to source files and folders, which lead to pages of their own: the sources with line numbers.
+"""Links of a page that the site adds: to pages of the sources, with their lines; from each block of code
+to the source that it comes from; and at each term the glossary's words.
 
 GitHub shows a file or a folder that a document links to. The site has to bring these pages itself, so
 that nothing outside of it is needed.
 """
 
+import functools
 import html
 import pathlib
 import posixpath
+import re
 
 from docutils import nodes
 from pygments import highlight
@@ -19,14 +22,19 @@ from sphinx import addnodes
 from lab_tool.paths import ROOT
 from lab_tool.site import is_published
 
-# Recorded runs are data; of a longer file the page shows the beginning.
-MOST_CHARACTERS = 60_000
-
 
 def connect(app):
     # Before Sphinx collects what is to be downloaded: these links become pages instead.
     app.connect("doctree-read", resolve_links, priority=400)
+    app.connect("doctree-read", name_the_sources)
+    app.connect("doctree-resolved", explain_terms)
     app.connect("html-collect-pages", source_pages)
+
+
+# Links to source files and folders, which lead to pages of their own: the sources with line numbers.
+
+# Recorded runs are data; of a longer file the page shows the beginning.
+MOST_CHARACTERS = 60_000
 
 
 def _wanted(app):
@@ -158,3 +166,100 @@ def _file_context(path):
     )
     body = f"<h1>{html.escape(name)}</h1>{note}{highlight(text, lexer, formatter)}"
     return {"title": name, "body": body, "furo_hide_toc": True, "is_source": True}
+
+
+# A line above each block of code: where it comes from, with a link to the source's line.
+#
+# The language of a block is followed by its source, as in ```cpp last_block.cuh, or by the command that
+# printed it, as in ```text (part) ./lab racecheck 04. Sphinx drops that, so it is looked up in the file.
+
+COMMAND = re.compile(r"text(?: \(([^)]*)\))?(?: (\./lab .*))?")
+
+
+def name_the_sources(app, doctree):
+    """Handler of doctree-read: wraps each block that has a source into a container, under a line about it."""
+    docname = app.env.docname
+    lines = (ROOT / f"{docname}.md").read_text(encoding="utf-8").splitlines()
+    for block in list(doctree.findall(nodes.literal_block)):
+        info = _info_of(block, lines)
+        caption = _caption(app, docname, info, block)
+        if caption is None:
+            continue
+        container = nodes.container("", classes=["code-with-source"])
+        container += nodes.paragraph("", "", *caption, classes=["code-source"])
+        block.replace_self(container)
+        container += block
+
+
+def _info_of(block, lines):
+    """The info string of the fenced block, "" if it has none."""
+    if not block.line or block.line > len(lines):
+        return ""
+    match = re.match(r"\s*```+(.*)", lines[block.line - 1])
+    return match[1].strip() if match else ""
+
+
+def _caption(app, docname, info, block):
+    words = info.split()
+    if len(words) == 2 and words[0] == "cpp" and words[1] != "example":
+        file = source_of(docname, words[1])
+        if file:
+            block["language"] = "cuda"
+            line = first_line_of(block.astext(), file)
+            return [source_reference(app, docname, file, f"{words[1]}, line {line}", line)]
+    printed = COMMAND.fullmatch(info)
+    if printed and printed[2]:
+        note = f" ({printed[1]})" if printed[1] else ""
+        return [nodes.literal("", f"$ {printed[2]}"), nodes.Text(note)]
+    return None
+
+
+def source_of(docname, name):
+    """The file that an excerpt or an inline name means: seen from the document, or from the root."""
+    for folder in ((ROOT / docname).parent, ROOT):
+        if (folder / name).is_file() and is_published(folder / name):
+            return (folder / name).resolve()
+    return None
+
+
+def first_line_of(excerpt, file):
+    """The number of the line at which an excerpt begins; 1 if it isn't found."""
+    wanted = [line.strip() for line in excerpt.splitlines() if line.strip()]
+    run = wanted[: next((at for at, line in enumerate(wanted) if line == "// ..."), len(wanted))]
+    numbered = [
+        (number, line.strip())
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1)
+        if line.strip()
+    ]
+    for start in range(len(numbered) - len(run) + 1):
+        if [line for _, line in numbered[start : start + len(run)]] == run:
+            return numbered[start][0]
+    return 1
+
+
+# What the glossary says about a term, shown when a link to it is under the pointer or has the focus.
+
+GLOSSARY = "docs/glossary"
+
+
+@functools.cache
+def definitions(environment):
+    """{anchor of the glossary: what it says, as plain text}"""
+    found = {}
+    for section in environment.get_doctree(GLOSSARY).findall(nodes.section):
+        texts = [one.astext() for one in section.children if isinstance(one, nodes.paragraph)]
+        prose = " ".join(text for text in texts if not text.startswith("From lesson "))
+        found[section["slug"]] = " ".join(prose.split())
+    return found
+
+
+def explain_terms(app, doctree, docname):
+    """Handler of doctree-resolved: the class and the words that course.js makes a hover text of."""
+    if docname == GLOSSARY:
+        return
+    known = definitions(app.env)
+    for link in doctree.findall(nodes.reference):
+        page, _, anchor = link.get("refuri", "").partition("#")
+        if page.endswith("glossary.html") and anchor in known:
+            link["classes"].append("term")
+            link["reftitle"] = known[anchor]

@@ -1,15 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The order of the pages, and the three doors to them: learn, teach, build. A page's sidebar shows the
-pages of its own door, so that a student meets neither Autolab nor the project's internals.
-
-GitHub's Markdown has no table of contents across files, so the ones that Sphinx wants are appended
-while the files are read.
+"""The pages: their order and the three doors to them (learn, teach, build), an exercise's hints, and the
+landing page. A page's sidebar shows the pages of its own door, so that a student meets neither Autolab
+nor the project's internals.
 """
 
 import re
 
+from course_site.links import COMMAND
 from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
+
+
+def connect(app):
+    app.connect("source-read", append_contents)
+    app.connect("source-read", append_hints)
+    app.connect("html-page-context", show_one_door, priority=900)  # after the theme's
+    app.connect("html-collect-pages", landing_page)
+
+
+# GitHub's Markdown has no table of contents across files, so the ones that Sphinx wants are appended
+# while the files are read.
 
 # The documents for users, in the order in which a reader may want them. One that is missing here
 # comes after them, by its name.
@@ -23,7 +33,7 @@ FIRST_DOCUMENTS = [
     "glossary",
 ]
 
-# Of each door the captions of its lists of pages, and where it leads.
+# {door: the captions of its lists of pages, and where it leads}
 DOORS = {
     "Learn": (("Lessons", "Reference", "Anywhere"), "README"),
     "Teach": (("Teaching",), "docs/teaching"),
@@ -33,11 +43,6 @@ TEACHING = ("docs/teaching", "docs/grading", "docs/use-with-")  # how their name
 OWN_CODE = ("docs/race-check-your-project",)
 
 CURRENT = ' aria-current="true"'
-
-
-def connect(app):
-    app.connect("source-read", append_contents)
-    app.connect("html-page-context", show_one_door, priority=900)  # after the theme's
 
 
 def append_contents(app, docname, source):
@@ -133,3 +138,73 @@ def _tree(caption, pages):
     options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
     entries = [f"/{page}" for page in pages]
     return "\n".join(["", "", "```{toctree}", *options, "", *entries, "```", ""])
+
+
+# An exercise's hints, folded, at the end of its page: one level after the other.
+
+
+def append_hints(app, docname, source):
+    """Handler of source-read."""
+    file = (ROOT / docname).parent / "hints.md"
+    if "/exercises/" not in docname or not docname.endswith("/README") or not file.is_file():
+        return
+    levels = hints_of(file.read_text(encoding="utf-8"))
+    if levels:
+        folded = [
+            f"<details><summary>Hint {number} of {len(levels)}</summary>\n\n{text}\n\n</details>\n"
+            for number, text in enumerate(levels, 1)
+        ]
+        source[0] += "\n\n## Hints\n\n" + "\n".join(folded)
+
+
+def hints_of(text):
+    """The levels of a file of hints: what stands under its headings of the second level."""
+    return [piece.partition("\n")[2].strip() for piece in re.split(r"(?m)^## ", text)[1:]]
+
+
+# index.html: what is special about the course, in ten seconds, out of lesson 04's own blocks.
+
+LESSON = ROOT / "chapters/04_last_block_guard/README.md"
+PROGRAM = ROOT / "chapters/04_last_block_guard/naive_last_block_guard.cu"
+
+PICTURE = "chapters/04_last_block_guard/figures/race.svg"
+
+
+def block_of(text, info):
+    """The fenced block whose info string contains `info`: the command that printed it, and its lines."""
+    fence = r"^```([^\n]*" + re.escape(info) + r"[^\n]*)\n(.*?)^```$"
+    found = re.findall(fence, text, re.M | re.S)
+    if len(found) != 1:
+        raise ValueError(f"{len(found)} blocks of the lesson on the landing page have {info!r}.")
+    ((head, lines),) = found
+    return {"command": COMMAND.fullmatch(head)[2], "lines": lines.rstrip("\n")}
+
+
+def kernel_of(text):
+    """The kernel of the naive program, from __global__ to its closing brace."""
+    return re.search(r"^__global__.*?^}$", text, re.M | re.S)[0]
+
+
+def landing_page(app):
+    """Handler of html-collect-pages."""
+    lesson = LESSON.read_text(encoding="utf-8")
+    highlighter = app.builder.highlighter
+    context = {
+        "title": "Start",
+        "furo_hide_toc": True,
+        "kernel": highlighter.highlight_block(
+            kernel_of(PROGRAM.read_text(encoding="utf-8")), "cuda"
+        ),
+        "on_a_gpu": block_of(lesson, "(H200) ./lab run chapters/04"),
+        "picture": app.env.images[PICTURE][1],
+        "racecheck": block_of(lesson, "./lab racecheck chapters/04"),
+        "chapters": [
+            (f"chapters/{chapter.folder}/README", _title(chapter)) for chapter in all_chapters()
+        ],
+    }
+    yield "index", context, "landing.html"
+
+
+def _title(chapter):
+    text = (ROOT / "chapters" / chapter.folder / "README.md").read_text(encoding="utf-8")
+    return re.search(r"^# (.*)$", text, re.M)[1]
