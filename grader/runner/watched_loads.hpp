@@ -10,7 +10,7 @@
 
 extern "C" {
 // Defined by the race checker's library alone; elsewhere their addresses are null.
-// engine/racecheck/counts/loaded_bytes.hpp says what they do.
+// engine/racecheck/events/counts.hpp says what they do.
 [[gnu::weak]] void racecheck_watch_loads();
 [[gnu::weak]] void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                                 std::uint64_t drawn_from);

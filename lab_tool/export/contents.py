@@ -44,7 +44,7 @@ LEFT_OUT = (
     "docs/teaching",
     "docs/use-with-",
     "engine/prove/memory_model/",
-    "engine/racecheck/silence/",
+    "engine/racecheck/false_positives/",
     "lab_tool/authoring/",
     "lab_tool/export/",
     "lab_tool/predictions.py",

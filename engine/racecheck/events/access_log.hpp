@@ -1,27 +1,75 @@
 // SPDX-License-Identifier: MIT
-// A kernel's plain accesses on their way to the race test.
-//
-// They wait in a log until a thread does anything that changes clocks (an atomic, a fence, a
-// barrier that opens), or another block runs: until then it is all the same when they are checked,
-// as long as their order stays. Meanwhile their cells come into the cache. The threads of a
-// grid-stride loop find nearly none of them there, and would wait for each.
-//
-// Only the OS thread that runs the kernels uses it.
+// A kernel's plain accesses on their way to the race test; and how a thread in a kernel stops when
+// the time of its program is over.
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
+#include "cpu_backend/execution/kernel_fault.hpp"
 #include "racecheck/events/event_consumer.hpp"
-#include "racecheck/events/time_limit.hpp"
 #include "racecheck/memory/shadow.hpp"
-#include "racecheck/order/thread_state.hpp"
-#include "racecheck/weak/older_loads.hpp"
-#include "racecheck/weak/weak_memory.hpp"
+#include "racecheck/memory/weak_memory.hpp"
+#include "racecheck/order/synchronization.hpp"
 
 namespace racecheck {
+
+// The end of a program's time: what was found until then is reported, and the program ends.
+//
+// A thread of a kernel stops where it comes to the checker next, so that the checker is not in the
+// middle of anything; another thread then reports. report/time_watch.cpp decides when.
+class time_limit {
+ public:
+  // Called by whoever comes to the checker; does not return once the time is over.
+  void check() {
+    if (is_over_.load(std::memory_order_relaxed)) [[unlikely]]
+      stop_for_good();
+  }
+  // From here on check() stops its callers.
+  void end() { is_over_.store(true); }
+  // To be called by whoever reports: its own calls of the checker are let through.
+  void let_through() { is_over_.store(false); }
+  bool has_stopped_a_thread() const { return has_stopped_.load(); }
+  // Whether the checker works just now.
+  bool checker_works() const { return works_.load(); }
+  bool launch_runs() const { return launch_runs_.load(); }
+  void set_launch_runs(bool runs) { launch_runs_.store(runs); }
+  bool set_checker_works(bool works) {
+    const bool before = works_.load(std::memory_order_relaxed);
+    works_.store(works, std::memory_order_relaxed);
+    return before;
+  }
+
+ private:
+  [[noreturn]] void stop_for_good();
+
+  std::atomic<bool> is_over_ = false;
+  std::atomic<bool> has_stopped_ = false;
+  std::atomic<bool> works_ = false;
+  std::atomic<bool> launch_runs_ = false;
+};
+
+extern constinit time_limit time_of_program;
+
+// A thread whose launch did not end, and that seems to wait for another one by plain reads: no such
+// read need ever get what the other one writes.
+struct plain_poll {
+  site_number read = 0;  // the place of the read
+  // The loop reads the same bytes again and again. Otherwise it does not read at all: this was the
+  // thread's last read, and the compiler may have moved it out of the loop.
+  bool reads_again = false;
+};
+
+// `latest`: what the thread has done last, all of it plain accesses, the oldest first.
+std::optional<plain_poll> find_plain_poll(std::span<const logged_access> latest);
+
+// Says so to the student, on stderr. report/run_report.cpp has the words.
+void report(const plain_poll& poll, const cpu_backend::kernel_fault& stopped);
 
 // The CUDA thread that runs on the calling OS thread; nullptr on a host thread, and while the
 // backend works between threads.
@@ -40,6 +88,14 @@ struct access_site {
 // In a run by decisions: of which kind the memory is that the running thread accesses.
 void note_memory(const std::byte* address, bool writes, const void* from);
 
+// A kernel's plain accesses on their way to the race test.
+//
+// They wait in a log until a thread does anything that changes clocks (an atomic, a fence, a
+// barrier that opens), or another block runs: until then it is all the same when they are checked,
+// as long as their order stays. Meanwhile their cells come into the cache. The threads of a
+// grid-stride loop find nearly none of them there, and would wait for each.
+//
+// Only the OS thread that runs the kernels uses it.
 class access_log {
  public:
   constexpr access_log() = default;

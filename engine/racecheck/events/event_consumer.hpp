@@ -10,7 +10,7 @@
 #include "cpu_backend/observer.hpp"
 #include "racecheck/events/places.hpp"
 #include "racecheck/memory/shadow.hpp"
-#include "racecheck/order/thread_state.hpp"
+#include "racecheck/order/synchronization.hpp"
 
 namespace racecheck {
 
@@ -46,7 +46,7 @@ class event_consumer {
   virtual void grid_barrier_passes(thread_state& by) = 0;
   virtual void fenced(thread_state& by, scope within, bool sequentially_consistent,
                       place_number place) = 0;
-  // Only where some loads get older values: see weak/older_loads.hpp.
+  // Only where some loads get older values: see older_loads.
   virtual void atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
                              cpu_backend::observer::access kind) = 0;
   virtual void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,

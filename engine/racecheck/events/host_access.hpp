@@ -44,4 +44,9 @@ inline void on_host_access(const void* address, bool writes) {
   }
 }
 
+// What kernels print, in a run by decisions. Two threads of a launch print in any order, and on a
+// GPU it comes out when the host waits: only one thread's output, for which the host has waited,
+// is the same in all orders. To be called when a launch begins, no thread of which has printed.
+void launch_prints();
+
 }  // namespace racecheck

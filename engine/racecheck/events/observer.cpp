@@ -9,10 +9,7 @@
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/events/host_access.hpp"
-#include "racecheck/events/kernel_output.hpp"
 #include "racecheck/events/places.hpp"
-#include "racecheck/events/plain_poll.hpp"
-#include "racecheck/events/time_limit.hpp"
 
 namespace racecheck {
 

@@ -1,17 +1,187 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/events/places.hpp"
 
+#include <cxxabi.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <memory>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
-#include "racecheck/events/program_symbols.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 
 extern "C" {
 extern const char __executable_start;  // the linker's name for the begin of the program
 }
 
 namespace racecheck {
+
+// ---- Names, from the table of symbols
+//
+// Reads the table of symbols of an ELF file (System V ABI, chapters 4 and 5). A program such as nm
+// would take longer to start than most runs under the race checker.
+
+namespace {
+
+// A file in memory, of which only the pages that are looked at are read: a program's table of
+// symbols is megabytes, and a report asks for one or two of them. It stays until the process ends.
+std::span<const char> mapped(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  struct stat facts {};
+  void* begin = MAP_FAILED;
+  const bool has_bytes = fstat(file, &facts) == 0 && facts.st_size > 0;
+  const auto bytes = static_cast<std::size_t>(facts.st_size);
+  if (has_bytes) begin = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  if (begin == MAP_FAILED) return {};
+  return {static_cast<const char*>(begin), bytes};
+}
+
+class elf_file {
+ public:
+  explicit elf_file(const std::string& path) : bytes_(mapped(path)) {
+    const auto header = part<ElfW(Ehdr)>(0, 1);
+    if (header.empty() || std::memcmp(header[0].e_ident, ELFMAG, SELFMAG) != 0) return;
+    sections_ = part<ElfW(Shdr)>(header[0].e_shoff, header[0].e_shnum);
+    for (const ElfW(Shdr) & section : sections_) {
+      if (section.sh_type != SHT_SYMTAB || section.sh_link >= sections_.size()) continue;
+      const ElfW(Shdr)& names = sections_[section.sh_link];
+      symbols_ = part<ElfW(Sym)>(section.sh_offset, section.sh_size / sizeof(ElfW(Sym)));
+      names_ = part<char>(names.sh_offset, names.sh_size);
+      if (!names_.empty() && names_.back() != '\0') names_ = {};  // the last one has no end
+    }
+  }
+
+  // Without a name if there is no such symbol, or the file was stripped.
+  program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
+  const ElfW(Sym) * find(std::uint64_t offset, symbol_kind kind) const;
+  const char* name_of(const ElfW(Sym) & symbol) const {
+    return symbol.st_name < names_.size() ? &names_[symbol.st_name] : "";
+  }
+  // Where each thread's variables have guards, sorted (Itanium C++ ABI, 5.1.4.3 and 3.3.4).
+  std::vector<std::uint64_t> guards_in_thread() const;
+
+ private:
+  // So many of these from there on; none if the file does not have them.
+  template <class Type>
+  std::span<const Type> part(std::uint64_t from, std::uint64_t count) const {
+    if (from > bytes_.size() || count > (bytes_.size() - from) / sizeof(Type)) return {};
+    const char* begin = bytes_.data() + from;
+    if (reinterpret_cast<std::uintptr_t>(begin) % alignof(Type) != 0) return {};
+    return {reinterpret_cast<const Type*>(begin), static_cast<std::size_t>(count)};
+  }
+
+  bool is_of_kind(const ElfW(Sym) & symbol, symbol_kind kind) const {
+    const auto type = ELF64_ST_TYPE(symbol.st_info);  // alike in a file of 32 bits
+    if (kind == symbol_kind::function) return type == STT_FUNC;
+    return type == STT_OBJECT && symbol.st_shndx < sections_.size() &&
+           (sections_[symbol.st_shndx].sh_flags & SHF_WRITE);
+  }
+
+  std::span<const char> bytes_;
+  std::span<const ElfW(Shdr)> sections_;
+  std::span<const ElfW(Sym)> symbols_;
+  std::span<const char> names_;  // each with a zero behind it
+};
+
+// A variable at global scope and what is extern "C" have the names that stand in the source, and
+// some of those are also types' mangled names: v is void, and x long long.
+std::string in_cpp(const char* name) {
+  if (std::strncmp(name, "_Z", 2) != 0) return name;
+  int failed = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(name, nullptr, nullptr, &failed), &std::free);
+  return failed ? name : readable.get();
+}
+
+const ElfW(Sym) * elf_file::find(std::uint64_t offset, symbol_kind kind) const {
+  for (const ElfW(Sym) & each : symbols_) {
+    if (offset < each.st_value || offset - each.st_value >= each.st_size) continue;
+    if (is_of_kind(each, kind)) return &each;
+  }
+  return nullptr;
+}
+
+program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
+  const ElfW(Sym)* const found = find(offset, kind);
+  if (!found) return {};
+  return {in_cpp(name_of(*found)), found->st_value, found->st_size};
+}
+
+std::vector<std::uint64_t> elf_file::guards_in_thread() const {
+  std::vector<std::uint64_t> offsets;
+  for (const ElfW(Sym) & each : symbols_) {
+    if (ELF64_ST_TYPE(each.st_info) != STT_TLS) continue;
+    const std::string_view name = name_of(each);
+    if (name.starts_with("_ZGV") || name == "__tls_guard") offsets.push_back(each.st_value);
+  }
+  std::sort(offsets.begin(), offsets.end());
+  return offsets;
+}
+
+const elf_file& program_file() {
+  static const elf_file known(cpu_backend::program_path());
+  return known;
+}
+
+// The running OS thread's own variables of the program.
+std::span<const char> thread_variables() {
+  static constinit __thread const char* begin = nullptr;
+  static constinit __thread std::size_t bytes = 0;
+  const auto of_program = [](dl_phdr_info* program, std::size_t, void*) {
+    begin = static_cast<const char*>(program->dlpi_tls_data);
+    for (const ElfW(Phdr) & each : std::span(program->dlpi_phdr, program->dlpi_phnum)) {
+      if (each.p_type == PT_TLS) bytes = each.p_memsz;
+    }
+    return 1;  // The program is the first; its libraries would follow.
+  };
+  if (!begin) dl_iterate_phdr(of_program, nullptr);
+  return {begin, begin ? bytes : 0};
+}
+
+}  // namespace
+
+program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) {
+  return program_file().symbol_at(offset, kind);
+}
+
+bool is_in_own_function(const void* address) {
+  const auto offset =
+      static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
+  const ElfW(Sym)* const found = program_file().find(offset, symbol_kind::function);
+  if (!found) return false;
+  std::string_view name = program_file().name_of(*found);
+  if (!name.starts_with("_Z")) return true;
+  name.remove_prefix(std::min(name.find_first_not_of("_ZNKV"), name.size()));
+  for (const std::string_view other : {"S", "9__gnu_cxx", "11cpu_backend", "9racecheck"}) {
+    if (name.starts_with(other)) return false;
+  }
+  return true;
+}
+
+bool is_guard_variable(const void* address) {
+  const std::span<const char> variables = thread_variables();
+  const auto offset =
+      static_cast<std::size_t>(static_cast<const char*>(address) - variables.data());
+  if (offset >= variables.size()) return false;
+  static const std::vector<std::uint64_t> guards = program_file().guards_in_thread();
+  return std::binary_search(guards.begin(), guards.end(), offset);
+}
+
+// ---- Places and their lines
 
 using cpu_backend::make_source_line;
 
@@ -90,5 +260,37 @@ variable_name find_variable(const void* address) {
 std::string find_function(const void* address) {
   return symbol_at(offset_in_program(address), symbol_kind::function).name;
 }
+
+// ---- Sites
+
+namespace {
+
+// Number 0 is that of no instruction, and of all that come when the numbers are used up.
+struct known_sites {
+  std::unordered_map<place_number, site_number> numbers;
+  std::vector<place_number> places{0};
+};
+known_sites& sites() {
+  static known_sites& known = *new known_sites;
+  return known;
+}
+
+}  // namespace
+
+site_number site_of(place_number place) {
+  known_sites& known = sites();
+  if (const auto found = known.numbers.find(place); found != known.numbers.end()) {
+    return found->second;
+  }
+  if (known.places.size() > cell_record::most_sites) return 0;
+  const auto number = static_cast<site_number>(known.places.size());
+  known.places.push_back(place);
+  known.numbers.emplace(place, number);
+  return number;
+}
+
+site_number site_of(const void* return_address) { return site_of(place_of(return_address)); }
+
+place_number place_of_site(site_number site) { return sites().places[site]; }
 
 }  // namespace racecheck

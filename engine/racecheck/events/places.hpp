@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places in the program, as 32-bit numbers: of an instrumented instruction its offset in the
-// program, of an atomic the place of the call that the backend passes on.
+// Places in the program, their lines and its names.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +9,31 @@
 
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/execution/source_line.hpp"
+#include "racecheck/memory/cell.hpp"
 
 namespace racecheck {
 
+// The names that the linker kept in the running program's file.
+enum class symbol_kind { function, variable };
+
+// What the program has at an offset from its begin. Empty name: nothing of that kind.
+struct program_symbol {
+  std::string name;  // as it is written in C++; a function's with its parameters
+  std::uint64_t begin = 0, bytes = 0;
+};
+program_symbol symbol_at(std::uint64_t offset, symbol_kind kind);
+
+// Whether the function there is the program's own: none of the standard library's, which the
+// backend may have called, of the backend's or of the checker's.
+bool is_in_own_function(const void* address);
+
+// Whether `address` is a variable in which the program's compiler notes that this OS thread has
+// constructed its thread-local variables, as __shared__ ones are: of local ones each has its own,
+// and those at namespace scope have one for all. Code that uses such a variable looks there first.
+bool is_guard_variable(const void* address);
+
+// Places in the program, as 32-bit numbers: of an instrumented instruction its offset in the
+// program, of an atomic the place of the call that the backend passes on.
 using place_number = std::uint32_t;
 
 // Of the instruction before `return_address`.
@@ -36,5 +57,14 @@ struct variable_name {
 variable_name find_variable(const void* address);
 // The program's function at `address`, with its parameters; empty if unknown.
 std::string find_function(const void* address);
+
+// Places of accesses in fewer bits than a place_number has: numbered as kernels come to them.
+// 0 if the numbers are used up.
+site_number site_of(place_number place);
+// Of the instruction before `return_address`.
+site_number site_of(const void* return_address);
+
+// 0 if unknown.
+place_number place_of_site(site_number site);
 
 }  // namespace racecheck

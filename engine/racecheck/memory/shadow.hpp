@@ -37,7 +37,7 @@ struct region {
   std::size_t cell_count = 0;
   bool has_marked_cells = false;  // some have more than fits into a cell
   // Of each aligned 4 bytes its last write's number, by index_of(); only in the weak form, and only
-  // once something was written. See weak/earlier_values.hpp.
+  // once something was written. See earlier_values.
   object_number* last_writes = nullptr;
 
   bool holds(const std::byte* address) const {

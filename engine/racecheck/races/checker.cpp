@@ -3,8 +3,7 @@
 
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/places.hpp"
-#include "racecheck/events/sites.hpp"
-#include "racecheck/races/initialization_check.hpp"
+#include "racecheck/races/access_checks.hpp"
 
 namespace racecheck {
 

@@ -11,16 +11,13 @@
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/memory/access_history.hpp"
 #include "racecheck/memory/shadow.hpp"
+#include "racecheck/memory/weak_memory.hpp"
 #include "racecheck/order/launch_clocks.hpp"
-#include "racecheck/races/atomic_access_check.hpp"
-#include "racecheck/races/conflict_check.hpp"
+#include "racecheck/races/access_checks.hpp"
 #include "racecheck/races/finding.hpp"
 #include "racecheck/races/finding_collection.hpp"
-#include "racecheck/races/plain_access_check.hpp"
 #include "racecheck/races/resident_blocks.hpp"
 #include "racecheck/races/synchronization_log.hpp"
-#include "racecheck/weak/older_loads.hpp"
-#include "racecheck/weak/weak_memory.hpp"
 
 namespace racecheck {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "racecheck/races/diagnosis.hpp"
+#include "racecheck/races/finding_collection.hpp"
 
 #include <optional>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the race test has found so far, with names for the memory, the threads and the blocks: one
-// finding for each pair of places and each diagnosis.
+// What the race test has found so far, with names for the memory, the threads and the blocks.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +7,58 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <vector>
 
 #include "cpu_backend/observer.hpp"
+#include "racecheck/memory/cell.hpp"
 #include "racecheck/memory/shadow.hpp"
 #include "racecheck/order/launch_clocks.hpp"
-#include "racecheck/races/cell_access.hpp"
 #include "racecheck/races/finding.hpp"
 #include "racecheck/races/resident_blocks.hpp"
 #include "racecheck/races/synchronization_log.hpp"
 
 namespace racecheck {
 
+// One cell's share of an access.
+struct cell_access {
+  region& in;
+  cell& checked;
+  const std::byte* address;
+  cell_record record;  // what is remembered of it
+  unsigned mask;       // the cell's bytes
+  // Of the whole access.
+  const std::byte* begin;
+  std::size_t bytes;
+};
+
+// "global memory", ...
+std::string describe_memory(const region& in);
+struct described_object {
+  std::string text;  // "element 17 of ..."
+  element_name element;
+};
+// `address` lies in the region.
+described_object describe_object(const region& in, const std::byte* address,
+                                 std::size_t access_bytes);
+// How far before its begin or past its end; an access next to the region, or that ends past it.
+std::string describe_outside(const region& near, const std::byte* address,
+                             std::size_t access_bytes);
+
+// Whether at least one of the two is an atomic whose scope is too narrow for the other's thread: no
+// order in between would be needed if it were wider.
+bool lacks_scope_by_kind(const party& earlier, const party& later);
+
+// What is missing between two accesses that race: the smallest repair under which they would have
+// been ordered. `earlier` was in epoch `earlier_at`; `later` is what `by`, a thread of `block`,
+// does now. Where assumptions were given up, `log` is asked for one way between the two. `word` is
+// the location of what they access, as the log has it.
+diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
+                       const block_state& block, const thread_state& by, const party& earlier,
+                       epoch earlier_at, const party& later, std::uint32_t word);
+
+// One finding for each pair of places and each diagnosis.
 class finding_collection {
  public:
   finding_collection(launch_clocks& clocks, const resident_blocks& blocks,

@@ -8,8 +8,8 @@
 #include "cpu_backend/observer.hpp"
 #include "racecheck/memory/access_history.hpp"
 #include "racecheck/memory/shadow.hpp"
+#include "racecheck/memory/weak_memory.hpp"
 #include "racecheck/order/launch_clocks.hpp"
-#include "racecheck/weak/weak_memory.hpp"
 
 namespace racecheck {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "racecheck/report/drawn_chain.hpp"
+#include "racecheck/report/located_finding.hpp"
 
 #include <algorithm>
 
-#include "racecheck/report/access_text.hpp"
+#include "racecheck/report/finding_text.hpp"
 
 namespace racecheck {
 namespace {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "racecheck/report/access_text.hpp"
+#include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/located_finding.hpp"
 #include "racecheck/report/merging.hpp"
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "racecheck/report/access_text.hpp"
 #include "racecheck/report/changed_variables.hpp"
+#include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/merging.hpp"
 
 namespace racecheck {

@@ -45,17 +45,15 @@
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/terminal_text.hpp"
 #include "cpu_backend/scheduled.hpp"
-#include "racecheck/counts/counting_consumer.hpp"
 #include "racecheck/events/access_log.hpp"
+#include "racecheck/events/counts.hpp"
 #include "racecheck/events/event_consumer.hpp"
-#include "racecheck/events/time_limit.hpp"
 #include "racecheck/races/checker.hpp"
 #include "racecheck/report/finding_text.hpp"
-#include "racecheck/report/json_report.hpp"
 #include "racecheck/report/locating.hpp"
 #include "racecheck/report/merging.hpp"
+#include "racecheck/report/run_report.hpp"
 #include "racecheck/report/time_watch.hpp"
-#include "racecheck/report/weak_report.hpp"
 
 namespace racecheck {
 namespace {
@@ -371,7 +369,7 @@ extern "C" void _exit(int status) {
 }
 extern "C" void _Exit(int status) noexcept { _exit(status); }
 
-// For who runs other people's functions; see loaded_bytes.hpp. Both do nothing unless launches are
+// For who runs other people's functions; see loaded_bytes. Both do nothing unless launches are
 // counted.
 extern "C" void racecheck_watch_loads() {
   if (auto* counts = racecheck::counts_of_process()) counts->loaded().watch();

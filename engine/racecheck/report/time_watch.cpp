@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "cpu_backend/execution/settings.hpp"
-#include "racecheck/events/time_limit.hpp"
+#include "racecheck/events/access_log.hpp"
 
 namespace racecheck {
 namespace {

@@ -10,7 +10,7 @@
 #include <cuda/atomic>
 #include <vector>
 
-// Of the race checker: see racecheck/counts/loaded_bytes.hpp.
+// Of the race checker: see loaded_bytes in racecheck/events/counts.hpp.
 extern "C" void racecheck_watch_loads();
 extern "C" void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                              std::uint64_t drawn_from);

@@ -12,7 +12,7 @@ from this_build import ROOT
 SOURCES = ROOT / "engine/racecheck"
 
 # Each folder may include itself and those before it.
-FOLDERS = ["order", "memory", "weak", "events", "counts", "races", "report"]
+FOLDERS = ["order", "memory", "events", "races", "report"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*"racecheck/([^"]+)"', re.MULTILINE)
 

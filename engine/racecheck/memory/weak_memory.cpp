@@ -1,10 +1,88 @@
 // SPDX-License-Identifier: MIT
-#include "racecheck/weak/weak_memory.hpp"
+#include "racecheck/memory/weak_memory.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
 namespace racecheck {
+
+namespace {
+
+object_number& last_write_of(const word_access& at) {
+  if (!at.in.last_writes) {
+    // Pages that no write touches cost nothing.
+    at.in.last_writes =
+        static_cast<object_number*>(std::calloc(at.in.words(), sizeof(object_number)));
+    if (!at.in.last_writes) {
+      std::fprintf(stderr, "weak: no memory to remember what was in %zu bytes\n", at.in.bytes);
+      std::exit(1);
+    }
+  }
+  return at.in.last_writes[at.in.index_of(at.address)];
+}
+
+}  // namespace
+
+void earlier_values::begin_launch(shadow_memory& memory) {
+  if (!writes_.begin_launch()) return;
+  memory.each_region([](region& each) {
+    if (each.last_writes) std::memset(each.last_writes, 0, each.words() * sizeof(object_number));
+  });
+}
+
+void earlier_values::forget(region& of) {
+  if (!of.last_writes) return;
+  for (std::size_t i = 0; i < of.words(); ++i) remove_from(of.last_writes[i]);
+}
+
+void earlier_values::add(const word_access& at, std::uint64_t stamp, site_number site,
+                         std::uint32_t before, epoch known_to_all) {
+  object_number& last = last_write_of(at);
+  unsigned older = 0;
+  if (writes_.has(last)) {
+    write& newest = writes_[last];
+    if (newest.record.has_stamp(stamp)) {
+      // The same thread once more: as if it had written all of it at once.
+      const std::uint32_t added = bits_of(at.mask & ~newest.mask());
+      newest.before = (newest.before & ~added) | (before & added);
+      newest.record = cell_record(stamp, site, newest.record.marks() | at.mask);
+      return;
+    }
+    if (newest.record.access_epoch() <= known_to_all && (newest.mask() & ~at.mask) == 0) {
+      remove_from(last);
+      last = 0;
+    } else if (older_writes(newest) == largest_count) {
+      remove_oldest(last);
+      older = largest_count;
+    } else {
+      older = older_writes(newest) + 1;
+    }
+  } else {
+    last = 0;
+  }
+  const object_number number = writes_.add();
+  writes_[number] = {cell_record(stamp, site, older << count_shift | at.mask), before, last};
+  last = number;
+}
+
+void earlier_values::remove_from(object_number first) {
+  while (writes_.has(first)) {
+    const object_number older = writes_[first].older;
+    writes_.remove(first);
+    first = older;
+  }
+}
+
+void earlier_values::remove_oldest(object_number newest) {
+  object_number* link = &newest;
+  while (writes_[*link].older != 0) link = &writes_[*link].older;
+  writes_.remove(*link);
+  *link = 0;
+}
+
 namespace {
 
 // Beyond that no more are remembered, and reads that would have to be get the oldest value.
@@ -206,6 +284,84 @@ bool weak_memory::note_seen(const thread_state& by, const word_access& at, objec
   if (seen_.size() >= most_seen && !seen_.contains(key)) return false;
   seen_[key] = write;
   return true;
+}
+
+namespace {
+
+constexpr std::size_t most_looked = std::size_t{1} << 18;
+
+// The linker hands the standard library's memory functions to the observer: what they copy would be
+// the running thread's doing. So byte by byte, which no compiler makes one of them.
+void copy_bytes(volatile std::byte* to, const volatile std::byte* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) to[i] = from[i];
+}
+
+}  // namespace
+
+void older_loads::draw_values(std::uint64_t seed) {
+  draws_ = true;
+  random_ = seed;
+}
+
+void older_loads::begin_launch() {
+  words_.clear();
+  looked_.clear();
+}
+
+void older_loads::access_begins(const std::byte* address, std::size_t bytes) {
+  copy_bytes(before_access_.data(), address, std::min(bytes, before_access_.size()));
+}
+
+void older_loads::written(const message& last, cell_record made) {
+  if (words_.size() == synchronization::most_with_earlier && !words_.contains(last.location)) {
+    return;
+  }
+  word& at = words_[last.location];
+  if (last.chain == 1 && last.position == 0) at = {};  // of memory that is new
+  if (at.writes.size() == synchronization::most_earlier) at.writes.erase(at.writes.begin());
+  at.writes.push_back({made, last.last_write(), before_access_});
+  ++at.count;
+}
+
+unsigned older_loads::pass_writes(const block_state& block, const thread_state& by,
+                                  const message& last, std::byte* address, std::size_t bytes) {
+  const auto found = words_.find(last.location);
+  if (found == words_.end() || last.chain == 0 || bytes > newest_.size()) return 0;
+  word& at = found->second;
+  const std::pair key{by.name.key(), last.location};
+  const auto looked = looked_.find(key);
+  if (looked == looked_.end() && looked_.size() >= most_looked) return 0;
+  const std::uint64_t must_see = looked == looked_.end() ? 0 : looked->second;
+  unsigned may_pass = 0;
+  for (auto each = at.writes.rbegin(); each != at.writes.rend(); ++each, ++may_pass) {
+    const epoch when = each->made.access_epoch();
+    const thread_name writer{clocks_.block_of(when), each->made.rank()};
+    if (at.count - may_pass <= must_see || clocks_.has_seen(block, by, writer, when, each->seen)) {
+      break;
+    }
+  }
+  if (may_pass == 0) return 0;
+  unsigned passed = 0;
+  if (draws_) {
+    random_ = random_ * 0x5851f42d4c957f2du + 0x14057b7ef767814fu;
+    passed = static_cast<unsigned>((random_ >> 32) * (may_pass + 1) >> 32);
+  } else if (!std::exchange(at.next_is_newest, !at.next_is_newest)) {
+    passed = may_pass;
+  }
+  if (passed == 0) return 0;
+  looked_[key] = at.count;
+  ++count_;
+  replaced_ = address;
+  replaced_bytes_ = bytes;
+  copy_bytes(newest_.data(), address, bytes);
+  copy_bytes(address, at.writes[at.writes.size() - passed].before.data(), bytes);
+  return passed;
+}
+
+void older_loads::put_back() {
+  if (!replaced_) [[likely]]
+    return;
+  copy_bytes(std::exchange(replaced_, nullptr), newest_.data(), replaced_bytes_);
 }
 
 }  // namespace racecheck

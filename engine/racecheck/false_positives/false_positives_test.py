@@ -15,7 +15,7 @@ SEEDS = int(os.environ["CHECKED_SEEDS"])
 MOST_WEAK_SEEDS = 4
 
 
-class Silence(unittest.TestCase):
+class FalsePositives(unittest.TestCase):
     def test_racecheck_finds_nothing(self):
         command = [
             sys.executable, str(ENGINE / "cudacheck"), "check", "--program", PROGRAM,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The report for programs: engine/command reads it.
+// What a run says at its end: the report for programs, which engine/command reads, and the weak
+// form's.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "racecheck/counts/host_counts.hpp"
-#include "racecheck/counts/launch_counts.hpp"
+#include "racecheck/events/counts.hpp"
+#include "racecheck/memory/weak_memory.hpp"
 #include "racecheck/report/located_finding.hpp"
 
 namespace racecheck {
@@ -36,5 +37,12 @@ struct run_counts {
 // for, and without counts if nothing was counted: nullptr.
 bool write_json_report(const std::string& path, const run_summary& of,
                        const std::vector<located_finding>* findings, const run_counts* counts);
+
+// What a run in the weak form says: how many reads got an old value, and on how many lines. Before
+// that, if there are findings, the first such read of each pair of lines, with its race as it is
+// among them. `older_loads`: how many atomic and volatile loads got an older value, which is no
+// mistake. Without a last newline.
+std::string weak_report(const stale_reads& stale, std::uint64_t older_loads,
+                        const std::vector<located_finding>* findings);
 
 }  // namespace racecheck
