@@ -11,7 +11,7 @@ from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.hints import has_hints
 from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, has_solution
-from grader.judging.verdicts import FAILED, NOT_RUN, PASSED
+from grader.judging.verdict import FAILED, NOT_RUN, PASSED
 
 WIDTH = 80
 GREEN, DIM = "32", "2"

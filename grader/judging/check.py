@@ -8,11 +8,11 @@ from engine.command.drawing import BEGINNING as PICTURE
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output_files import OutputFile
 from engine.command.paths import shown
-from grader.judging.home_runner import HomeRunner
+from grader.judging.compile import asked_of_nvcc
 from grader.judging.judge import ExerciseCases, Judge
-from grader.judging.nvcc import asked_of_nvcc
 from grader.judging.results import cases_of
-from grader.judging.verdicts import FAILED, NOT_RUN
+from grader.judging.runner import HomeRunner
+from grader.judging.verdict import FAILED, NOT_RUN
 
 MOST_CHECKS = 5  # of a file that is saved again and again
 

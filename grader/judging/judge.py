@@ -23,23 +23,24 @@ from grader.exercises.limits import (
     lines_about,
     objections_to_uncounted,
 )
-from grader.judging.executions import NOT_EXPLORED, all_executions, lines_of_unexplored
-from grader.judging.host_code import objections_to_host_code, objections_to_many_calls
-from grader.judging.programs import OBSERVED, ORDINARY, is_empty, objections_before_compiling
-from grader.judging.race_lines import (
+from grader.judging.compile import OBSERVED, ORDINARY, is_empty, objections_before_compiling
+from grader.judging.limits import objections_to_host_code, objections_to_many_calls
+from grader.judging.races import (
     MAY_BE_THE_REASON,
+    NOT_EXPLORED,
+    SCHEDULES,
+    SECONDS,
+    all_executions,
+    lines_of_unexplored,
+    objections_to_unseen_stores,
     overrun_lines,
     race_as_well,
     race_lines,
-    remedy_lines,
-)
-from grader.judging.race_reports import report_in
-from grader.judging.races import (
-    SCHEDULES,
-    SECONDS,
-    objections_to_unseen_stores,
     races_in,
+    remedy_lines,
+    report_in,
     settings_of,
+    stream_lines,
     wrong_by_the_rules,
 )
 from grader.judging.results import (
@@ -60,8 +61,7 @@ from grader.judging.runner import (
     NotCompiled,
     OutOfTime,
 )
-from grader.judging.stream_races import stream_lines
-from grader.judging.verdicts import (
+from grader.judging.verdict import (
     COMPILE_ERROR,
     FAILED,
     NOT_RUN,
@@ -114,7 +114,7 @@ class ExerciseCases(NamedTuple):
     # {a case's name: plausibility.work_of the solution}, both times together; None: not judged.
     least_work: Optional[dict] = None
     secret: Optional[SecretCase] = None  # what a grade counts besides the counted case
-    timed: Optional[object] = None  # what a grade times, a speed_runs.Timed
+    timed: Optional[object] = None  # what a grade times, a speed.Timed
 
     @property
     def runs_of_each(self):

@@ -1,11 +1,145 @@
 # SPDX-License-Identifier: MIT
-"""Whether a student's program has races, and what they can do to its results."""
+"""Whether a student's program has races, what they can do to its results, and how a check tells of them."""
 
+import math
+import re
+import textwrap
 from typing import NamedTuple, Optional
 
+from engine.command.errors import CommandError
 from engine.command.racecheck_runs import merged_findings, problem_of
+from engine.command.untrusted_files import content_of, json_in
+from engine.prove.executions import Execution
+from engine.prove.proving import Exploration, shape_in_words
 from grader.exercises.cases import Case
-from grader.judging.results import Failure, first_failure, wrong_result
+from grader.judging.results import (
+    SCREEN,
+    WIDTH,
+    Failure,
+    fault_lines,
+    first_failure,
+    last_words,
+    places_of_threads,
+    wrong_result,
+)
+from grader.judging.runner import MOST_REPORT
+
+# The race checker's report as a program has sent it. The checker shares its process with a student's
+# code, so nothing is believed that it could not have written. A report is one text: what comes twice, or has
+# something before, around or after it, is none.
+
+# What each begins with, and what no part of one can have in it: JSON keeps a text's new lines apart.
+HEAD = b'{\n "seed": '
+MOST_LAUNCHES = 1000  # that the checker counts one by one, and as many calls of the host
+MOST_STEPS = 100  # threads, events or arrows of one race: far more than there are
+
+
+def _number(value):
+    return type(value) is int and value >= 0
+
+
+def _flag(value):
+    return type(value) is bool
+
+
+def _text(value):
+    return type(value) is str
+
+
+def _size(value):
+    return type(value) is list and len(value) == 3 and all(map(_number, value))
+
+
+def _pieces(value):
+    return type(value) is list and all(_number(each) and each < 1 << 63 for each in value)
+
+
+def _object_of(optional=(), **checks):
+    def check(value):
+        return (
+            type(value) is dict
+            and value.keys() <= checks.keys() <= value.keys() | set(optional)
+            and all(checks[name](each) for name, each in value.items())
+        )
+
+    return check
+
+
+_of_blocks = _object_of(total=_number, most_per_block=_number)
+_of_threads = _object_of(total=_number, most_per_block=_number, most_per_thread=_number)
+_launch = _object_of(
+    optional=("unseen_bytes_stored", "loaded"),
+    kernel=_text,
+    file=_text,
+    line=_number,
+    blocks=_size,
+    threads=_size,
+    completed=_flag,
+    blocks_begun=_number,
+    static_shared_bytes=_number,
+    dynamic_shared_bytes=_number,
+    unseen_bytes_stored=_number,
+    loaded=_pieces,
+    **{
+        f"{space}_{what}": _of_threads
+        for space in ("global", "shared")
+        for what in ("loads", "stores", "atomics")
+    },
+    fences=_of_threads,
+    global_bytes_loaded=_of_blocks,
+    global_bytes_stored=_of_blocks,
+    block_barriers=_of_blocks,
+    warp_barriers=_of_blocks,
+    grid_barriers=_of_blocks,
+)
+
+
+def _launches(value):
+    return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_launch, value))
+
+
+def _calls(value):
+    return type(value) is list and len(value) <= MOST_LAUNCHES and all(map(_text, value))
+
+
+def _findings(value):
+    """What they are made of, merge_reports looks at, which reads them all."""
+    return type(value) is list and all(map(_has_short_chain, value))
+
+
+def _has_short_chain(finding):
+    chain = finding.get("chain", {}) if type(finding) is dict else None
+    return type(chain) is dict and all(
+        type(each) is list and len(each) <= MOST_STEPS for each in chain.values()
+    )
+
+
+_report = _object_of(
+    seed=_number,
+    launches=_number,
+    failed_launches=_number,
+    ended_in_kernel=_flag,
+    ended_by_time=_flag,
+    accesses=_number,
+    forgotten_reads=_number,
+    why_lines_are_missing=_text,
+    findings=_findings,
+    launch_counts=_launches,
+    runtime_calls=_calls,
+    number_of_runtime_calls=_number,
+    unfreed_allocations=_number,
+)
+
+
+def report_in(content):
+    """The report that these bytes are; None if they are none."""
+    # With one in another, the checker's own could become a part of what a submission sends.
+    is_one = content.rfind(HEAD) == 0 and content.endswith(b"}\n")
+    if len(content) > MOST_REPORT or not is_one:
+        return None
+    made = json_in(content)
+    return made if _report(made) else None
+
 
 SCHEDULES = 20
 SECONDS = 30  # for one schedule
@@ -102,3 +236,311 @@ def wrong_by_the_rules(cases, run_cases):
         if failure and failure.is_wrong_result:
             return cases[failure.number], failure
     return None
+
+
+# The race checker runs launches one after the other, so it can't see what is missing between two streams.
+# But every order that CUDA allows must give right results, and the CPU backend can do the work in some.
+
+ORDERS = ("first", "last")  # of two streams either one goes first, as far as events let it
+
+
+def stream_lines(cases, source, run_cases, seconds):
+    """Lines about a result that is wrong in another order of the streams; none if all are right.
+
+    `run_cases` takes an environment, and returns how the program ended within `seconds`, and its
+    CaseResults.
+    """
+    for order in ORDERS:
+        run, results = run_cases({"LAB_STREAM_ORDER": order})
+        failure = first_failure(cases, run, results, seconds)
+        if failure:
+            return _lines_about_order(failure, run.diagnostics, cases, source)
+    return []
+
+
+def _lines_about_order(failure, records, cases, source):
+    """The last of `records` tells of the order."""
+    lines = [f"All {len(cases)} results are right, and still nothing orders two of your streams."]
+    overtaken = [record for record in records if record.kind == "stream_order"]
+    if overtaken:
+        early, late = (overtaken[-1].place(name).line for name in ("at", "overtaken_at"))
+        text = source.read_text(encoding="utf-8", errors="replace").splitlines()
+        lines += ["", f"The kernel of line {early} can run before that of line {late}:", ""]
+        for number in (late, early):
+            words = text[number - 1].strip() if number <= len(text) else ""
+            lines += [f"  line {number}", f"      {words}"]
+    lines += ["", f"CUDA allows that order, and then ({cases[failure.number].name}):"]
+    lines += [f"  {failure.lines[0]}"]
+    missing = (
+        "Missing: an event. It is recorded in the one stream, after the work that must be done, "
+        "and the other stream waits for it before it goes on."
+    )
+    return [*lines, "", *textwrap.wrap(missing, WIDTH)]
+
+
+# All executions of an exercise's small case, where a sample of schedules has found nothing wrong.
+
+# Bounds in runs and accesses and not in seconds: on every machine the same file gets the same verdict.
+MOST_RUNS = 100
+MOST_EVENTS = 350  # of one run: its fences, and its atomic accesses to words that change
+MOST_CHOICES = 10_000  # of all runs together: the writes that these accesses could take
+NOT_EXPLORED = "not all executions explored"  # among the diagnoses of races
+NOT_PROVED = "not proved: "  # begins what an exploration is ended by
+FEWER = "Leave out atomics that change nothing, and let fewer threads use one word."
+AS_IN_THE_LESSON = "Use atomics and fences as the lesson does."
+PLAIN_STORE = "One word is assigned to and then used by atomics: store to it by an atomic."
+
+
+class Executions(NamedTuple):
+    """What was found by running all of them, or those up to the first one that is wrong."""
+
+    count: int
+    failed: list  # the CheckedRun that has a race or does not come to its end; empty if none has
+    results: list  # of each of those that came to its end its CaseResults, each once
+    proved_for: str  # 'proved for 3 blocks of 2 threads'; "" if they are not known to be all
+    why_unknown: str  # a sentence, if they are not known to be all
+
+
+class Incomplete(Exception):
+    """Not all executions are run; its text is why."""
+
+
+def all_executions(run_once):
+    """The Executions of a program's small case.
+
+    run_once(decisions, orders_fences) runs it by this list of decisions, and returns a CheckedRun, a Trace,
+    its CaseResults and the Failure that is in these, or None.
+    """
+    exploration, results, runs, choices = Exploration(), {}, 0, 0
+
+    def failures():
+        # Not every run is an execution that the memory model allows: which are, the exploration knows, and
+        # it keeps what these print.
+        return [results[printed][1] for printed in exploration.results if results[printed][1]]
+
+    def run(decisions, orders_fences):
+        nonlocal runs, choices
+        if failures():
+            raise Incomplete(failures()[0].lines[0])
+        if runs == MOST_RUNS:
+            raise Incomplete(f"There are more than {MOST_RUNS}. {FEWER}")
+        runs += 1
+        checked, trace, made, failure = run_once(decisions, orders_fences)
+        events, more = Execution(trace).choices()
+        choices += more
+        if events > MOST_EVENTS or choices > MOST_CHOICES:
+            raise Incomplete(f"There are too many atomic accesses. {FEWER}")
+        printed = str([vars(result) for result in made])
+        results[printed] = made, failure
+        return checked._replace(output=printed), trace
+
+    why = AS_IN_THE_LESSON
+    try:
+        exploration.run_all(run, math.inf)
+        if failures():
+            why = failures()[0].lines[0]
+        elif exploration.has_weak_writes:
+            why = PLAIN_STORE
+        elif exploration.results and not exploration.unfinished:
+            why = ""
+    except Incomplete as problem:
+        why = str(problem)
+    except CommandError as problem:
+        why = f"{str(problem).removeprefix(NOT_PROVED)} {AS_IN_THE_LESSON}"
+    failed = [exploration.failed[0]] if exploration.failed else []
+    words = "" if failed or why else f"proved for {shape_in_words(exploration.kinds)}"
+    made = [results[printed][0] for printed in exploration.results]
+    return Executions(len(exploration.executions), failed, made, words, why)
+
+
+def lines_of_unexplored(case, why):
+    """What is said of a file that has no mistake in the executions that were run, which are not all."""
+    known = f"No mistake was found, but not all executions of one case could be explored ({case})"
+    return textwrap.wrap(f"{known}, so the code may still fail. {why}", SCREEN)
+
+
+# A race in a student's file, as the check tells it.
+
+MAY_BE_THE_REASON = "Two threads race, which may be the reason"
+NEVER_ENDS = "In one schedule your kernel never ends:"
+MOST_BYTES = 1 << 20  # of a source; in a grade the name of the file is the submission's word
+EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\s|;|\b(?P<name>\w+)\s*\[\s*\]|\[")
+
+
+def race_lines(found, wrong, right, cases, explained=True):
+    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None. So many of
+    the cases are `right`. What is missing is there if it is to be `explained`; else remedy_lines() has
+    it."""
+    finding = found.findings[0] if found.findings else None
+    right = f"{'All' if right == cases else f'{right} of'} {cases} results are right"
+    if finding is None:
+        return [f"{right} here, and still the code can fail.", "", *_problem(found)]
+    # Where one does not come to its end, the others were not run.
+    schedules = "" if found.problem else f", in {finding['seeds']} of {found.schedules} schedules"
+    if found.explored:
+        schedules = f", in one order of the atomic operations ({found.explored.name})"
+    is_race = finding["kind"] == "race"
+    what = "two threads race" if is_race else "there is a mistake"
+    if wrong:
+        case, failure = wrong
+        allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
+        lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
+        lines += textwrap.wrap(f"{what.capitalize()}{schedules}:", SCREEN)
+    else:
+        lines = textwrap.wrap(f"{right}, and still {what}{schedules}:", SCREEN)
+    if is_race:
+        for party in (finding["first"], finding["second"]):
+            lines += ["", *_party(party, finding)]
+    lines += ["", *(_advice(finding) if explained else _what_happened(finding))]
+    more = len(found.findings) - 1
+    if more:
+        lines += ["", f"{more} more {'is' if more == 1 else 'are'} found in this file."]
+    places = _places(found)
+    return [*lines, "", *places] if places else lines
+
+
+def remedy_lines(found):
+    """What the worst race lacks, and where to put it; nothing of other findings."""
+    finding = found.findings[0] if found.findings else None
+    return _advice(finding) if finding and finding["kind"] == "race" else []
+
+
+def race_as_well(found):
+    """Of a launch that never ends or else of the worst race, below a wrong result; nothing if there is
+    neither."""
+    places = _places(found)
+    if places:
+        return ["", *places]
+    race = next((each for each in found.findings if each["kind"] == "race"), None)
+    if race is None:
+        return []
+    parties = [_party(race[name], race) for name in ("first", "second")]
+    return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
+
+
+def overrun_lines(found):
+    """Of the first access past the end of some memory, below a fault; nothing if there is none."""
+    outside = next((each for each in found.findings if each["kind"] == "outside"), None)
+    if outside is None:
+        return []
+    access = outside["second"]
+    where = textwrap.wrap(access["sentence"], SCREEN, initial_indent="  ", subsequent_indent="    ")
+    code = [f"      {access['text']}"] if access["text"] else []
+    what = textwrap.wrap(outside["heading"], SCREEN)
+    return ["", "The race checker says more:", *what, *where, *code]
+
+
+def _problem(found):
+    if not found.problem:
+        if found.wrong:
+            return _wrong_result(found)
+        return ["No kernel of yours was seen to touch any memory."]
+    fault = fault_lines(found.diagnostics)
+    if fault:
+        return ["In one schedule:", *fault]
+    return _places(found) or [
+        f"In one schedule {found.problem}.",
+        *(last_words(found.diagnostics, SCREEN) or found.output.splitlines()[-3:]),
+    ]
+
+
+def _places(found):
+    """Where the threads are of a launch that does not end; nothing if there is none."""
+    if any("blocks_not_started" in record.fields for record in found.diagnostics):
+        for record in found.diagnostics:
+            if record.fields.get("awaits") == "a_value_in_memory" and record.place():
+                return _block_that_waits(record)
+    places = places_of_threads(found.diagnostics, WIDTH)  # there are none without a problem
+    return [NEVER_ENDS, *(f"  {line}" for line in places)] if places else []
+
+
+def _block_that_waits(record):
+    who = f"block {record.fields['block']} thread {record.fields['thread']}"
+    return [
+        NEVER_ENDS,
+        f"  {who} waits for another block    line {record.place().line}",
+        "",
+        *textwrap.wrap(
+            "The other one has not started. CUDA promises a place to one block at a time, and no more: "
+            "a block must not wait for a block that may come after it.",
+            SCREEN,
+        ),
+    ]
+
+
+def _wrong_result(found):
+    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong"
+    if found.explored:
+        where = f"In one of {found.schedules} orders of the atomic operations a result is wrong"
+    return [
+        *textwrap.wrap(f"{where} ({found.wrong.case.name}):", SCREEN),
+        f"  {found.wrong.failure.lines[0]}",
+        "",
+        *textwrap.wrap(
+            "No two threads race here, so it is the order of the atomic operations: between two of "
+            "one thread, another thread may do its own, and a relaxed load may get an older value, unless a "
+            "release and an acquire, with the barriers of both blocks, bring it the newest one.",
+            SCREEN,
+        ),
+    ]
+
+
+def _party(party, finding):
+    block, thread = (_index(party[name]) for name in ("block", "thread"))
+    words = f"{party['does']} {_named(finding, party['file'])} {party['manner']}".rstrip()
+    return [
+        f"  block {block} thread {thread} {words}    line {party['line']}",
+        f"      {party['text'].strip()}",
+    ]
+
+
+def _named(finding, file):
+    """What was accessed, with the student's name for the launch's dynamic shared memory."""
+    dynamic = finding.get("element_of_dynamic_memory")
+    if dynamic is None:
+        return finding["element"]
+    text = content_of(file, MOST_BYTES).decode(errors="replace")
+    names = extern_arrays(text)
+    if len(names) == 1:
+        return f"{names.pop()}[{dynamic}]"
+    return f"element {dynamic} of dynamic shared memory"
+
+
+def extern_arrays(text):
+    """The names of the arrays `extern __shared__ TYPE NAME[]`."""
+    names, is_extern = set(), False
+    for part in EXTERN_SHARED.finditer(text):
+        if is_extern and part["name"]:
+            names.add(part["name"])
+        is_extern = part[0].startswith("extern")
+    return names
+
+
+def _index(index):
+    last = max((place for place, value in enumerate(index) if value), default=0)
+    return str(index[0]) if last == 0 else f"({', '.join(map(str, index[: last + 1]))})"
+
+
+def _what_happened(finding):
+    """What the two threads of a race may see of each other; of another finding, what it is."""
+    access = finding["second"]
+    if finding["kind"] != "race":
+        said = [finding["heading"], access["sentence"], access["text"]]
+        said += [advice["text"] for advice in finding["advice"]]
+        return [part for sentence in said for part in textwrap.wrap(sentence, SCREEN)]
+    does = [finding[name]["does"] for name in ("first", "second")]
+    if does == ["updates", "updates"]:
+        means = "both may read the same old value, and then one update is lost"
+    elif "reads" in does:
+        means = "the one that reads may find the old value or the new one"
+    else:
+        means = "either value may be the one that stays"
+    return textwrap.wrap(f"Nothing says which of the two comes first, so {means}.", SCREEN)
+
+
+def _advice(finding):
+    """What is missing, and where; of what needs no advice, what it is."""
+    access = finding["second"]
+    said = [advice["text"] for advice in finding["advice"]]
+    said = said or [finding["heading"], access["sentence"], access["text"]]
+    return [part for sentence in said for part in textwrap.wrap(sentence, SCREEN)]

@@ -1,8 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""What the judge asks of whoever runs a student's programs: home_runner.py at home, and
-sandbox_runner.py for what nobody has read."""
+"""Runs a student's programs: what the judge asks of whoever does, and how that is done at home.
 
+sandboxed.py runs what nobody has read.
+"""
+
+import concurrent.futures
+import itertools
+import os
+import pathlib
+import queue
+import tempfile
+import threading
 from typing import NamedTuple, Optional
+
+from engine.command.processes import (
+    RunningPrograms,
+    answers_as_ended,
+    output_of,
+    put_answer,
+    run_bounded,
+)
+from engine.command.racecheck_runs import SECONDS_TO_REPORT
+from engine.command.recipe import DidNotCompile
+from engine.command.untrusted_files import content_of
+from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
+from grader.inspection.source_tokens import objections_to_source
+from grader.judging.compile import OBSERVED, ORDINARY, compiled
 
 TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output", "files"
 MOST_REPORT = 16 << 20  # bytes of a report of the race checker
@@ -91,4 +114,111 @@ class Runner:
             results.append(function(item))
             if is_last(results[-1]):
                 break
+        return results
+
+
+OF_PREPROCESSED = 64 << 20  # bytes
+MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it is kept
+
+
+class HomeRunner(Runner):
+    """Is to be used in a `with`, at whose end its folders are gone."""
+
+    results_form = ORDINARY
+
+    def __init__(self, build, exercise, source):
+        super().__init__(build, exercise, source)
+        self.can_observe = build.can_observe
+        self.may_lack_gpu = build.settings["backend"] == "cuda"
+        self.programs = RunningPrograms()
+        self.compiling = {}  # {a form's prefix: a queue for its put_answer()}
+        self.compiling_begins = threading.Lock()
+        self.numbers = itertools.count()
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="lab-check-")
+        self.pool = concurrent.futures.ThreadPoolExecutor(2)
+        return self
+
+    def __exit__(self, *_):
+        self.pool.shutdown()
+        self.folder.cleanup()
+
+    def compiled(self, form):
+        """All forms are compiled at once, as soon as one of them is asked for. From any thread."""
+        with self.compiling_begins:
+            if not self.compiling:
+                for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
+                    ended = self.compiling[each.prefix] = queue.SimpleQueue()
+                    words = (self.build, self.exercise, self.source, each)
+                    self.pool.submit(put_answer, ended, each, compiled, *words)
+        answer = self.compiling[form.prefix].get()
+        self.compiling[form.prefix].put(answer)  # for the next one that asks
+        _, result, problem = answer
+        if isinstance(problem, DidNotCompile):
+            raise NotCompiled(problem.lines) from problem
+        if problem:
+            raise problem
+        return result
+
+    def _is_to_be_observed(self):
+        return self.can_observe and len(self.exercise.parts) > 1
+
+    @property
+    def warnings(self):
+        """The compiler's, about what compiled() has returned."""
+        return tuple(self.compiled(ORDINARY).warnings)
+
+    def refusals(self):
+        """For what a grade would refuse the file, as far as it was compiled for that."""
+        if OBSERVED.prefix not in self.compiling:
+            return []
+        recipe = self.compiled(OBSERVED).recipe
+        text = content_of(recipe.preprocessed(), OF_PREPROCESSED)
+        names = output_of(["nm", "-P", str(recipe.work / "0.o")]) or ""
+        return objections_to_source(self.source, text) or objections_to_symbols(
+            symbols_of(names), libraries_of(recipe)
+        )
+
+    def new_folder(self):
+        folder = pathlib.Path(self.folder.name, str(next(self.numbers)))
+        folder.mkdir()
+        return folder
+
+    def run(self, program, folder, arguments, settings, limits):
+        seconds, report = limits.seconds, folder / "report"
+        if settings.get("LAB_RACECHECK_COUNTS"):
+            settings = {**settings, "LAB_RACECHECK_REPORT": str(report)}
+        if "LAB_RACECHECK_SECONDS" in settings:  # the race checker ends it, and then reports
+            seconds += SECONDS_TO_REPORT
+        inherited = {name: value for name, value in os.environ.items() if name != "LAB_TEST_LOG"}
+        run = run_bounded(
+            [str(program.path), *map(str, arguments)],
+            {**inherited, **settings},
+            seconds,
+            MOST_OUTPUT,
+            programs=self.programs,
+        )
+        limit = TIME if run.code is None else None
+        return Run(run.code, run.output, limit, report=content_of(report, MOST_REPORT + 1))
+
+    def run_until(self, is_last, function, items):
+        """Several at a time; what still runs after the last one is ended, as it is by Ctrl-C."""
+        pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
+        self.programs = RunningPrograms()
+        results, later = [], {}
+        try:
+            for number, *answer in answers_as_ended(pool, function, items):
+                later[number] = answer
+                while len(results) in later:
+                    result, problem = later[len(results)]
+                    if problem:
+                        raise problem
+                    results.append(result)
+                    if is_last(result):
+                        return results
+        finally:
+            self.programs.end()
+            pool.shutdown(cancel_futures=True)
+            self.programs = RunningPrograms()
         return results

@@ -7,7 +7,7 @@ of its students; none of them reads or writes a file.
 
 import json
 
-from grader.judging.verdicts import OK
+from grader.judging.verdict import OK
 from grader.reports.feedback import lines_of_part, meaning_of
 
 

@@ -6,8 +6,8 @@ import re
 
 from engine.command.output_files import make_own_folder, write_whole
 from grader.exercises.catalogue import all_exercises
-from grader.judging.judgements import INTERNAL
-from grader.judging.verdicts import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
+from grader.judging.submission import INTERNAL
+from grader.judging.verdict import COMPILE_ERROR, OK, RUNTIME_ERROR, SIGNAL, TIMED_OUT
 from grader.reports.marks import FEEDBACK, MISSING
 
 STYLE = """

@@ -7,8 +7,8 @@ import statistics
 
 from engine.command.output import counted
 from engine.command.output_files import write_whole
-from grader.judging.judgements import INTERNAL
-from grader.judging.verdicts import COMPILE_ERROR
+from grader.judging.submission import INTERNAL
+from grader.judging.verdict import COMPILE_ERROR
 from grader.reports.feedback import page
 
 MOST_ROWS = 10

@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from engine.command.output_files import write_whole
-from grader.judging.judgements import INTERNAL
+from grader.judging.submission import INTERNAL
 
 # What a spreadsheet would take for a formula.
 FORMULA = re.compile(r"[=+\-@\t\r]")

@@ -16,7 +16,7 @@
 #include "runner/watched_loads.hpp"
 
 // The main() of a second driver, which calls the course's solution: a grade that gives points for
-// speed links it under this name (grader/judging/compiling.py); elsewhere its address is null.
+// speed links it under this name (grader/judging/sandboxed.py); elsewhere its address is null.
 extern "C" [[gnu::weak]] int solution_driver_main(int argc, char** argv);
 
 namespace exercises {

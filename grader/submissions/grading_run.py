@@ -17,7 +17,7 @@ from engine.command.processes import answers_as_ended
 from grader.exercises.catalogue import SPEED
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import has_solution
-from grader.judging.submission_judge import (
+from grader.judging.submission import (
     exercise_cases,
     judge,
     require_device,

@@ -19,7 +19,7 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output_files import make_own_folder, write_new, write_whole
 from engine.command.paths import shown
 from grader.exercises.catalogue import chapter_headers
-from grader.judging.judgements import INTERNAL, Judgement, part_row
+from grader.judging.submission import INTERNAL, Judgement, part_row
 from grader.paths import ROOT
 from grader.submissions.recorded_work import FILE
 

@@ -19,7 +19,7 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import Progress, counted, remark, seconds_text
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
-from grader.judging.judgements import Judgement
+from grader.judging.submission import Judgement
 from grader.paths import ROOT
 from grader.submissions.run_folder import broken, course_digest
 from grader.submissions.slurm_commands import Slurm

@@ -6,7 +6,7 @@ from typing import NamedTuple, Optional
 
 from grader.exercises.markers import solution_of
 from grader.exercises.work_folder import starter
-from grader.judging.verdicts import FAILED
+from grader.judging.verdict import FAILED
 from lab_tool.authoring.mutants import FILE, read_mutants
 
 HEAD = ("Mutant", "Rejected by", "Says")

@@ -11,7 +11,7 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
 from engine.command.processes import output_of
 from engine.command.recipe import RACECHECK, build_file, settings_with_libraries
-from grader.judging.programs import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
+from grader.judging.compile import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
 from lab_tool.builds.backends import usable_nvcc
 from lab_tool.builds.build_folders import configured
 from lab_tool.chapters import chosen_chapters, racecheck_options

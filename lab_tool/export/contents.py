@@ -55,14 +55,9 @@ LEFT_OUT = (
     "lab_tool/verbs/site.py",
 )
 OF_GRADING = (
-    "grader/judging/compiling.py",
-    "grader/judging/gpu_turns.py",
-    "grader/judging/judgements.py",
-    "grader/judging/plausibility.py",
-    "grader/judging/secret_size.py",
-    "grader/judging/sandbox_runner.py",
-    "grader/judging/speed_",
-    "grader/judging/submission_judge.py",
+    "grader/judging/sandboxed.py",
+    "grader/judging/speed.py",
+    "grader/judging/submission.py",
     "grader/reports/",
     "grader/sandbox/",
     "grader/submissions/",

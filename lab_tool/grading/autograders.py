@@ -17,7 +17,7 @@ from engine.command.errors import CommandError
 from engine.command.output import say, say_problem
 from engine.command.output_files import write_whole
 from grader.exercises.catalogue import chosen_exercises
-from grader.judging.judgements import INTERNAL
+from grader.judging.submission import INTERNAL
 from grader.reports.conversions import (
     feedback_lines,
     for_autolab,

@@ -13,7 +13,7 @@ import concurrent.futures, pathlib, sys, time
 from unittest import mock
 from engine.command import schedules
 from engine.prove import decided_runs
-from grader.judging import home_runner
+from grader.judging import runner as running
 from grader.submissions import grading_run
 
 left = int(sys.argv[1])
@@ -66,14 +66,14 @@ BY_DECISIONS = """
 """
 BY_A_CHECK = """
     build = mock.Mock(settings={"backend": "cuda"})
-    with home_runner.HomeRunner(build, None, None) as runner, interrupt_after(4):
+    with running.HomeRunner(build, None, None) as runner, interrupt_after(4):
         runner.run_until(lambda result: False, takes_time, range(4))
 """
 COMPILING = """
     build = mock.Mock(settings={"backend": "cuda"}, can_observe=False)
-    with mock.patch.object(home_runner, "compiled", takes_time):
-        with home_runner.HomeRunner(build, None, None) as runner, interrupt_after(1):
-            runner.compiled(home_runner.ORDINARY)
+    with mock.patch.object(running, "compiled", takes_time):
+        with running.HomeRunner(build, None, None) as runner, interrupt_after(1):
+            runner.compiled(running.ORDINARY)
 """
 BY_A_GRADE = """
     unit = mock.Mock()

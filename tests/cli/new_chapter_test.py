@@ -16,7 +16,7 @@ from engine.command.arguments import run_command
 from engine.command.build_folder import lines_of
 from engine.command.errors import CommandError
 from engine.command.recipe import translate_step
-from grader.judging.verdicts import PASSED, Verdict
+from grader.judging.verdict import PASSED, Verdict
 from lab_runs import lab
 from lab_tool.authoring.chapter_facts import ChapterFacts
 from lab_tool.authoring.course_check import HEADINGS, missing_from_course, words_of

@@ -17,9 +17,9 @@ from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
-from grader.judging.home_runner import HomeRunner
-from grader.judging.programs import OBSERVED, ExerciseBuilds
-from grader.judging.verdicts import COMPILE_ERROR, FAILED, PASSED, Verdict
+from grader.judging.compile import OBSERVED, ExerciseBuilds
+from grader.judging.runner import HomeRunner
+from grader.judging.verdict import COMPILE_ERROR, FAILED, PASSED, Verdict
 from test_setup import temporary_folder
 from this_build import BUILD
 

@@ -20,7 +20,7 @@ from unittest import mock
 
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import WorkFolder, starter
-from grader.judging.verdicts import FAILED, PASSED, Verdict
+from grader.judging.verdict import FAILED, PASSED, Verdict
 from lab_tool import learning
 from lab_tool.authoring.trials import solution
 from lab_tool.learning import Lesson

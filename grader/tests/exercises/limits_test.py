@@ -6,8 +6,8 @@ import unittest
 from grader.exercises.cases import Case
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.limits import depends_on_schedule, lines_about, objections_to_uncounted
-from grader.judging.judgements import NO_POINTS, judgement_of
-from grader.judging.verdicts import FAILED, NOT_RUN, PASSED, JudgedCase, Verdict
+from grader.judging.submission import NO_POINTS, judgement_of
+from grader.judging.verdict import FAILED, NOT_RUN, PASSED, JudgedCase, Verdict
 
 EXERCISE = chosen_exercise("04.1")
 CASE = Case("one", [], elements=100)

@@ -10,7 +10,7 @@ from engine.command.build_folder import BuildFolder, settings_of
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from grader.judging.check import verdict_on
-from grader.judging.programs import ExerciseBuild
+from grader.judging.compile import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
 from lab_tool.authoring.trials import deviation, trials_of
 from test_setup import temporary_folder

@@ -10,7 +10,7 @@ from engine.command.build_folder import BuildFolder, settings_of
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import verdict_on
-from grader.judging.programs import ExerciseBuild
+from grader.judging.compile import ExerciseBuild
 from lab_runs import lab
 from lab_tool.authoring.mutants import Edit, Mutant, edits_between, read_mutants
 from lab_tool.authoring.new_mutant import make_mutant, new_mutant

@@ -15,10 +15,8 @@ from engine.command.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
-from grader.judging import nvcc
-from grader.judging.compile_errors import error_lines
-from grader.judging.programs import ExerciseBuild, ExerciseBuilds
-from grader.judging.verdicts import PASSED, Verdict
+from grader.judging.compile import ExerciseBuild, ExerciseBuilds, asked_of_nvcc, error_lines
+from grader.judging.verdict import PASSED, Verdict
 from lab_runs import interrupt, lab, started
 from lab_tool.authoring.trials import solution
 from lab_tool.builds import backends
@@ -196,7 +194,7 @@ class NvccTest(unittest.TestCase):
 
     def asked(self, program):
         verdict = Verdict({"results": PASSED}, [])
-        return nvcc.asked_of_nvcc(verdict, self.builds(program), self.source)
+        return asked_of_nvcc(verdict, self.builds(program), self.source)
 
 
 # What a working nvcc leaves: the object, and the names of what it has read.
@@ -270,7 +268,7 @@ class FakeTest(NvccTest):
     def test_one_that_does_not_end_is_ended_with_what_it_has_started(self):
         program = self.fake(f"(sleep 3; touch {self.folder}/went_on) & sleep 600")
         start = time.monotonic()
-        with mock.patch.object(nvcc, "SECONDS", 1):
+        with mock.patch("grader.judging.compile.NVCC_SECONDS", 1):
             verdict = self.asked(program)
         self.assertIn("did not end within 1 s", verdict.nvcc_problem)
         self.assertTrue(verdict.is_solved)

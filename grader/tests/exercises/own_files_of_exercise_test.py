@@ -19,12 +19,12 @@ from grader.exercises.limits import CALLS_OF, COUNTS, PER
 from grader.exercises.markers import solution_lines
 from grader.exercises.work_folder import starter
 from grader.judging.check import check, verdict_on
-from grader.judging.home_runner import HomeRunner
+from grader.judging.compile import ExerciseBuild
 from grader.judging.judge import ExerciseCases, Judge
-from grader.judging.programs import ExerciseBuild
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
-from grader.judging.secret_size import NOT_KEPT, objections_at_secret_size
-from grader.judging.verdicts import Verdict
+from grader.judging.runner import HomeRunner
+from grader.judging.submission import NOT_KEPT, objections_at_secret_size
+from grader.judging.verdict import Verdict
 from lab_tool.authoring.trials import (
     OR,
     deviation,

@@ -4,7 +4,7 @@
 import unittest
 
 from engine.command.diagnostics import records_in
-from grader.judging.stuck_launches import places_of_threads
+from grader.judging.results import places_of_threads
 
 LOOP = b"""\
 {"kind":"never_ends","seconds":5,"launched_at":{"file":"/a b/own.cu","line":29}}

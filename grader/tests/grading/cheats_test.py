@@ -21,7 +21,7 @@ from grading_runs import (
 )
 
 from grader.judging.judge import OF_A_CASE, OF_A_SCHEDULE
-from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
+from grader.judging.sandboxed import SECONDS_OF_ALL, SandboxRunner
 from grader.sandbox.sandbox import LANDLOCK, Sandbox
 from this_build import ROOT
 
@@ -291,7 +291,7 @@ def lower_limits(name):
     of_all = LOWER_SECONDS_OF_ALL.get(name, SECONDS_OF_ALL)
     with (
         mock.patch("grader.judging.judge.OF_A_CASE", of_case),
-        mock.patch("grader.judging.sandbox_runner.SECONDS_OF_ALL", of_all),
+        mock.patch("grader.judging.sandboxed.SECONDS_OF_ALL", of_all),
     ):
         yield
 
@@ -307,5 +307,5 @@ def not_inspected():
     """As long as it lasts, nobody looks at the names in a submission."""
     with contextlib.ExitStack() as stack:
         for name in ("objections_to_symbols", "source_objections"):
-            stack.enter_context(mock.patch(f"grader.judging.compiling.{name}", lambda *_, **__: []))
+            stack.enter_context(mock.patch(f"grader.judging.sandboxed.{name}", lambda *_, **__: []))
         yield

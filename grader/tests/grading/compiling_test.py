@@ -19,15 +19,15 @@ from grading_runs import (
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
-from grader.judging.compiling import (
+from grader.judging.compile import NO_MAIN, OBSERVED, UTF16, objections_before_compiling
+from grader.judging.runner import NotCompiled
+from grader.judging.sandboxed import (
     LIMITS,
     TOO_MUCH_TEXT,
     compiled_alone,
     readable_for_compilers,
 )
-from grader.judging.programs import NO_MAIN, OBSERVED, UTF16, objections_before_compiling
-from grader.judging.runner import NotCompiled
-from grader.judging.submission_judge import judge
+from grader.judging.submission import judge
 from grader.paths import ROOT
 from grader.sandbox.sandbox import Sandbox
 
@@ -64,12 +64,12 @@ class MessagesTest(unittest.TestCase):
             reader.write_text(
                 "taken = [bytes(1 << 20) for _ in range(1 << 20)]\n", encoding="utf-8"
             )
-            reader_of_all = mock.patch("grader.judging.compiling.INSPECTION", reader)
+            reader_of_all = mock.patch("grader.judging.sandboxed.INSPECTION", reader)
             readable = (*readable_for_compilers(BUILDS.cpu, chosen_exercise("01.1")), reader)
             with (
                 reader_of_all,
-                mock.patch("grader.judging.compiling.readable_for_compilers", lambda *_: readable),
-                mock.patch("grader.judging.compiling.LIMITS", LIMITS._replace(memory=256 << 20)),
+                mock.patch("grader.judging.sandboxed.readable_for_compilers", lambda *_: readable),
+                mock.patch("grader.judging.sandboxed.LIMITS", LIMITS._replace(memory=256 << 20)),
             ):
                 found = judged("01.1", solution_text("01.1"))
         self.assertEqual((found.status, words_of(found)), ("CE", TOO_MUCH_TEXT))

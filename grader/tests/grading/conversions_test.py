@@ -17,7 +17,7 @@ from unittest import mock
 
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.judgements import INTERNAL
+from grader.judging.submission import INTERNAL
 from grader.reports.conversions import (
     feedback_lines,
     for_autolab,

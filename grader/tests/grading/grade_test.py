@@ -24,7 +24,7 @@ from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text,
 from engine.command.paths import shown
 from grader.exercises.case_files import read_results
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.race_lines import race_lines
+from grader.judging.races import race_lines
 from grader.reports.marks import folders_of
 from grader.submissions import grading_run
 from lab_runs import interrupt_alone, started

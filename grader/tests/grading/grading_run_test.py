@@ -23,8 +23,7 @@ from grading_runs import (
 from engine.command.build_folder import BuildFolder
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.judgements import INTERNAL
-from grader.judging.submission_judge import judge
+from grader.judging.submission import INTERNAL, judge
 from grader.sandbox.sandbox import Sandbox
 from grader.sandbox.sandboxed_run import SandboxedRun
 from grader.submissions.grading_run import Tools, at_once, judge_unit, measured_cases

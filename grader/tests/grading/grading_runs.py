@@ -8,8 +8,8 @@ import tempfile
 
 from engine.command.build_folder import BuildFolder, settings_of
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.programs import ExerciseBuild, ExerciseBuilds
-from grader.judging.submission_judge import judge
+from grader.judging.compile import ExerciseBuild, ExerciseBuilds
+from grader.judging.submission import judge
 from grader.sandbox.sandbox import BUBBLEWRAP, LANDLOCK, Sandbox, works
 from grader.submissions.grading_run import Tools, measured_cases
 from lab_tool.authoring.trials import solution

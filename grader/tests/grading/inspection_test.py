@@ -19,9 +19,9 @@ from grader.inspection.object_symbols import (
     symbols_of,
 )
 from grader.inspection.source_tokens import objections_to_source
-from grader.judging.compiling import compiled_alone
-from grader.judging.programs import OBSERVED, Recipe
+from grader.judging.compile import OBSERVED, Recipe
 from grader.judging.runner import NotCompiled
+from grader.judging.sandboxed import compiled_alone
 from grader.sandbox.sandbox import Sandbox
 from this_build import ROOT
 

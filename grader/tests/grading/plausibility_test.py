@@ -8,7 +8,7 @@ import pytest
 from grading_runs import CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.plausibility import objections_to_work, work_of
+from grader.judging.submission import objections_to_work, work_of
 from lab_tool.authoring.trials import trials_of
 
 

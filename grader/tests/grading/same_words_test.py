@@ -9,13 +9,13 @@ import unittest
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, written
 
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.home_runner import HomeRunner
+from grader.judging.compile import OBSERVED, ORDINARY
 from grader.judging.judge import ExerciseCases, Judge
-from grader.judging.judgements import judgement_of
-from grader.judging.programs import OBSERVED, ORDINARY
 from grader.judging.results import cases_of
-from grader.judging.sandbox_runner import SandboxRunner
-from grader.judging.verdicts import FAILED
+from grader.judging.runner import HomeRunner
+from grader.judging.sandboxed import SandboxRunner
+from grader.judging.submission import judgement_of
+from grader.judging.verdict import FAILED
 from grader.sandbox.sandbox import Sandbox
 from lab_tool.authoring.trials import solution, trials_of
 

@@ -22,10 +22,9 @@ from grading_runs import real_sandboxes
 from engine.command.errors import CommandError
 from engine.command.processes import signal_name
 from engine.command.untrusted_files import content_of, json_in
-from grader.judging.compiling import Program
 from grader.judging.results import how_it_ended
 from grader.judging.runner import FILES, MEMORY, OUTPUT, PROCESSES, TIME, Limits, OutOfTime
-from grader.judging.sandbox_runner import SECONDS_OF_ALL, SandboxRunner
+from grader.judging.sandboxed import SECONDS_OF_ALL, Program, SandboxRunner
 from grader.sandbox import confined, refused_calls
 from grader.sandbox import sandbox as sandboxes
 from grader.sandbox.process_trees import tree_of

@@ -11,9 +11,8 @@ import pytest
 from engine.command.compiler_messages import readable
 from grader.exercises.catalogue import chosen_exercise
 from grader.inspection.source_tokens import objections_to_source
-from grader.judging.nvcc_messages import as_gcc_puts_it
-from grader.judging.programs import explained_lines, objections_before_compiling
-from grader.judging.race_lines import extern_arrays
+from grader.judging.compile import as_gcc_puts_it, explained_lines, objections_before_compiling
+from grader.judging.races import extern_arrays
 from grader.submissions.submission_names import exercise_of, label_of_file, label_of_folder
 
 EXERCISES = [chosen_exercise("01.1"), chosen_exercise("04.2")]

@@ -14,8 +14,8 @@ from unittest import mock
 
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.judgements import Judgement, part_row
-from grader.judging.verdicts import OK
+from grader.judging.submission import Judgement, part_row
+from grader.judging.verdict import OK
 from grader.submissions import slurm, slurm_commands
 from grader.submissions.run_folder import course_digest, opened_run
 from this_build import ROOT

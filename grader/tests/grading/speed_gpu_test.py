@@ -10,9 +10,9 @@ from speed_test import COUNTED_WHOLE, FOLDER, HEAD, LEAST_RATIO, NUMBER, RULE, t
 
 from engine.command.processes import output_of
 from grader.judging.judge import ExerciseCases
-from grader.judging.sandbox_runner import SandboxRunner
-from grader.judging.speed_runs import timed_row
-from grader.judging.submission_judge import SubmissionJudge, timed
+from grader.judging.sandboxed import SandboxRunner
+from grader.judging.speed import timed_row
+from grader.judging.submission import SubmissionJudge, timed
 from grader.sandbox.sandbox import NONE, Sandbox
 
 SEEN_BY_THE_CHECKER = "races"  # and by nobody here

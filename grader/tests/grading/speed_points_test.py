@@ -12,7 +12,7 @@ import unittest
 from engine.command.errors import CommandError
 from grader.exercises.case_files import read_results
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
-from grader.judging.speed_points import (
+from grader.judging.speed import (
     LONGEST,
     ROUNDS,
     Speed,

@@ -16,13 +16,11 @@ from unittest import mock
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, words_of, written
 
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
-from grader.judging import speed_runs, submission_judge
-from grader.judging.gpu_turns import GpuTurns
-from grader.judging.sandbox_runner import SandboxRunner
-from grader.judging.speed_points import ROUNDS, Speed, points_for, times_in
-from grader.judging.speed_runs import speed_row
-from grader.judging.submission_judge import SubmissionJudge, judge
-from grader.judging.verdicts import FAILED, PASSED, Verdict
+from grader.judging import speed, submission
+from grader.judging.sandboxed import GpuTurns, SandboxRunner
+from grader.judging.speed import ROUNDS, Speed, points_for, speed_row, times_in
+from grader.judging.submission import SubmissionJudge, judge
+from grader.judging.verdict import FAILED, PASSED, Verdict
 from grader.sandbox.sandbox import Sandbox
 from grader.submissions.grading_run import Tools, measured_cases
 from this_build import ROOT
@@ -57,7 +55,7 @@ def smaller_cases(exercise, seed):
 
 @functools.lru_cache(None)
 def timed_cases():
-    with mock.patch.object(submission_judge, "cases_to_time", smaller_cases):
+    with mock.patch.object(submission, "cases_to_time", smaller_cases):
         return measured_cases(Tools(sandbox(), on_gpu()), Seed(), [timed_exercise()])[NUMBER]
 
 
@@ -77,11 +75,11 @@ class Watched(SubmissionJudge):
         self.timed = []
 
     def run_cases(self, program, cases, settings, limits, options=(), loads=None):
-        if options == [speed_runs.IN_TURN]:
+        if options == [speed.IN_TURN]:
             # What nobody waits for comes late, as on a GPU.
             settings = {**settings, "LAB_STREAM_ORDER": "last"}
         run = super().run_cases(program, cases, settings, limits, options, loads)
-        if options == [speed_runs.IN_TURN]:
+        if options == [speed.IN_TURN]:
             self.timed.append(run.results)
         return run
 
@@ -106,7 +104,7 @@ def ratio_of(judging):
 class SpeedTest(unittest.TestCase):
     def test_the_solution_is_as_fast_as_itself(self):
         """From a text to its row, with all parts."""
-        any_speed = mock.patch.object(speed_runs, "is_slowed", lambda times, alone: False)
+        any_speed = mock.patch.object(speed, "is_slowed", lambda times, alone: False)
         with written(NUMBER, solution_text(NUMBER)) as file, any_speed:
             found = judge(sandbox(), on_gpu(), timed_cases(), file)
         self.assertEqual((found.status, [part["part"] for part in found.parts][-1]), ("OK", SPEED))
@@ -139,14 +137,14 @@ class SpeedTest(unittest.TestCase):
 
     def test_who_is_not_right_is_not_timed(self):
         row, judging = timed_alone(solution_text(NUMBER), (PASSED, FAILED))
-        self.assertEqual((row["points"], row["lines"]), (0, [speed_runs.NOT_TIMED]))
+        self.assertEqual((row["points"], row["lines"]), (0, [speed.NOT_TIMED]))
         self.assertEqual(judging.timed, [])
 
     def test_a_solution_that_is_slowed_down_gives_no_points(self):
-        with mock.patch.object(speed_runs, "is_slowed", lambda times, alone: True):
+        with mock.patch.object(speed, "is_slowed", lambda times, alone: True):
             row, judging = timed_alone(solution_text(NUMBER))
-        self.assertEqual((row["points"], row["lines"]), (0, [speed_runs.SLOWED]))
-        self.assertEqual(len(judging.timed), 2 * speed_runs.TRIES)  # each time alone as well
+        self.assertEqual((row["points"], row["lines"]), (0, [speed.SLOWED]))
+        self.assertEqual(len(judging.timed), 2 * speed.TRIES)  # each time alone as well
 
     def test_the_inputs_are_others_in_each_round(self):
         inputs = [case.arguments[1].content for case in timed_cases().timed.cases]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The verdict on a file. The judge (judge.py) makes it."""
+"""The verdict on a file, which the judge makes (judge.py)."""
 
 import pathlib
 from typing import NamedTuple, Optional
