@@ -6,7 +6,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "cpu_backend/execution/terminal_text.hpp"
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "lab/command_line.hpp"
 #include "lab/device.hpp"
 #include "lab/json_text.hpp"

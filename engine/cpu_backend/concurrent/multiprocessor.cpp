@@ -1,13 +1,61 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/multiprocessor.hpp"
 
+#include <sched.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <mutex>
+#include <thread>
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/stack_hash.hpp"
+#include "cpu_backend/fibers/fiber.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/player.hpp"
 
+namespace cpu_backend::form {
+
+int default_number_of_sms() {
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 4);
+}
+
+}  // namespace cpu_backend::form
+
 namespace cpu_backend {
+namespace {
+
+// A thread's variables end with those that start as zero, in the order in which the linker comes to
+// them: the program's own, which its __shared__ variables are among, and then those of libraries.
+// What the backend itself needs stands in front of them all (CPU_BACKEND_BEFORE_SHARED), so that
+// this comes next. Beyond it the system keeps what it knows about the thread: an index that runs
+// there ends the process without a word.
+struct behind_shared_variables {
+  canary first;
+  std::byte pages[16 * 1024];
+};
+__thread behind_shared_variables behind;
+
+}  // namespace
+
+guarded_stretch guard_shared_variables() {
+  guarded_stretch made{&behind.first, behind.pages, 0};
+  behind.first.restore();
+#ifndef CPU_BACKEND_ADDRESS_SANITIZER  // which reads all of a thread's variables at the end
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(behind.pages) + page - 1) / page * page;
+  const auto end =
+      reinterpret_cast<std::uintptr_t>(behind.pages + sizeof behind.pages) / page * page;
+  if (begin < end && mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_NONE) == 0) {
+    made.pages = reinterpret_cast<const std::byte*>(begin);
+    made.page_bytes = end - begin;
+  }
+#endif
+  return made;
+}
 
 void multiprocessor::run(grid& of) {
   this_multiprocessor = this;
@@ -90,6 +138,78 @@ void multiprocessor::check_shared_memory() {
                                             .add("size", grid_->dynamic_shared_bytes)
                                             .add("command", check_command));
   }
+}
+
+// Threads that wait for another thread by reading memory again and again.
+//
+// A thread that is in the same state as when it last had its turn, its own variables and what it
+// has just read alike, will go on like that until another thread changes memory. One that counts,
+// or works between two looks, differs; it is never slowed down, and never taken for a deadlock.
+
+void block_execution::let_others_run(const place& at) {
+  fruitless_ = 0;
+  current_->reason = wait_reason::spinning;
+  current_->waits_at = at;
+  if (grid_->failed()) abandon_block();
+  static_cast<multiprocessor*>(this)->note_turn();
+  if (!anything_waited()) count_started();
+  if (all_have_started() && runnable_.empty()) return;
+  runnable_.push(current_);
+  wait(wait_reason::spinning, at);
+  if (grid_->failed()) abandon_block();
+}
+
+// Not inlined, like all that it calls: a variable of this turn that is left in the frame of
+// let_others_run, which is compared, would make the next turn's state another one.
+__attribute__((noinline)) void multiprocessor::note_turn() {
+  __builtin_unwind_init();
+  const fiber_stack& stack = *current_->own.stack;
+  const unsigned fiber = stack.index;
+  if (fiber >= states_at_last_turn_.size()) states_at_last_turn_.resize(fibers_.all().size());
+  const std::uint64_t state =
+      hash_of_thread(__builtin_frame_address(0), stack.bottom + stack.bytes);
+  std::uint64_t& last_state = states_at_last_turn_[fiber];
+  repeated_turns_ = state == last_state ? repeated_turns_ + 1 : 0;
+  last_state = state;
+  if (repeated_turns_ > 2 * running_) back_off();
+}
+
+// Leaves the processor to the other blocks, ever longer, so that waiting does not burn a core.
+__attribute__((noinline)) void multiprocessor::back_off() {
+  constexpr unsigned yields = 64;
+  constexpr long shortest_sleep = 20'000, longest_sleep = 1'000'000;  // nanoseconds
+  const unsigned rounds = repeated_turns_ / (2 * running_);
+  if (rounds < yields) {
+    sched_yield();
+    return;
+  }
+  count(idle_turns_);
+  const timespec pause{
+      0, std::min(longest_sleep, shortest_sleep * static_cast<long>(rounds - yields + 1))};
+  nanosleep(&pause, nullptr);
+}
+
+void grid_barrier(multiprocessor& of, const place& at) {
+  grid& now = of.running_grid();
+  std::unique_lock lock(now.barrier_mutex);
+  const std::uint64_t generation = now.barrier_generation;
+  if (++now.blocks_at_barrier == now.total_blocks) {
+    now.blocks_at_barrier = 0;
+    ++now.barrier_generation;
+    now.barrier_opened.notify_all();
+    return;
+  }
+  of.waits_for_grid(true);
+  now.barrier_opened.wait(lock, [&] {
+    return now.barrier_generation != generation || now.failed() || now.finished_blocks != 0;
+  });
+  of.waits_for_grid(false);
+  const bool opened = now.barrier_generation != generation;
+  lock.unlock();
+  if (opened) return;
+  if (now.failed()) of.abandon_block();
+  of.fail(cudaErrorLaunchFailure,
+          [&] { return diagnostic("grid_barrier_without_all").add("at", at); });
 }
 
 }  // namespace cpu_backend

@@ -1,13 +1,36 @@
 // SPDX-License-Identifier: MIT
-// How atomics see a value: as an unsigned integer of the same size.
+// What an atomic operation is given: its order and its scope, the value as an unsigned integer of
+// the same size, and an address that must be aligned.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
 
+#include "cpu_backend/execution/place.hpp"
+
 namespace cpu_backend {
+
+// In the order of cuda::thread_scope.
+enum class memory_scope { system, device, block, thread };
+
+struct memory_semantics {
+  std::memory_order order = std::memory_order_relaxed;
+  memory_scope scope = memory_scope::device;
+};
+
+// memory_order has the values of the compiler's own constants, in both standard libraries.
+constexpr int compiler_order(std::memory_order order) { return static_cast<int>(order); }
+constexpr int compiler_order(const memory_semantics& how) { return compiler_order(how.order); }
+
+// A failed compare-and-swap stores nothing, so it can't release.
+constexpr std::memory_order failure_order(std::memory_order order) {
+  if (order == std::memory_order_acq_rel) return std::memory_order_acquire;
+  if (order == std::memory_order_release) return std::memory_order_relaxed;
+  return order;
+}
 
 // An integer as large as T, through which T is read and written. A structure of two ints is aligned
 // to 4 bytes only, as a type; its object is aligned to 8, which is the caller's duty, and the
@@ -77,6 +100,17 @@ T atomic_difference(T left, T right) {
   } else {
     return left - right;
   }
+}
+
+// In a kernel, ends it; on the host, returns.
+[[gnu::cold]] void misaligned_atomic(const volatile void* address, unsigned bytes, const place& at);
+
+// First thing in every atomic operation.
+template <class T>
+inline void require_alignment(const volatile T* address, const place& at) {
+  static_assert((sizeof(T) & (sizeof(T) - 1)) == 0);
+  if (reinterpret_cast<std::uintptr_t>(address) % sizeof(T) != 0) [[unlikely]]
+    misaligned_atomic(address, sizeof(T), at);
 }
 
 }  // namespace cpu_backend

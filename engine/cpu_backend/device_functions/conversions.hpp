@@ -1,16 +1,129 @@
 // SPDX-License-Identifier: MIT
+// Arithmetic and conversions whose rounding is part of their name, and CUDA's reinterpretations of
+// a value's bits.
+#pragma once
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+namespace cpu_backend {
+
+// Hides from the compiler where a value comes from. A product that passes through here cannot
+// become half of a fused multiply-add, which g++ otherwise makes by default wherever the processor
+// has one.
+template <std::floating_point T>
+inline T opaque(T value) {
+#if defined(__x86_64__)
+  __asm__("" : "+x"(value));
+#elif defined(__aarch64__)
+  __asm__("" : "+w"(value));
+#else
+  __asm__("" : "+m"(value));
+#endif
+  return value;
+}
+
+// Computes `operation` under a rounding mode other than the default. Volatile, because the
+// compilers do not see that arithmetic depends on the mode: the operands are read after it is set,
+// and the result is written before it is set back.
+template <int Mode, class Operation, class... Operands>
+inline auto in_mode(Operation operation, Operands... operands) {
+  const auto read = [](auto operand) {
+    volatile auto hidden = operand;
+    return hidden;
+  };
+  std::fesetround(Mode);
+  volatile auto result = operation(read(operands)...);
+  std::fesetround(FE_TONEAREST);
+  return static_cast<decltype(operation(operands...))>(result);
+}
+
+inline constexpr auto add = [](auto x, auto y) { return x + y; };
+inline constexpr auto subtract = [](auto x, auto y) { return x - y; };
+inline constexpr auto multiply = [](auto x, auto y) { return x * y; };
+inline constexpr auto divide = [](auto x, auto y) { return x / y; };
+inline constexpr auto reciprocal = [](auto x) { return decltype(x){1} / x; };
+inline constexpr auto square_root = [](auto x) { return std::sqrt(x); };
+inline constexpr auto fused_multiply_add = [](auto x, auto y, auto z) { return std::fma(x, y, z); };
+
+// The default mode needs no change of mode, only operands and a result that nothing is fused with.
+template <class Operation, class... Operands>
+inline auto to_nearest(Operation operation, Operands... operands) {
+  return opaque(operation(opaque(operands)...));
+}
+
+}  // namespace cpu_backend
+
+// One operation is four functions: to nearest even, towards zero, up, down.
+#define CPU_BACKEND_UNARY(name, type, operation)                                               \
+  inline type name##_rn(type x) { return cpu_backend::to_nearest(cpu_backend::operation, x); } \
+  inline type name##_rz(type x) {                                                              \
+    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x);                     \
+  }                                                                                            \
+  inline type name##_ru(type x) {                                                              \
+    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x);                         \
+  }                                                                                            \
+  inline type name##_rd(type x) {                                                              \
+    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x);                       \
+  }
+
+#define CPU_BACKEND_BINARY(name, type, operation)                             \
+  inline type name##_rn(type x, type y) {                                     \
+    return cpu_backend::to_nearest(cpu_backend::operation, x, y);             \
+  }                                                                           \
+  inline type name##_rz(type x, type y) {                                     \
+    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x, y); \
+  }                                                                           \
+  inline type name##_ru(type x, type y) {                                     \
+    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x, y);     \
+  }                                                                           \
+  inline type name##_rd(type x, type y) {                                     \
+    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x, y);   \
+  }
+
+#define CPU_BACKEND_TERNARY(name, type, operation)                               \
+  inline type name##_rn(type x, type y, type z) {                                \
+    return cpu_backend::to_nearest(cpu_backend::operation, x, y, z);             \
+  }                                                                              \
+  inline type name##_rz(type x, type y, type z) {                                \
+    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x, y, z); \
+  }                                                                              \
+  inline type name##_ru(type x, type y, type z) {                                \
+    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x, y, z);     \
+  }                                                                              \
+  inline type name##_rd(type x, type y, type z) {                                \
+    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x, y, z);   \
+  }
+
+CPU_BACKEND_BINARY(__fadd, float, add)
+CPU_BACKEND_BINARY(__fsub, float, subtract)
+CPU_BACKEND_BINARY(__fmul, float, multiply)
+CPU_BACKEND_BINARY(__fdiv, float, divide)
+CPU_BACKEND_UNARY(__frcp, float, reciprocal)
+CPU_BACKEND_UNARY(__fsqrt, float, square_root)
+CPU_BACKEND_TERNARY(__fmaf, float, fused_multiply_add)
+
+CPU_BACKEND_BINARY(__dadd, double, add)
+CPU_BACKEND_BINARY(__dsub, double, subtract)
+CPU_BACKEND_BINARY(__dmul, double, multiply)
+CPU_BACKEND_BINARY(__ddiv, double, divide)
+CPU_BACKEND_UNARY(__drcp, double, reciprocal)
+CPU_BACKEND_UNARY(__dsqrt, double, square_root)
+CPU_BACKEND_TERNARY(__fma, double, fused_multiply_add)
+
+#undef CPU_BACKEND_UNARY
+#undef CPU_BACKEND_BINARY
+#undef CPU_BACKEND_TERNARY
+
+namespace cpu_backend {
+
 // Conversions whose rounding is part of their name. To an integer: a value out of range gives the
 // nearest end of the range, where C++ leaves it undefined. CUDA Math API, "Type Casting
 // Intrinsics".
-#pragma once
-
-#include <cfenv>
-#include <cmath>
-#include <limits>
-
-#include "cpu_backend/device_functions/rounding.hpp"
-
-namespace cpu_backend {
 
 // `rounded` is integral, infinite or NaN. What CUDA makes of a NaN differs: 0 for 32 bits from a
 // float, and the integer with only its highest bit set in the three other cases.
@@ -74,3 +187,22 @@ CPU_BACKEND_TO_FLOAT(__double2float, double, float)
 // Exact, so there is only one form.
 inline double __int2double_rn(int x) { return x; }
 inline double __uint2double_rn(unsigned int x) { return x; }
+
+// CUDA's reinterpretations of a value's bits. The CUDA Math API, "Type Casting Intrinsics", defines
+// them.
+
+inline int __float_as_int(float x) { return std::bit_cast<int>(x); }
+inline unsigned int __float_as_uint(float x) { return std::bit_cast<unsigned int>(x); }
+inline float __int_as_float(int x) { return std::bit_cast<float>(x); }
+inline float __uint_as_float(unsigned int x) { return std::bit_cast<float>(x); }
+inline long long __double_as_longlong(double x) { return std::bit_cast<long long>(x); }
+inline double __longlong_as_double(long long x) { return std::bit_cast<double>(x); }
+
+inline int __double2hiint(double x) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 32);
+}
+inline int __double2loint(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x)); }
+inline double __hiloint2double(int high, int low) {
+  return std::bit_cast<double>(std::uint64_t{static_cast<unsigned int>(high)} << 32 |
+                               static_cast<unsigned int>(low));
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What kernels read from PTX's special registers on a GPU, where inline PTX does it: %smid and
-// %globaltimer.
+// %globaltimer. And the clock of a multiprocessor, which counts nanoseconds here: the device says
+// that it runs at 1 GHz.
 #pragma once
 
 #include <time.h>
@@ -25,4 +26,14 @@ inline std::uint64_t device_nanoseconds(place at = CPU_BACKEND_HERE) {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+}  // namespace cpu_backend
+
+inline long long clock64(cpu_backend::place at = CPU_BACKEND_HERE) {
+  return static_cast<long long>(cpu_backend::device_nanoseconds(at));
+}
+
+namespace cpu_backend {
+inline clock_t device_clock(place at = CPU_BACKEND_HERE) {
+  return static_cast<clock_t>(device_nanoseconds(at));
+}
 }  // namespace cpu_backend

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The fibers of a block: which thread runs, and which goes on when one waits or has returned.
+// The threads of a block: which one runs, which goes on when one waits or has returned, and where
+// they wait for each other.
 #include "cpu_backend/execution/block_execution.hpp"
 
 #include <sys/mman.h>
@@ -7,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string>
+#include <string_view>
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
@@ -135,6 +138,149 @@ void block_execution::returned(unsigned rank) {
   }
   count(events_);
   progressed();
+}
+
+// Where the threads of a block wait for each other: the block's barrier, the meetings of its warps,
+// and work stealing.
+
+// ---- The block's barrier
+
+void block_execution::wait_at_barrier(place at) {
+  note_wait(wait_reason::block_barrier, at);
+  barrier_.wait(current_);
+}
+
+void block_execution::open_barrier() {
+  if (stealing_.asks) take_the_answer();
+  observer::barrier_opens(barrier_.called_from());
+  form::reorder(barrier_.waiting());
+  barrier_.open(runnable_);
+  count(events_);
+  progressed();
+}
+
+void block_execution::open_barrier_if_all_wait() {
+  if (barrier_.arrived() != 0 && barrier_.arrived() == running_ && all_have_started()) {
+    open_barrier();
+  }
+}
+
+unsigned block_execution::block_barrier_count(const place& at, bool condition,
+                                              unsigned* participants) {
+  barrier_.count(condition);
+  block_barrier(at);
+  if (participants) *participants = barrier_.participants_of_last();
+  return barrier_.counted_at_last();
+}
+
+// The place differs from that of the arrival before: right for the first of a new barrier, and only
+// then.
+void block_execution::come_to_another_barrier(place at) {
+  if (barrier_.arrived() == 0) {
+    barrier_.move_to(at);
+  } else if (!(at == barrier_.called_from())) {
+    fail(cudaErrorLaunchFailure, [&] {
+      const resident_thread& other = *barrier_.waiting().first();
+      const bool on_one_line = at.line() == other.waits_at.line() &&
+                               std::string_view(at.file()) == other.waits_at.file();
+      return diagnostic(on_one_line ? "different_barriers_of_one_line" : "different_barriers")
+          .add("at", at)
+          .add("other_thread", other.index)
+          .add("other_at", other.waits_at);
+    });
+  }
+}
+
+// ---- The warps' meetings
+
+warp_meeting& block_execution::meet(unsigned mask, std::uint64_t value, const char* operation,
+                                    const place& at) {
+  const unsigned rank = thread_rank();
+  const unsigned warp = rank / warp_size;
+  const unsigned lane = rank % warp_size;
+  if (!anything_waited()) first_wait();
+  if (!(mask >> lane & 1)) {
+    fail(cudaErrorLaunchFailure, [&] {
+      return diagnostic("lane_not_in_mask")
+          .add("operation", operation)
+          .add("at", at)
+          .add("lane", lane);
+    });
+  }
+  warp_meeting* meeting = warps_.find(warp, mask);
+  if (meeting) {
+    check_same_operation(*meeting, operation, at);
+  } else {
+    meeting = &warps_.open(warp, mask, operation, at);
+  }
+  meeting->arrived |= 1u << lane;
+  meeting->value[lane] = value;
+  if (!close_if_complete(warp, *meeting)) {
+    warps_.wait(*meeting, lane, current_);
+    wait(wait_reason::warp, at);
+  }
+  return *meeting;
+}
+
+void block_execution::check_same_operation(const warp_meeting& meeting, const char* operation,
+                                           const place& at) {
+  if (std::string_view(meeting.operation) == operation) return;
+  fail(cudaErrorLaunchFailure, [&] {
+    return diagnostic("different_warp_operations")
+        .add("operation", operation)
+        .add("at", at)
+        .add("other_operation", meeting.operation)
+        .add("other_at", meeting.first_place);
+  });
+}
+
+bool block_execution::close_if_complete(unsigned warp, warp_meeting& meeting) {
+  if (!warps_.close_if_complete(warp, meeting, runnable_)) return false;
+  observer::lanes_meet(warp * warp_size, meeting.arrived,
+                       std::string_view(meeting.operation) == "__syncwarp()", meeting.first_place);
+  count(events_);
+  progressed();
+  return true;
+}
+
+// ---- Work stealing
+
+void block_execution::begin_stealing(int rank, const place& at) {
+  if ((rank < 3 && blockDim.z > 1) || (rank < 2 && blockDim.y > 1)) {
+    fail(cudaErrorLaunchFailure, [&] {
+      return diagnostic("stealing_of_fewer_dimensions").add("rank", rank).add("at", at);
+    });
+  }
+  if (thread_rank() != 0) return;
+  if (stealing_.begun) {
+    fail(cudaErrorLaunchFailure, [&] { return diagnostic("stealing_twice").add("at", at); });
+  }
+  stealing_.begun = true;
+  ask_for_a_block();
+}
+
+// As libcu++ does, the next block is asked for before the function is called: while a block works
+// on one tile, it holds another one in reserve, which nobody else can take. One barrier for each
+// tile, where a second one would double its price. Whoever opens it reads the answer and asks
+// again: then all threads are done with the tile, and have read the last answer.
+
+bool block_execution::steal_block(uint3& index, const place& at) {
+  constexpr bool orders_memory = false;  // CUDA promises none, so programs must not rely on it
+  stealing_.asks = true;
+  block_barrier(at, orders_memory);
+  index = stealing_.index;
+  return stealing_.has_block;
+}
+
+void block_execution::take_the_answer() {
+  stealing_.asks = false;
+  stealing_.has_block = stealing_.has_reserve;
+  stealing_.index = stealing_.reserve;
+  if (stealing_.has_block) ask_for_a_block();
+}
+
+void block_execution::ask_for_a_block() {
+  stealing_.has_reserve = grid_->take_block(stealing_.reserve);
 }
 
 }  // namespace cpu_backend

@@ -16,11 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu_backend/execution/barrier.hpp"
-#include "cpu_backend/execution/fiber_pool.hpp"
 #include "cpu_backend/execution/place.hpp"
-#include "cpu_backend/execution/resident_thread.hpp"
-#include "cpu_backend/execution/warp_meetings.hpp"
+#include "cpu_backend/execution/resident_threads.hpp"
 #include "cpu_backend/fibers/fiber.hpp"
 #include "cpu_backend/form.hpp"
 #include "driver_types.h"

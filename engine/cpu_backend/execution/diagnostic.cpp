@@ -13,7 +13,6 @@
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/source_line.hpp"
-#include "cpu_backend/execution/terminal_text.hpp"
 
 namespace cpu_backend {
 

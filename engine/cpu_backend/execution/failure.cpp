@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// How a block ends that can't go on, and what is said about it.
+// How a block ends before its threads have returned: what a thread at fault says, and what the
+// block's other threads waited for.
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "cpu_backend/device_functions/atomic_word.hpp"
 #include "cpu_backend/execution/block_execution.hpp"
-#include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
-#include "cpu_backend/execution/terminal_text.hpp"
+#include "cpu_backend/execution/kernel_fault.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {
 
@@ -133,4 +137,46 @@ std::vector<diagnostic> block_execution::waiting_threads(const uint3& block) con
   return found;
 }
 
+void misaligned_atomic(const volatile void* address, unsigned bytes, const place& at) {
+  if (!this_multiprocessor) return;
+  kernel_fault fault;
+  fault.what = kernel_fault::kind::misaligned;
+  fault.operand = {true, reinterpret_cast<std::uintptr_t>(address), bytes, access_kind::atomic};
+  fault.called_from = at;
+  this_multiprocessor->fail(fault);
+}
+
 }  // namespace cpu_backend
+
+// assert() in a kernel ends the launch with cudaErrorAssert, as on a GPU, and not the program. This
+// takes the place of the C library's function of the same name.
+extern "C" [[noreturn]] void __assert_fail(const char* assertion, const char* file, unsigned line,
+                                           const char* function) noexcept {
+  const auto failed = [&] {
+    return cpu_backend::diagnostic("assertion")
+        .add("at", cpu_backend::source_line{file, line, ""})
+        .add("function", function)
+        .add("expression", assertion);
+  };
+  if (cpu_backend::this_multiprocessor) {
+    cpu_backend::this_multiprocessor->fail(cudaErrorAssert, failed);
+  }
+  cpu_backend::report(failed());
+  std::abort();
+}
+
+// exit() in a kernel ends the launch with an error, and not the program: nvcc has no such function
+// for kernels. The linker hands all calls of exit() over to this one (--wrap).
+extern "C" [[noreturn]] void __real_exit(int status);
+extern "C" [[noreturn]] void __wrap_exit(int status);
+
+void __wrap_exit(int status) {
+  cpu_backend::multiprocessor* on = cpu_backend::this_multiprocessor;
+  if (on && on->holds_block() && cpu_backend::observer::thread_is_in_kernel()) {
+    cpu_backend::kernel_fault fault;
+    fault.what = cpu_backend::kernel_fault::kind::exit;
+    fault.calls = cpu_backend::call_stack::here();
+    on->fail(fault);
+  }
+  __real_exit(status);
+}

@@ -75,6 +75,9 @@ struct grid {
   }
 };
 
+// Returns once no block of it is left, or it has failed. One at a time.
+void run_on_device(grid& of);
+
 // A block of a cooperative launch is done: whoever still waits at the grid barrier waits for ever.
 void block_finished(grid& of);
 

@@ -7,8 +7,7 @@
 
 #include "cpu_backend/execution/block_execution.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
-#include "cpu_backend/runtime/allocation_table.hpp"
-#include "cpu_backend/runtime/freed_memory.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 
 namespace cpu_backend {
 namespace {

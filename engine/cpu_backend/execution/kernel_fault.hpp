@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/execution/signal_context.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "driver_types.h"
 #include "vector_types.h"
 

@@ -1,55 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Launches: the check of the configuration, and the device that runs one grid at a time.
+// Launches: the check of the configuration, and the grids that they make.
 #include "cpu_backend/execution/launch.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "cpu_backend/execution/diagnostic.hpp"
-#include "cpu_backend/execution/signals.hpp"
-#include "cpu_backend/execution/terminal_text.hpp"
-#include "cpu_backend/execution/watch.hpp"
-#include "cpu_backend/execution/worker.hpp"
 #include "cpu_backend/form.hpp"
-#include "cpu_backend/player.hpp"
-#include "cpu_backend/runtime/failing_call.hpp"
-#include "cpu_backend/runtime/forked_process.hpp"
-#include "cpu_backend/runtime/refused_launches.hpp"
+#include "cpu_backend/runtime/runtime_call.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"
 
 namespace cpu_backend {
 namespace {
-
-using namespace std::chrono_literals;
-
-class device {
- public:
-  void run(grid& of) {
-    const std::lock_guard one_launch_at_a_time(mutex_);
-    const std::uint64_t wanted = players_of(of);
-    while (workers_.size() < wanted) {
-      workers_.push_back(std::make_unique<worker>(static_cast<unsigned>(workers_.size())));
-    }
-    std::vector<worker*> at_work;
-    for (std::uint64_t i = 0; i < wanted; ++i) at_work.push_back(workers_[i].get());
-    of.number = ++launches_;
-    const kernel_signal_handlers handlers;
-    for (worker* each : at_work) each->start(of);
-    watch over{of, at_work};
-    for (worker* each : at_work) {
-      while (!each->wait_until_idle(100ms)) over.look();
-    }
-  }
-
- private:
-  std::mutex mutex_;
-  std::uint64_t launches_ = 0;
-  std::vector<std::unique_ptr<worker>> workers_;
-};
 
 cudaError_t check(const launch_configuration& asked, const void* kernel) {
   const cudaDeviceProp& limits = device_properties();
@@ -144,12 +108,9 @@ void run_grid(const launch_configuration& configuration, const void* kernel,
   now.body = body;
   now.total_blocks = std::uint64_t{now.blocks.x} * now.blocks.y * now.blocks.z;
 
-  // Never destroyed: its threads may not outlive what they use, and they live as long as the
-  // process.
-  static device& the_device = *new device;
   form::used("launch", now.cooperative ? "cooperative" : "plain", &at);
   form::device_gets_work();
-  the_device.run(now);
+  run_on_device(now);
   if (now.fault.what != kernel_fault::kind::none) report_fault(now);
   if (now.failed()) fault(now.error);
 }

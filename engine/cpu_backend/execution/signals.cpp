@@ -10,8 +10,7 @@
 #include "cpu_backend/execution/launch.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
-#include "cpu_backend/runtime/allocation_table.hpp"
-#include "cpu_backend/runtime/freed_memory.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 
 namespace cpu_backend {
 namespace {

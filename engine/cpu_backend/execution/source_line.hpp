@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Lines of the student's source, for what is said about an instruction of the program.
+// Lines of the student's source, for what is said about an instruction of the program, and the
+// calls that led to it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,5 +33,25 @@ const std::string& why_lines_are_missing();
 
 // Whether a reader knows the file: none of the backend's or of the system's.
 bool belongs_to_student(const std::string& file);
+
+// Where a thread was: the instruction, and the calls that led to it.
+
+struct call_stack {
+  static constexpr unsigned most = 24;
+
+  // Innermost first. All but an interrupted instruction are return addresses.
+  std::array<const void*, most> instructions{};
+  unsigned count = 0;
+  bool was_interrupted = false;  // the first is an instruction that was interrupted
+
+  // Of the caller.
+  static call_stack here();
+  // In a handler of a signal, with its third parameter: of what the signal interrupted.
+  static call_stack interrupted(const void* signal_context);
+};
+
+// The line of the student's that is nearest to the end of the calls; none known: no file. Lines of
+// the course's own library are taken only where there is no other.
+source_line line_of(const call_stack& calls);
 
 }  // namespace cpu_backend

@@ -9,10 +9,52 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "cpu_backend/fibers/sanitizer.hpp"
+#ifdef CPU_BACKEND_ADDRESS_SANITIZER
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace cpu_backend {
 namespace {
+
+// ---- What AddressSanitizer has to be told about fibers; without it, nothing.
+
+#ifdef CPU_BACKEND_ADDRESS_SANITIZER
+
+constexpr std::size_t stack_size = 256 * 1024;  // red zones make frames several times larger
+
+// `from` is nullptr where its frames are given up; `now` where it has none yet.
+void before_switch(fiber* from, const fiber& to) {
+  __sanitizer_start_switch_fiber(from ? &from->stack->sanitizer_stack : nullptr, to.stack->bottom,
+                                 to.stack->bytes);
+}
+void after_switch(fiber* now) {
+  __sanitizer_finish_switch_fiber(now ? now->stack->sanitizer_stack : nullptr, nullptr, nullptr);
+}
+void tell_sanitizer_of_forgotten_frames(std::span<std::byte> stack) {
+  __asan_unpoison_memory_region(stack.data(), stack.size());
+}
+void tell_sanitizer_of_thread_stack(fiber_stack& stack) {
+  pthread_attr_t attributes;
+  void* bottom = nullptr;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &bottom, &stack.bytes);
+    pthread_attr_destroy(&attributes);
+  }
+  stack.bottom = static_cast<std::byte*>(bottom);
+}
+
+#else
+
+constexpr std::size_t stack_size = 64 * 1024;
+
+void before_switch(fiber*, const fiber&) {}
+void after_switch(fiber*) {}
+void tell_sanitizer_of_forgotten_frames(std::span<std::byte>) {}
+void tell_sanitizer_of_thread_stack(fiber_stack&) {}
+
+#endif
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -57,6 +99,18 @@ std::byte* take_stack_memory(std::size_t bytes) {
   std::byte* const taken = next;
   next += bytes;
   return taken;
+}
+
+// Lets `target` begin in `entry`, with the stack below `top`.
+void begin_fiber_at(fiber& target, std::byte* top, void (*entry)()) {
+  auto* words =
+      reinterpret_cast<void**>(reinterpret_cast<std::uintptr_t>(top) & ~std::uintptr_t{15});
+#if defined(__x86_64__)
+  *--words = nullptr;  // entry's return address: it has none, and a debugger's backtrace ends here
+#endif
+  target.stack_pointer = words;
+  target.instruction = reinterpret_cast<void*>(entry);
+  target.frame_pointer = nullptr;
 }
 
 }  // namespace

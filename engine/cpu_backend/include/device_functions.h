@@ -5,12 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "cpu_backend/device_functions/bit_casts.hpp"
 #include "cpu_backend/device_functions/cache_hints.hpp"
-#include "cpu_backend/device_functions/clocks.hpp"
 #include "cpu_backend/device_functions/conversions.hpp"
 #include "cpu_backend/device_functions/integer_functions.hpp"
 #include "cpu_backend/device_functions/math_functions.hpp"
-#include "cpu_backend/device_functions/minimum_maximum.hpp"
-#include "cpu_backend/device_functions/packed_integers.hpp"
-#include "cpu_backend/device_functions/rounding.hpp"
+#include "cpu_backend/device_functions/special_registers.hpp"

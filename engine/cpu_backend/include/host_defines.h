@@ -2,7 +2,7 @@
 // CUDA's keywords. Every function runs on the host here, so most of them have nothing left to say.
 #pragma once
 
-#include "cpu_backend/kernel_attribute.hpp"
+#include "cpu_backend/form.hpp"
 
 // In a .cu file these are markers: translate.py reads what they say about a function or a variable,
 // and takes them out. A .cpp file that includes a header with kernels is compiled as it is.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copies and fills. They happen at the call, but only after a look at what the pointers are: a host
 // pointer instead of a device pointer would work here and fail on a GPU.
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <optional>
 
 #include "cpu_backend/observer.hpp"
-#include "cpu_backend/runtime/allocation_table.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
 
@@ -295,4 +296,88 @@ cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
   return copy_in_stream(stream, [&] { return fill_2d(pointer, pitch, value, width, height); });
+}
+
+namespace cpu_backend {
+
+// Memory of three dimensions: slices of rows, each row as long as the pitch says. A slice has as
+// many rows as the pointer's ysize says.
+
+namespace {
+
+// The row in which a box begins, in the slice of number `slice` of the box.
+std::byte* row_of(const cudaPitchedPtr& memory, const cudaPos& at, std::size_t slice) {
+  return static_cast<std::byte*>(memory.ptr) +
+         ((at.z + slice) * memory.ysize + at.y) * memory.pitch + at.x;
+}
+
+// A box of one slice may leave the rows of a slice unsaid.
+bool is_within(const cudaPitchedPtr& memory, const cudaPos& at, const cudaExtent& extent) {
+  return memory.ptr && at.x + extent.width <= memory.pitch &&
+         (extent.depth == 1 || at.y + extent.height <= memory.ysize);
+}
+
+}  // namespace
+}  // namespace cpu_backend
+
+using namespace cpu_backend;
+
+cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+  if (!pointer) return call_without_waiting([] { return cudaErrorInvalidValue; });
+  *pointer = {nullptr, 0, extent.width, extent.height};
+  if (extent.depth != 0 && extent.height > static_cast<std::size_t>(-1) / extent.depth) {
+    return call_without_waiting([] { return cudaErrorMemoryAllocation; });
+  }
+  return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
+                         extent.height * extent.depth);
+}
+
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
+  if (!parameters) return call_without_waiting([] { return cudaErrorInvalidValue; });
+  const cudaMemcpy3DParms& copy = *parameters;
+  if (copy.extent.width == 0 || copy.extent.height == 0 || copy.extent.depth == 0) {
+    return call_that_waits([] { return cudaSuccess; });
+  }
+  if (!is_within(copy.srcPtr, copy.srcPos, copy.extent) ||
+      !is_within(copy.dstPtr, copy.dstPos, copy.extent)) {
+    return call_without_waiting([] { return cudaErrorInvalidValue; });
+  }
+  for (std::size_t slice = 0; slice < copy.extent.depth; ++slice) {
+    const cudaError_t error =
+        cudaMemcpy2D(row_of(copy.dstPtr, copy.dstPos, slice), copy.dstPtr.pitch,
+                     row_of(copy.srcPtr, copy.srcPos, slice), copy.srcPtr.pitch, copy.extent.width,
+                     copy.extent.height, copy.kind);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
+  if (!is_stream(stream)) {
+    return call_without_waiting([] { return cudaErrorInvalidResourceHandle; });
+  }
+  catch_up(stream);
+  return cudaMemcpy3D(parameters);
+}
+
+cudaError_t cudaMemset3D(cudaPitchedPtr pointer, int value, cudaExtent extent) {
+  if (extent.width != 0 && extent.height != 0 && extent.depth != 0 &&
+      !is_within(pointer, {0, 0, 0}, extent)) {
+    return call_without_waiting([] { return cudaErrorInvalidValue; });
+  }
+  for (std::size_t slice = 0; slice < extent.depth; ++slice) {
+    const cudaError_t error = cudaMemset2D(row_of(pointer, {0, 0, 0}, slice), pointer.pitch, value,
+                                           extent.width, extent.height);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent extent,
+                              cudaStream_t stream) {
+  if (!is_stream(stream)) {
+    return call_without_waiting([] { return cudaErrorInvalidResourceHandle; });
+  }
+  catch_up(stream);
+  return cudaMemset3D(pointer, value, extent);
 }

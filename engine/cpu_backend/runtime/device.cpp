@@ -1,13 +1,205 @@
 // SPDX-License-Identifier: MIT
-// The one device: its settings, and its end.
+// The one device: what it says about itself, its settings, and its end.
+#include <unistd.h>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
+#include "cpu_backend/execution/settings.hpp"
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/runtime/physical_memory.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
+
+namespace cpu_backend {
+namespace {
+
+constexpr int kibibyte = 1024;
+constexpr int most_sms = 1024;
+
+int read_number_of_sms() {
+  const char* const text = setting("LAB_SMS");
+  if (!text) return std::min(form::default_number_of_sms(), most_sms);
+  const std::string_view digits = text;
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
+  if (error != std::errc() || end != digits.end() || number < 1 || number > most_sms) {
+    std::fprintf(stderr,
+                 "LAB_SMS, the number of SMs of the CPU backend, must be a whole number from 1 to "
+                 "%d, not \"%s\".\n",
+                 most_sms, text);
+    std::exit(2);
+  }
+  return number;
+}
+
+int last_level_cache_bytes() {
+  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
+    const long bytes = sysconf(level);
+    if (bytes > 0) return static_cast<int>(std::min(bytes, 0x7fffffffL));
+  }
+  return 0;
+}
+
+cudaDeviceProp describe_device() {
+  cudaDeviceProp device{};
+  const int sms = number_of_sms();
+  std::snprintf(device.name, sizeof device.name, "CPU backend");
+  std::memcpy(device.uuid.bytes, "lab CPU backend", sizeof device.uuid.bytes);
+
+  device.major = 10;  // context.hpp says why
+  device.minor = 0;
+  device.multiProcessorCount = sms;
+  device.warpSize = 32;
+  device.maxThreadsPerBlock = 1024;
+  device.maxThreadsDim[0] = 1024;
+  device.maxThreadsDim[1] = 1024;
+  device.maxThreadsDim[2] = 64;
+  device.maxGridSize[0] = 0x7fffffff;
+  device.maxGridSize[1] = 65535;
+  device.maxGridSize[2] = 65535;
+
+  // An SM holds one block at a time, of any size.
+  device.maxBlocksPerMultiProcessor = 1;
+  device.maxThreadsPerMultiProcessor = 1024;
+  device.sharedMemPerBlock = 48 * kibibyte;
+  device.sharedMemPerBlockOptin = 227 * kibibyte;
+  device.sharedMemPerMultiprocessor = 228 * kibibyte;
+  device.clockRate = 1'000'000;  // clock64() counts nanoseconds
+  device.memoryClockRate = 1'000'000;
+  device.deviceOverlap = 1;
+  device.computeMode = cudaComputeModeDefault;
+  device.reservedSharedMemPerBlock = kibibyte;
+  device.regsPerBlock = 65536;
+  device.regsPerMultiprocessor = 65536;
+
+  device.totalGlobalMem = total_memory();
+  device.totalConstMem = 64 * kibibyte;
+  device.memPitch = 0x7fffffff;
+  device.textureAlignment = 512;
+  device.texturePitchAlignment = 32;
+  device.surfaceAlignment = 512;
+  device.l2CacheSize = last_level_cache_bytes();
+
+  // The device's memory is the host's. Still a kernel may not follow a plain host pointer: a
+  // program that does would fail on a GPU.
+  device.integrated = 1;
+  device.pageableMemoryAccess = 0;
+  device.canMapHostMemory = 1;
+  device.unifiedAddressing = 1;
+  device.managedMemory = 1;
+  device.concurrentManagedAccess = 1;
+  device.directManagedMemAccessFromHost = 1;
+  device.hostNativeAtomicSupported = 1;
+  device.hostRegisterSupported = 1;
+  device.canUseHostPointerForRegisteredMem = 1;
+  device.memoryPoolsSupported = 1;
+  device.cooperativeLaunch = 1;
+
+  // Streams are synchronous: no two kernels at once, no copy beside a kernel, no priorities.
+  device.concurrentKernels = 0;
+  device.asyncEngineCount = 0;
+  device.streamPrioritiesSupported = 0;
+  device.hostNumaId = -1;
+  device.deviceNumaId = -1;
+  return device;
+}
+
+// The value of an attribute, or nothing that cudaDeviceGetAttribute knows.
+bool find_attribute(cudaDeviceAttr attribute, int& value) {
+  const cudaDeviceProp& device = device_properties();
+  const auto as_int = [](std::size_t bytes) {
+    return static_cast<int>(std::min<std::size_t>(bytes, 0x7fffffff));
+  };
+  switch (attribute) {
+    // clang-format off
+    case cudaDevAttrMaxThreadsPerBlock: value = device.maxThreadsPerBlock; return true;
+    case cudaDevAttrMaxBlockDimX: value = device.maxThreadsDim[0]; return true;
+    case cudaDevAttrMaxBlockDimY: value = device.maxThreadsDim[1]; return true;
+    case cudaDevAttrMaxBlockDimZ: value = device.maxThreadsDim[2]; return true;
+    case cudaDevAttrMaxGridDimX: value = device.maxGridSize[0]; return true;
+    case cudaDevAttrMaxGridDimY: value = device.maxGridSize[1]; return true;
+    case cudaDevAttrMaxGridDimZ: value = device.maxGridSize[2]; return true;
+    case cudaDevAttrMaxSharedMemoryPerBlock: value = as_int(device.sharedMemPerBlock); return true;
+    case cudaDevAttrTotalConstantMemory: value = as_int(device.totalConstMem); return true;
+    case cudaDevAttrWarpSize: value = device.warpSize; return true;
+    case cudaDevAttrMaxPitch: value = as_int(device.memPitch); return true;
+    case cudaDevAttrMaxRegistersPerBlock: value = device.regsPerBlock; return true;
+    case cudaDevAttrTextureAlignment: value = as_int(device.textureAlignment); return true;
+    case cudaDevAttrTexturePitchAlignment: value = as_int(device.texturePitchAlignment); return true;
+    case cudaDevAttrSurfaceAlignment: value = as_int(device.surfaceAlignment); return true;
+    case cudaDevAttrMultiProcessorCount: value = device.multiProcessorCount; return true;
+    case cudaDevAttrIntegrated: value = device.integrated; return true;
+    case cudaDevAttrCanMapHostMemory: value = device.canMapHostMemory; return true;
+    case cudaDevAttrComputeMode: value = cudaComputeModeDefault; return true;
+    case cudaDevAttrL2CacheSize: value = device.l2CacheSize; return true;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: value = device.maxThreadsPerMultiProcessor; return true;
+    case cudaDevAttrUnifiedAddressing: value = device.unifiedAddressing; return true;
+    case cudaDevAttrComputeCapabilityMajor: value = device.major; return true;
+    case cudaDevAttrComputeCapabilityMinor: value = device.minor; return true;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: value = as_int(device.sharedMemPerMultiprocessor); return true;
+    case cudaDevAttrMaxRegistersPerMultiprocessor: value = device.regsPerMultiprocessor; return true;
+    case cudaDevAttrManagedMemory: value = device.managedMemory; return true;
+    case cudaDevAttrHostNativeAtomicSupported: value = device.hostNativeAtomicSupported; return true;
+    case cudaDevAttrPageableMemoryAccess: value = device.pageableMemoryAccess; return true;
+    case cudaDevAttrConcurrentManagedAccess: value = device.concurrentManagedAccess; return true;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem: value = device.canUseHostPointerForRegisteredMem; return true;
+    case cudaDevAttrCooperativeLaunch: value = device.cooperativeLaunch; return true;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: value = as_int(device.sharedMemPerBlockOptin); return true;
+    case cudaDevAttrHostRegisterSupported: value = device.hostRegisterSupported; return true;
+    case cudaDevAttrDirectManagedMemAccessFromHost: value = device.directManagedMemAccessFromHost; return true;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: value = device.maxBlocksPerMultiProcessor; return true;
+    case cudaDevAttrReservedSharedMemoryPerBlock: value = as_int(device.reservedSharedMemPerBlock); return true;
+    case cudaDevAttrMemoryPoolsSupported: value = device.memoryPoolsSupported; return true;
+    case cudaDevAttrHostNumaId: value = device.hostNumaId; return true;
+    case cudaDevAttrNumaId: value = device.deviceNumaId; return true;
+    // clang-format on
+    default:
+      // What is left counts or announces something that this device does not have.
+      value = 0;
+      return attribute >= cudaDevAttrMaxThreadsPerBlock && attribute < cudaDevAttrMax;
+  }
+}
+
+}  // namespace
+
+int number_of_sms() {
+  static const int number = read_number_of_sms();
+  return number;
+}
+
+const cudaDeviceProp& device_properties() {
+  static const cudaDeviceProp properties = describe_device();
+  return properties;
+}
+
+}  // namespace cpu_backend
+
+using namespace cpu_backend;
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  return call_without_device([&] {
+    if (!properties) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    *properties = device_properties();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  return call_without_device([&] {
+    if (!value) return cudaErrorInvalidValue;
+    if (device != 0) return cudaErrorInvalidDevice;
+    return find_attribute(attribute, *value) ? cudaSuccess : cudaErrorInvalidValue;
+  });
+}
 
 namespace cpu_backend {
 namespace {

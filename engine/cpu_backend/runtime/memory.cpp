@@ -8,9 +8,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "cpu_backend/runtime/allocation_table.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/context.hpp"
-#include "cpu_backend/runtime/freed_memory.hpp"
 #include "cpu_backend/runtime/physical_memory.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"

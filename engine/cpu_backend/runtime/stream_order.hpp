@@ -27,7 +27,7 @@ struct created_stream {
   bool waits_for_default = true;  // false for cudaStreamNonBlocking
 };
 
-// In stream.cpp, which has the streams.
+// In streams_and_events.cpp, which has the streams.
 created_stream created_stream_of(cudaStream_t stream);
 
 // How far a stream's work has been asked for: its first `count` pieces.

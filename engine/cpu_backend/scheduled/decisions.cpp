@@ -10,7 +10,7 @@
 
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/multiprocessor.hpp"
-#include "cpu_backend/runtime/allocation_table.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 
 namespace cpu_backend {
 namespace {

@@ -27,7 +27,7 @@
 #include <utility>
 #include <vector>
 
-#include "cpu_backend/execution/call_stack.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "cpu_backend/observer.hpp"
 
 namespace cpu_backend {

@@ -11,7 +11,7 @@
 #include <cstdio>
 
 #include "cpu_backend/execution/settings.hpp"
-#include "cpu_backend/runtime/forked_process.hpp"
+#include "cpu_backend/runtime/runtime_call.hpp"
 
 namespace cpu_backend {
 namespace {

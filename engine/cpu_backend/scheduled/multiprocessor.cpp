@@ -8,10 +8,10 @@
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/stack_hash.hpp"
-#include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
+#include "cpu_backend/shared_memory.hpp"
 
 // The linker's names for the begin of the program and the end of its functions.
 extern "C" {
@@ -33,7 +33,7 @@ std::vector<shared_variable_of_file::announcement>& variables_of_files() {
 
 void multiprocessor::begin(grid& of) {
   prepare(of);
-  if (linked_extern_array_memory) dynamic_shared_memory_ = linked_extern_array_memory->usable;
+  dynamic_shared_memory_ = memory_of_extern_arrays.usable;
   start_order_.resize(threads_);
   has_block_ = false;
 }
@@ -61,9 +61,7 @@ bool multiprocessor::take_block() {
   warps_.begin_block(0, threads_);
   shared_variables_.clear();
   std::memset(dynamic_shared_memory_, unknown_byte, grid_->dynamic_shared_bytes);
-  if (linked_extern_array_memory) {
-    shared_variables_.add(dynamic_shared_memory_, grid_->dynamic_shared_bytes);
-  }
+  shared_variables_.add(dynamic_shared_memory_, grid_->dynamic_shared_bytes);
   observer::block_begins(
       {number_, block_, block_index_, dynamic_shared_memory_, grid_->dynamic_shared_bytes});
   count(events_);
@@ -110,7 +108,7 @@ void multiprocessor::give_turn_back(bool idle) {
   if (grid_->failed()) abandon_block();
 }
 
-// Each block gets a turn of its own from the dispatcher.
+// Each block gets a turn of its own from the player.
 bool block_execution::next_block_begins() {
   observer::block_ends();
   static_cast<multiprocessor*>(this)->has_block_ = false;
@@ -338,6 +336,49 @@ void multiprocessor::announce_variables_of_files() {
 
 shared_variable_of_file::shared_variable_of_file(announcement of_one) {
   variables_of_files().push_back(of_one);
+}
+
+void memory_wait::looked(unsigned fiber, std::uint64_t state) {
+  if (since_ != changes_) {
+    since_ = changes_;
+    waiting_ = 0;
+  }
+  if (fiber >= turns_.size()) turns_.resize(fiber + 1);
+  turns& mine = turns_[fiber];
+  if (mine.since != changes_) {
+    mine.since = changes_;
+    mine.repeated = 0;
+  }
+  constexpr unsigned enough = 2;  // the first may have looked before the change
+  if (mine.state != state) {
+    waiting_ -= mine.repeated >= enough;
+    mine.state = state;
+    mine.repeated = 0;
+  } else if (++mine.repeated == enough) {
+    ++waiting_;
+  }
+}
+
+void grid_barrier(multiprocessor& of, const place& at) {
+  grid& now = of.running_grid();
+  observer::grid_barrier_arrives();
+  const std::uint64_t generation = now.barrier_generation;
+  if (++now.blocks_at_barrier == now.total_blocks) {
+    now.blocks_at_barrier = 0;
+    ++now.barrier_generation;
+    if (decisions* list = decisions::active()) list->grid_barrier_opened();
+  }
+  while (now.barrier_generation == generation) {
+    if (now.finished_blocks != 0) {
+      of.fail(cudaErrorLaunchFailure,
+              [&] { return diagnostic("grid_barrier_without_all").add("at", at); });
+    }
+    constexpr bool idle = true;
+    of.wait_at_grid_barrier(generation);
+    of.give_turn_back(idle);
+  }
+  of.pass_grid_barrier();
+  observer::grid_barrier_passes();
 }
 
 }  // namespace cpu_backend

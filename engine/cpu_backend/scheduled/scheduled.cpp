@@ -5,11 +5,11 @@
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
-#include "cpu_backend/extern_shared_arrays.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/run_threads.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
+#include "cpu_backend/shared_memory.hpp"
 
 namespace cpu_backend {
 namespace {
@@ -203,7 +203,7 @@ bool is_built_in_variable(const void* address) {
 }
 
 bool is_at_extern_shared_arrays(const void* address) {
-  return linked_extern_array_memory && linked_extern_array_memory->holds(address);
+  return memory_of_extern_arrays.holds(address);
 }
 
 }  // namespace scheduled

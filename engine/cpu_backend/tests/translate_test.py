@@ -761,7 +761,7 @@ class CommandTest(unittest.TestCase):
         command += ["--output", "out.cpp", "--depfile", "out.d", "a.cu", "--", "-std=c++20"]
         command += ["-D__CUDACC__=1"]  # else __global__ says nothing
         include = ["-I", str(ROOT / "engine"), "-include", "cuda_runtime.h"]
-        for folder in ("include", "concurrent/include", "fibers/boost/include"):
+        for folder in ("include", "concurrent/include"):
             include += ["-I", str(BACKEND / folder)]
         return self.run_in_folder([*command, *include, *arguments])
 
@@ -855,7 +855,7 @@ class CommandTest(unittest.TestCase):
         )
         shutil.copytree(BACKEND, engine / "cpu_backend")
         include = [f"-I{engine}", "-include", "cuda_runtime.h"]
-        for name in ("include", "concurrent/include", "fibers/boost/include"):
+        for name in ("include", "concurrent/include"):
             include.append(f"-I{engine / 'cpu_backend' / name}")
         header, file, output = (self.folder / name for name in ("a.h", "a.cu", "out.cpp"))
         for compiler in COMPILERS:

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-#include "cpu_backend/execution/call_stack.hpp"
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "racecheck/events/event_consumer.hpp"
 
 namespace racecheck {

@@ -42,8 +42,8 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/settings.hpp"
-#include "cpu_backend/execution/terminal_text.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/counts.hpp"

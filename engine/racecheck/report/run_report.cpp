@@ -16,7 +16,6 @@
 #include <string_view>
 
 #include "cpu_backend/execution/diagnostic.hpp"
-#include "cpu_backend/execution/terminal_text.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/places.hpp"
 #include "racecheck/report/finding_json.hpp"

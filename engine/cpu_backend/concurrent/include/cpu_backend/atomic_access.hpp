@@ -7,8 +7,6 @@
 #include <type_traits>
 
 #include "cpu_backend/device_functions/atomic_word.hpp"
-#include "cpu_backend/device_functions/memory_semantics.hpp"
-#include "cpu_backend/execution/alignment.hpp"
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 

@@ -43,3 +43,6 @@ constexpr bool hides_times() { return false; }
 
 }  // namespace form
 }  // namespace cpu_backend
+
+// What __global__ means in the concurrent form: nothing.
+#define __cpu_backend_kernel__

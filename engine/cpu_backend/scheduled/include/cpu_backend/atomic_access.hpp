@@ -9,8 +9,6 @@
 #include <cstdint>
 
 #include "cpu_backend/device_functions/atomic_word.hpp"
-#include "cpu_backend/device_functions/memory_semantics.hpp"
-#include "cpu_backend/execution/alignment.hpp"
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"

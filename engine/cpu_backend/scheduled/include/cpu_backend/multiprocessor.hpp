@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The scheduled form: one OS thread plays all multiprocessors in turn (scheduled/dispatcher.hpp),
-// and a block gives its turn back where the scheduler wants it to.
+// The scheduled form: one OS thread plays all multiprocessors in turn (player.hpp), and a block
+// gives its turn back where the scheduler wants it to.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,41 @@
 
 #include "cpu_backend/execution/block_execution.hpp"
 #include "cpu_backend/observer.hpp"
-#include "cpu_backend/scheduled/memory_wait.hpp"
-#include "cpu_backend/scheduled/shared_variables.hpp"
+#include "cpu_backend/shared_memory.hpp"
 
 namespace cpu_backend {
+
+class memory_wait {
+ public:
+  // Somebody has changed memory, or there is one thread less to wait for it. Counts for all blocks:
+  // a thread that waits counts as doing so only if it has looked since.
+  static void memory_changed() { ++changes_; }
+
+  // The thread has looked at memory, changed nothing, and lets others run; `state` is what it holds
+  // by itself.
+  void looked(unsigned fiber, std::uint64_t state);
+
+  // How many threads have looked again and again since memory changed, and are where they were.
+  unsigned waiting() const { return since_ == changes_ ? waiting_ : 0; }
+
+ private:
+  struct turns {
+    std::uint64_t state = 0;  // in which the thread ended its last turn
+    std::uint64_t since = 0;  // memory changes
+    unsigned repeated = 0;    // turns since then that ended in this state
+  };
+
+  static inline std::uint64_t changes_ = 0;
+  std::vector<turns> turns_;
+  std::uint64_t since_ = 0;
+  unsigned waiting_ = 0;
+};
 
 class multiprocessor : public block_execution {
  public:
   using block_execution::block_execution;
 
-  // ---- For the dispatcher.
+  // ---- For the player.
 
   void begin(grid& of);
   // Goes on with the resident block, or with the next of the grid, until that gives the turn back.

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cpu_backend/extern_shared_arrays.hpp"  // which translated files use
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/shared_memory.hpp"  // which translated files use
 
 namespace cpu_backend {
 

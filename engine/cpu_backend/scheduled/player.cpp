@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cpu_backend/scheduled/dispatcher.hpp"
+#include "cpu_backend/player.hpp"
 
 #include <algorithm>
 #include <string>
@@ -16,7 +16,7 @@
 
 namespace cpu_backend {
 
-void dispatcher::run(grid& of) {
+void player::run(grid& of) {
   scheduler& order = scheduler::current();
   order.begin_launch(of.total_blocks);
   observer::launch_begins({of.blocks, of.threads, of.launched_at, of.kernel});
@@ -83,7 +83,7 @@ void dispatcher::run(grid& of) {
 
 // All blocks that start are resident. Each runs until all of its threads have come to a strong
 // access or wait.
-void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
+void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
                                   decisions& list) {
   list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z,
                      of.cooperative);
@@ -142,7 +142,7 @@ void dispatcher::run_by_decisions(grid& of, const std::vector<multiprocessor*>& 
   }
 }
 
-void dispatcher::leave_grid_barriers(const grid& of, const std::vector<multiprocessor*>& resident) {
+void player::leave_grid_barriers(const grid& of, const std::vector<multiprocessor*>& resident) {
   const auto leaves = [](const multiprocessor* each) { return each->leaves_grid_barrier(); };
   for (;;) {
     const auto next = std::find_if(resident.begin(), resident.end(), leaves);
@@ -151,7 +151,7 @@ void dispatcher::leave_grid_barriers(const grid& of, const std::vector<multiproc
   }
 }
 
-void dispatcher::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
+void player::fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident) {
   if (!of.fail_first(cudaErrorLaunchTimeout)) return;
   std::string text = ":\n";
   std::vector<diagnostic> waiting;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Every piece of memory that the runtime knows: what it allocated, what was registered with it, and
-// the variables of the device.
+// Every piece of memory that the runtime knows: what it allocated, what was registered with it, the
+// variables of the device, and what was freed lately.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "cpu_backend/execution/call_stack.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/context.hpp"
 
@@ -59,5 +59,22 @@ class allocation_table {
 };
 
 allocation_table& allocations();
+
+// Memory that was freed lately. Nothing else gets its addresses for a while, and using one faults,
+// so that a kernel that uses freed memory is told so, and does not change somebody else's.
+struct freed_block {
+  allocation block;
+  call_stack allocated_at;
+  call_stack freed_at;
+};
+
+// Takes over the mapping of what was allocated, and gives its memory back at once.
+void free_mapping(const allocation_record& record, const call_stack& freed_at);
+
+// What was freed at `address`, or right next to it.
+std::optional<freed_block> find_freed(const void* address);
+
+// Gives all addresses back. True if there were any.
+bool forget_freed_memory();
 
 }  // namespace cpu_backend

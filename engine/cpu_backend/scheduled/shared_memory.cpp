@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: MIT
-#include "cpu_backend/scheduled/shared_variables.hpp"
+#include "cpu_backend/shared_memory.hpp"
+
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstring>
 
 namespace cpu_backend {
+
+extern_array_memory memory_of_extern_arrays;
+
 namespace {
+
+[[maybe_unused]] const bool is_guarded = [] {
+  extern_array_memory& memory = memory_of_extern_arrays;
+  return mprotect(memory.before, sizeof memory.before, PROT_NONE) == 0 &&
+         mprotect(memory.after, sizeof memory.after, PROT_NONE) == 0;
+}();
 
 // Whose the variables are at the moment.
 const shared_variables* holder = nullptr;
