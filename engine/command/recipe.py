@@ -281,7 +281,7 @@ def settings_with_libraries(place, *forms, targets=()):
             return settings
 
 
-def link_arguments_of(folder, names=("boost", "libpng")):
+def link_arguments_of(folder, names=("libpng",)):
     """What Meson found out about linking libraries of others: those that ours need, or these."""
     return [
         word

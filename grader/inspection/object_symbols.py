@@ -17,9 +17,8 @@ from engine.command.processes import output_of
 from grader.inspection.source_tokens import NO_NEED
 
 # What the CPU backend's headers call in translated code, and nothing else: beside it are functions that stop
-# the race checker, or tell that it is there. (jump_to_fiber is inlined, but for Boost.Context's.)
+# the race checker, or tell that it is there.
 OF_THE_BACKEND = """
-    jump_to_fiber
     launch as_seen_by_a_kernel this_multiprocessor calling_multiprocessor grid_barrier fence
     begin_atomic observe_atomic read_memory replace_memory misaligned_atomic old_value_is_unused
     memory_of_extern_arrays shared_variable_of_file device_variable_of_file form::used

@@ -3,7 +3,6 @@
 
 import configparser
 import os
-import pathlib
 import re
 import shlex
 import shutil
@@ -27,10 +26,6 @@ PROBE = f"""{FAMILY}
 #if __has_include(<catch2/catch_version_macros.hpp>)
 #include <catch2/catch_version_macros.hpp>
 lab_probe Catch2 CATCH_VERSION_MAJOR CATCH_VERSION_MINOR CATCH_VERSION_PATCH
-#endif
-#if __has_include(<boost/context/detail/fcontext.hpp>)
-#include <boost/version.hpp>
-lab_probe Boost BOOST_LIB_VERSION
 #endif
 #if __has_include(<png.h>)
 #include <png.h>
@@ -98,20 +93,6 @@ def _is_new_enough(compiler):
     return numbers(version) >= minimum_of("C++ compiler", {"compiler family": family})
 
 
-def boost_context_library(cxx):
-    """The path of the Boost.Context library, or None: its headers may well be there without it."""
-    for variable, folder in (("BOOST_LIBRARYDIR", ""), ("BOOST_ROOT", "lib")):
-        if os.environ.get(variable):
-            path = pathlib.Path(os.environ[variable], folder)
-            for library in sorted(path.glob("libboost_context*.*")):
-                return str(library)
-    for name in ("libboost_context.so", "libboost_context.a", "libboost_context-mt.so"):
-        path = (output_of([*cxx, f"-print-file-name={name}"]) or "").strip()
-        if os.path.isabs(path):
-            return os.path.realpath(path)
-    return None
-
-
 def look_around():
     """What is here: {name of requirement: Found}, and the 'compiler family', gcc or clang."""
     here = {
@@ -167,9 +148,6 @@ def _compiler_and_libraries(probe, cxx):
         if library in version:
             path = re.search(rf'^# \d+ "(.*/{header})"', probe, re.M)
             here[library] = Found(version[library], path.group(1))
-    library = boost_context_library(cxx)
-    if "Boost" in version and library:
-        here["Boost.Context"] = Found(version["Boost"], library)
     return here
 
 

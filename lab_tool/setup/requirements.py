@@ -39,14 +39,13 @@ REQUIREMENTS = [
     Requirement("Ninja", (1, 8, 2), "ninja-build"),
     Requirement("pkg-config", (0, 29), "pkg-config"),
     Requirement("Catch2", (3, 4, 0), "catch2"),
-    Requirement("Boost.Context", (1, 74), "libboost-context-dev"),
     Requirement("CLI11", (2, 1, 0), "libcli11-dev"),
     Requirement("nlohmann_json", (3, 10, 0), "nlohmann-json3-dev"),
 ]
 # In the cuda backend a program without nlohmann_json refuses --json and --trace, and that is all.
-CPU_BACKEND_ONLY = ("Boost.Context", "nlohmann_json")
-# On these machines the CPU backend switches between stacks by itself; elsewhere Boost.Context does.
-OWN_SWITCH = ("x86_64", "AMD64", "aarch64", "arm64")
+CPU_BACKEND_ONLY = ("nlohmann_json",)
+# The CPU backend switches between stacks by itself, and knows how on these machines.
+CPU_BACKEND_MACHINES = ("x86_64", "AMD64", "aarch64", "arm64")
 CLANG_MINIMUM = (14,)
 
 # What a program can do without, by saying so: libpng writes the pictures of chapters 05 and 06.
@@ -62,11 +61,16 @@ def minimum_of(name, here=()):
 
 
 def needed_by(backend):
-    """All requirements, less what that backend has no use for on this machine."""
-    unneeded = set() if backend == "cpu" else set(CPU_BACKEND_ONLY)
-    if platform.machine() in OWN_SWITCH:
-        unneeded.add("Boost.Context")
+    """All requirements, less what that backend has no use for."""
+    unneeded = () if backend == "cpu" else CPU_BACKEND_ONLY
     return [item for item in REQUIREMENTS if item.name not in unneeded]
+
+
+def why_no_cpu_backend():
+    """A sentence if this processor is not one that the CPU backend runs on, else nothing."""
+    if platform.machine() in CPU_BACKEND_MACHINES:
+        return ""
+    return f"the CPU backend runs on x86-64 and AArch64 processors, and this one is {platform.machine()}"
 
 
 def missing_from(here, backend):

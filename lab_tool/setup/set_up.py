@@ -37,6 +37,7 @@ from lab_tool.setup.requirements import (
     missing_from,
     needed_by,
     operating_system,
+    why_no_cpu_backend,
 )
 
 CALLERS_CXX = os.environ.get("CXX", "")
@@ -51,6 +52,8 @@ def set_up(backend):
 
 
 def _found_or_installed(backend):
+    if backend == "cpu" and (why_not := why_no_cpu_backend()):
+        raise CommandError(f"{why_not}.")
     here = probe.look_around()
     missing = missing_from(here, backend)
     if missing:
@@ -119,8 +122,7 @@ def mark_of(path):
 
 
 def surroundings():
-    names = ("PATH", "BOOST_ROOT", "BOOST_LIBRARYDIR")
-    return [CALLERS_CXX, *(os.environ.get(name, "") for name in names)]
+    return [CALLERS_CXX, os.environ.get("PATH", "")]
 
 
 def tell_meson_of(tools):

@@ -26,8 +26,8 @@ from lab_tool.setup.requirements import (
     dotted,
     minimum_of,
     missing_from,
-    needed_by,
     operating_system,
+    why_no_cpu_backend,
 )
 
 
@@ -69,7 +69,8 @@ def doctor(arguments):
     say_gpu(version, gpus)
 
     say("\nWhat can run")
-    row("cpu", "no" if missing else "yes", f"missing: {', '.join(missing)}" if missing else "")
+    why_no_cpu = why_no_cpu_backend() or (f"missing: {', '.join(missing)}" if missing else "")
+    row("cpu", "no" if why_no_cpu else "yes", why_no_cpu)
     if choice.backend == "cuda" and not missing_for_cuda:
         row("cuda", "yes", choice.reason)
     elif version and not missing_for_cuda:
@@ -108,10 +109,8 @@ def say_requirements(here, missing):
             shadow = here[item.name].shadow
             before = f"; {shadow} comes first on PATH and is too old" if shadow else ""
             row(item.name, version, old + here[item.name].path + before)
-        elif item in needed_by("cpu"):
-            row(item.name, "not found", f"{dotted(item.minimum)} or newer is needed")
         else:
-            row(item.name, "not found", f"not needed on {platform.machine()}")
+            row(item.name, "not found", f"{dotted(item.minimum)} or newer is needed")
     for item in OPTIONAL:
         if item.name in here:
             row(item.name, dotted(here[item.name].version), here[item.name].path)

@@ -119,7 +119,7 @@ class Installing(unittest.TestCase):
         self.assertTrue(
             install.endswith(
                 " g++ meson/bookworm-backports ninja-build pkg-config catch2/bookworm-backports "
-                "libboost-context-dev libcli11-dev nlohmann-json3-dev"
+                "libcli11-dev nlohmann-json3-dev"
             ),
             install,
         )
@@ -533,29 +533,24 @@ class WhatIsMissing(unittest.TestCase):
         self.assertEqual(requirements.missing_from(self.here(Meson=(1, 10, 0)), "cpu"), [])
 
     def test_not_there(self):
-        with self.running_on("riscv64"):
-            self.assertEqual(requirements.missing_from({}, "cpu"), EVERYTHING)
+        self.assertEqual(requirements.missing_from({}, "cpu"), EVERYTHING)
 
     def test_nothing_is_missing_without_libpng(self):
         self.assertNotIn("libpng", self.here())
         self.assertEqual(requirements.missing_from(self.here(), "cpu"), [])
 
     def test_what_only_the_cpu_backend_needs(self):
-        for name in ("Boost.Context", "nlohmann_json"):
-            here = self.here()
-            del here[name]
-            with self.running_on("riscv64"):
-                self.assertEqual(requirements.missing_from(here, "cpu"), [name])
-                self.assertEqual(requirements.missing_from(here, "cuda"), [])
-
-    def test_only_other_processors_need_boost_context(self):
         here = self.here()
-        del here["Boost.Context"]
+        del here["nlohmann_json"]
+        self.assertEqual(requirements.missing_from(here, "cpu"), ["nlohmann_json"])
+        self.assertEqual(requirements.missing_from(here, "cuda"), [])
+
+    def test_the_cpu_backend_runs_on_two_kinds_of_processors(self):
         for processor in ("x86_64", "aarch64"):
             with self.running_on(processor):
-                self.assertEqual(requirements.missing_from(here, "cpu"), [])
-        with self.running_on("riscv64"):
-            self.assertEqual(requirements.missing_from(here, "cpu"), ["Boost.Context"])
+                self.assertEqual(requirements.why_no_cpu_backend(), "")
+        with self.running_on("riscv64"), self.assertRaisesRegex(CommandError, "AArch64.* riscv64"):
+            set_up._found_or_installed("cpu")
 
     def running_on(self, machine):
         return mock.patch.object(requirements.platform, "machine", lambda: machine)

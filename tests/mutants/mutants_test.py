@@ -131,7 +131,7 @@ def build(chapters, test_source, test_cases, program):
         known["racecheck_test_main"],
         *words("racecheck_libraries"),
         *words("racecheck_link_arguments"),
-        *link_arguments_of(BUILD, ("boost", "catch2", "libpng")),
+        *link_arguments_of(BUILD, ("catch2", "libpng")),
     ]
     checked(link_step(known, [compiled], str(program), libraries))
 

@@ -84,7 +84,7 @@ void player::run(grid& of) {
 // All blocks that start are resident. Each runs until all of its threads have come to a strong
 // access or wait.
 void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
-                                  decisions& list) {
+                              decisions& list) {
   list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z,
                      of.cooperative);
   if (of.total_blocks > resident.size()) list.refuse("many_blocks");
