@@ -68,13 +68,10 @@ def require_usable_path(folder):
         )
 
 
-def build(place, targets, what, seconds=None):
-    """Brings these targets of a BuildFolder up to date; `what` says in words what is built.
-
-    Returns whether that is done: False if it took longer than `seconds`, after which it was ended.
-    """
+def build(place, targets, what):
+    """Brings these targets of a BuildFolder up to date; `what` says in words what is built."""
     with alone_in(place.folder):
-        return _build(place, targets, what, seconds)
+        _build(place, targets, what)
 
 
 def configure(command, folder):
@@ -125,21 +122,20 @@ def _taken(lock):
     return True
 
 
-def _build(place, targets, what, seconds):
+def _build(place, targets, what):
     command = [word_for(place.tools["Ninja"]), "-C", shown(place.folder), *targets]
-    if is_verbose() and seconds is None:
+    if is_verbose():
         code = run_step(command)
     else:
         environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
         with Progress(f"Building {what}") as progress:
             log = NinjaLog(progress)
-            code = watch(command, log.read, environment, seconds)
+            code = watch(command, log.read, environment)
             progress.stays = code == 0
         if code:
             remark_lines(log.messages())
     if code:
         raise CommandError("the build failed; the compiler's own messages are above.")
-    return code == 0
 
 
 class NinjaLog:

@@ -101,13 +101,12 @@ def run_installation(command):
     )
 
 
-def watch(command, read_line, environment=None, seconds=None):
+def watch(command, read_line, environment=None):
     """Runs a step of our own work out of sight, and hands each line that it prints to read_line.
 
-    Returns its exit code; None if it was told to end because it took longer than `seconds`. Whatever
-    goes wrong here, an interruption above all, ends the command before it goes on to the caller.
+    Returns its exit code. Whatever goes wrong here, an interruption above all, ends the command before it
+    goes on to the caller.
     """
-    is_over = threading.Event()
     process = _start(
         command,
         stdout=subprocess.PIPE,
@@ -118,17 +117,8 @@ def watch(command, read_line, environment=None, seconds=None):
         errors="replace",
         shell=isinstance(command, str),
     )
-
-    def end():
-        is_over.set()
-        process.terminate()
-
-    timer = threading.Timer(seconds or 0, end)
-    timer.daemon = True
     with process:
         try:
-            if seconds is not None:
-                timer.start()
             for line in process.stdout:
                 read_line(line.rstrip("\n"))
             code = process.wait()
@@ -136,10 +126,6 @@ def watch(command, read_line, environment=None, seconds=None):
             process.terminate()
             process.wait()
             raise
-        finally:
-            timer.cancel()
-    if is_over.is_set():
-        return None
     if code == -signal.SIGINT:
         raise KeyboardInterrupt
     return code

@@ -7,12 +7,11 @@ the LAB_TEST_PYTHONS that has them is taken. Without pytest the test is skipped.
 The variables of the environment that end in _PROGRAM name programs that the test starts. In a cross
 build this machine can start them by PROGRAM_WRAPPER alone: then each is replaced by a script.
 
-What the test reads of the tree is recorded (record_inputs.py): in the build folder's test_inputs, under
-the test's name, once it has passed.
+It is a plugin of pytest, too. Test cases are counted, not files: like the C++ test binaries, a run appends
+one line for each test case to the file that LAB_TEST_LOG names, with tabs: result, test file and case.
 """
 
 import importlib.util
-import json
 import os
 import pathlib
 import shlex
@@ -20,7 +19,6 @@ import sys
 
 from engine.command.processes import output_of
 
-UNFINISHED = ".unfinished"  # after the name of the record of a test that has not passed yet
 SKIPPED = 77  # the exit code by which Meson knows a test that could not run
 
 
@@ -54,42 +52,42 @@ def python_with(packages):
     return next((each for each in others if output_of([each, "-c", statement]) is not None), None)
 
 
-def name_of_test(folder, script, environment):
-    """The name that Meson has for the test that it runs here; None if it isn't Meson that does."""
-    try:
-        text = (folder / "meson-info/intro-tests.json").read_text(encoding="utf-8")
-    except OSError:
-        return None
-    for test in json.loads(text):
-        variables = test["env"].items()
-        if test["cmd"][-1] == script and all(environment.get(key) == own for key, own in variables):
-            return test["name"]
-    return None
-
-
-def begin_record(folder, script, environment):
-    """Has the test's Python processes record what they read, unless a test runs this test."""
-    name = name_of_test(folder, script, environment)
-    if name is None or environment.get("LAB_TEST_INPUTS"):
-        return
-    record = folder / "test_inputs" / name
-    record.parent.mkdir(exist_ok=True)
-    unfinished = pathlib.Path(f"{record}{UNFINISHED}")
-    unfinished.unlink(missing_ok=True)
-    environment["LAB_TEST_INPUTS"] = str(unfinished)
-    environment["LAB_TEST_PROCESS"] = str(os.getpid())  # that of pytest, too
-
-
 def main(words):
     packages = os.environ.get("LAB_TEST_PACKAGES", "").split()
     python = python_with(["pytest", *packages]) or python_with(["pytest"])
     if python is None:
         print("Skipped: pytest is not here.")
         return SKIPPED
-    begin_record(pathlib.Path(os.environ.get("LAB_BUILD_FOLDER", ".")), words[-1], os.environ)
     replace_programs(os.environ)
     sys.stdout.flush()
-    os.execv(python, [python, "-m", "pytest", "-p", "case_log", *words])
+    os.execv(python, [python, "-m", "pytest", "-p", "run_python_test", *words])
+
+
+results = {}  # of each test case, by pytest's name for it
+
+
+def pytest_runtest_logreport(report):
+    """Called after a case is prepared, after it is run and after it is cleaned up."""
+    if report.failed:
+        results[report.nodeid] = "failed"
+    elif report.skipped:
+        results.setdefault(report.nodeid, "passed" if hasattr(report, "wasxfail") else "skipped")
+    elif report.when == "call":
+        results.setdefault(report.nodeid, "passed")
+
+
+def pytest_sessionfinish(session, exitstatus):
+    log = os.environ.get("LAB_TEST_LOG")
+    if log:
+        with open(log, "a", encoding="utf-8") as file:
+            file.writelines(line_of(nodeid, result) for nodeid, result in results.items())
+    if exitstatus == 0 and set(results.values()) == {"skipped"}:
+        session.exitstatus = SKIPPED
+
+
+def line_of(nodeid, result):
+    path, *case = nodeid.split("::")
+    return f"{result}\t{pathlib.Path(path).stem}\t{'.'.join(case)}\n"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import contextlib
 import io
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -16,7 +17,14 @@ from engine.command.errors import CommandError
 from lab_tool.builds import backends, build_folders
 from lab_tool.chapters import all_chapters
 from lab_tool.setup import packages, probe, requirements, set_up
-from lab_tool.testing.test_results import count_cases
+from lab_tool.setup.packages import (
+    JSONSCHEMA,
+    PYTEST,
+    VENV_PYTHON,
+    PythonPackage,
+    installation,
+    python_with,
+)
 from lab_tool.verbs import machine
 from test_setup import captured, temporary_folder
 from this_build import ROOT
@@ -597,30 +605,55 @@ class ChoiceOfBackend(unittest.TestCase):
         self.assertIn("12.2", choice.reason)
 
 
-class Counting(unittest.TestCase):
-    def count(self, lines, outcomes):
-        counts, remarks = count_cases(lines, outcomes)
-        return (counts["passed"], counts["failed"], counts["skipped"]), remarks
+class PythonPackages(unittest.TestCase):
+    def commands(self, wanted, as_root, apt=True):
+        with (
+            mock.patch.object(packages, "prefix_for_root", lambda: as_root),
+            mock.patch.object(packages, "installs_with_apt", lambda system: apt),
+            mock.patch.object(packages, "VENV", pathlib.Path("/nowhere/.venv")),
+        ):
+            return installation(*wanted)
 
-    def test_counts_cases_and_not_binaries(self):
-        lines = ["passed\tone\ta", "passed\tone\tb", "skipped\tone\tc", "failed\ttwo\td"]
-        counts, remarks = self.count(lines, [("one", "one", "OK"), ("two", "two", "FAIL")])
-        self.assertEqual((counts, remarks), ((2, 1, 1), ["failed: two: d"]))
+    def test_pytest_comes_from_the_distribution(self):
+        update, install = self.commands([PYTEST], "sudo ")
+        self.assertEqual(update, "sudo apt-get update")
+        self.assertTrue(
+            install.endswith("apt-get install -y --no-install-recommends python3-pytest")
+        )
 
-    def test_crash_counts_as_one_failure(self):
-        for result in ("FAIL", "ERROR", "INTERRUPT"):
-            self.assertEqual(self.count(["passed\tone\ta"], [("one", "one", result)])[0], (1, 1, 0))
+    def test_without_rights_or_apt_from_pypi(self):
+        for as_root, apt in ((None, True), ("", False)):
+            create, install = self.commands([PYTEST], as_root, apt)
+            self.assertIn("-m venv", create)
+            self.assertTrue(install.endswith("-m pip install --quiet 'pytest>=7.2'"), install)
 
-    def test_time_out_counts_as_one_failure(self):
-        counts, remarks = self.count(["passed\tone\ta"], [("one", "one", "TIMEOUT")])
-        self.assertEqual(counts, (1, 1, 0))
-        self.assertIn("deadlock", remarks[0])
+    def test_what_is_not_for_apt_always_from_pypi(self):
+        package = PythonPackage("some_package", (3, 6), "An invented one", from_apt=False)
+        self.assertIn("'some_package>=3.6'", self.commands([package], "")[1])
+        # One Python must have both, and apt has no Python that has this one.
+        both = self.commands([PYTEST, package], "")[1]
+        self.assertTrue(both.endswith("--quiet 'pytest>=7.2' 'some_package>=3.6'"), both)
 
-    def test_skip_without_a_case(self):
-        self.assertEqual(self.count([], [("one", "one", "SKIP")])[0], (0, 0, 1))
+    def test_several_are_installed_at_once(self):
+        _, install = self.commands([PYTEST, JSONSCHEMA], "")
+        self.assertTrue(install.endswith(" python3-pytest python3-jsonschema"), install)
+        _, install = self.commands([PYTEST, JSONSCHEMA], None)
+        self.assertTrue(install.endswith("'pytest>=7.2' 'jsonschema>=4.10'"), install)
 
-    def test_silence_is_no_success(self):
-        self.assertEqual(self.count([], [("one", "one", "OK")])[0], (0, 1, 0))
+    def test_one_python_has_all_of_them(self):
+        here = {(sys.executable, "pytest"): "8.3.4", (VENV_PYTHON, "pytest"): "8.3.4"}
+        here[sys.executable, "jsonschema"] = "3.2.0"  # older than what we need
+        here[VENV_PYTHON, "jsonschema"] = "4.10.3"
+
+        def version(command):
+            python, _, statement = command
+            return here.get((python, re.search(r"import (\w+)", statement)[1]))
+
+        with mock.patch.object(packages, "output_of", version):
+            self.assertEqual(python_with(PYTEST), sys.executable)
+            self.assertEqual(python_with(PYTEST, JSONSCHEMA), VENV_PYTHON)
+            del here[VENV_PYTHON, "pytest"]
+            self.assertIsNone(python_with(PYTEST, JSONSCHEMA))
 
 
 class Chapters(unittest.TestCase):
