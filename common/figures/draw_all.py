@@ -19,13 +19,7 @@ import draw_run  # noqa: E402
 import recorded_run  # noqa: E402
 from engine.command.output_files import write_whole  # noqa: E402
 
-# Of the scripts. A new chapter starts with a figure of its own.
-FOLDERS = (
-    "chapters/*/figures",
-    "docs/figures",
-    "docs/internals/figures",
-    "lab_tool/templates/chapter/figures",
-)
+FOLDERS = ("chapters/*/figures", "docs/figures", "docs/internals/figures")  # of the scripts
 
 
 def figure_of(script):

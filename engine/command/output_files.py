@@ -11,7 +11,6 @@ import contextlib
 import os
 import pathlib
 import re
-import shutil
 import stat
 import sys
 import tempfile
@@ -138,29 +137,6 @@ def write_new(path, content):
     path = pathlib.Path(path)
     with _written(path, content) as written:
         os.link(written, path, follow_symlinks=False)
-
-
-@contextlib.contextmanager
-def put_back_on_failure(paths):
-    """Puts these files back as they were if the block fails or is interrupted, on a full disk too: each
-    is kept under another name meanwhile, which takes no space."""
-    kept = {}
-    try:
-        for path in map(pathlib.Path, paths):
-            if path.is_file():
-                with _named(path):
-                    folder = tempfile.mkdtemp(prefix=".lab-", dir=path.parent)
-                    kept[path] = os.path.join(folder, path.name)
-                    os.link(path, kept[path])
-        yield
-    except BaseException:
-        for path, backup in kept.items():
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(backup, path)
-        raise
-    finally:
-        for backup in kept.values():
-            shutil.rmtree(os.path.dirname(backup), ignore_errors=True)
 
 
 def make_own_folder(folder):

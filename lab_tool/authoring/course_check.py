@@ -4,15 +4,11 @@
 import json
 import re
 
-from engine.command.errors import CommandError, listed
-from engine.command.json_files import json_object
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
 from grader.exercises.work_folder import has_solution
-from lab_tool.authoring.chapter_facts import FILE, TEXTS, facts_of
-from lab_tool.authoring.generated_files import differing_files
 from lab_tool.authoring.mutants import FILE as MUTANTS
 from lab_tool.authoring.mutants import read_mutants
-from lab_tool.authoring.new_chapter import TEMPLATES
 from lab_tool.authoring.trials import missing_mutants
 from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
@@ -58,7 +54,6 @@ def files_of(chapter):
         f"{chapter.program}.cu": "the program",
         f"{chapter.program}_test.cu": "its Catch2 tests",
         "benchmark.cu": "its cases of chapter_benchmark",
-        FILE: "what the course's tables and plans say of it",
         "goals.json": "the goals that its benchmark is held to, a list",
     }
 
@@ -73,11 +68,11 @@ def missing_from_course(root=ROOT):
             found.append(f"chapters/meson.build: no row for the folder chapters/{folder.name}")
     if rows != sorted(set(rows)) or len({row[:2] for row in rows}) < len(rows):
         found.append("chapters/meson.build: the rows are not in the order of their numbers")
-    of_chapters = [each for chapter in chapters for each in missing_from_chapter(root, chapter)]
-    found += of_chapters
-    # It is made of the chapters' files, so it can only be right once they are.
-    found += [] if of_chapters else _differing_from_generated(root)
-    return found
+    try:
+        all_exercises(root)
+    except CommandError as problem:
+        found.append(str(problem))
+    return found + [each for chapter in chapters for each in missing_from_chapter(root, chapter)]
 
 
 def missing_from_chapter(root, chapter):
@@ -118,8 +113,6 @@ def missing_from_chapter(root, chapter):
         )
     if (folder / MUTANTS).is_file() and not read_mutants(folder / MUTANTS, ()):
         found.append(f"{shown}/{MUTANTS}: no mutant")
-    if (folder / FILE).is_file():
-        found += _still_of_the_template(root, chapter)
     found += _missing_predictions(root, chapter)
     found += _missing_wrong_solutions(root, chapter)
     for file in sorted(folder.rglob("*")):
@@ -177,35 +170,12 @@ def _missing_wrong_solutions(root, chapter):
     try:
         exercises = all_exercises(root)
     except CommandError:
-        return []  # the tables can't be made of it either, and then it is said once
+        return []  # it is said once, of the whole course
     return [
         sentence
         for each in exercises
         if each.chapter == chapter.folder and has_solution(each)
         for sentence in missing_mutants(each)
-    ]
-
-
-def _still_of_the_template(root, chapter):
-    """What its chapter.json lacks, or still says in the template's words."""
-    try:
-        facts = facts_of(root, chapter)
-    except CommandError as problem:
-        return [str(problem)]
-    template = json_object(TEMPLATES, FILE, [])
-    same = [key for key in TEXTS if getattr(facts, key) == template[key]]
-    said = f"chapters/{chapter.folder}/{FILE}: the template's words still stand in {listed(same)}"
-    return [said] if same else []
-
-
-def _differing_from_generated(root):
-    try:
-        differing = differing_files(root)
-    except CommandError as problem:
-        return [str(problem)]
-    return [
-        f"{path}: it differs from what is generated; ./lab check-course --write writes it"
-        for path in differing
     ]
 
 

@@ -11,7 +11,7 @@ from engine.command.paths import shown
 from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
 from grader.judging.check import verdict_on
 from lab_tool.authoring.mutants import FILE, Mutant, edits_between
-from lab_tool.authoring.new_names import LONGEST
+from lab_tool.authoring.new_exercise import LONGEST
 from lab_tool.authoring.trials import (
     COMPILING,
     HEAD,

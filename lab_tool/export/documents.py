@@ -4,6 +4,8 @@
 import os
 import re
 
+from lab_tool.command_line import MODULES
+
 LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^)\s]+)(?:\s"[^"]*")?\)')
 COMMAND = re.compile(r"\./lab ([a-z][a-z-]*)")
 ANSWER = re.compile(
@@ -11,8 +13,6 @@ ANSWER = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OF_MUTANTS = re.compile(r"\./lab test (?:--suite )?mutants")  # which no copy has
-# Of tables that `./lab check-course --write` makes, which no copy has.
-MARK = re.compile(r"^<!-- generated: .* -->\n\n|\n<!-- end of generated -->\n", re.MULTILINE)
 HEADING = re.compile(r"#+ ")
 
 
@@ -21,7 +21,7 @@ def document_of_copy(path, text, files):
     without what is said about commands that it lacks: rows of tables, paragraphs, and sections that show one
     in a fence."""
     folders = {os.path.dirname(each) for each in files}
-    verbs = {each.split("/")[-1][:-3].replace("_", "-") for each in files if "/verbs/" in each}
+    verbs = {verb for verb, name in MODULES.items() if f"lab_tool/verbs/{name}.py" in files}
 
     def linked(match):
         target = match[3].partition("#")[0]
@@ -37,7 +37,7 @@ def document_of_copy(path, text, files):
         )
 
     kept = []
-    for section in _sections(LINK.sub(linked, ANSWER.sub("", MARK.sub("", text))).split("\n")):
+    for section in _sections(LINK.sub(linked, ANSWER.sub("", text)).split("\n")):
         blocks = _blocks(section)
         if any(block[0].startswith("```") and is_about_others(block) for block in blocks if block):
             continue

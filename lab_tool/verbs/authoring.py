@@ -1,37 +1,30 @@
 # SPDX-License-Identifier: MIT
 """./lab new and ./lab check-course: new exercises and wrong solutions, and what the chapters lack."""
 
-import os
-import shutil
-
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.command.errors import WRONG_USE, CommandError, hint
 from engine.command.output import say, say_next
-from engine.command.output_files import put_back_on_failure
 from engine.command.paths import shown
 from grader.exercises.catalogue import chosen_exercise
 from lab_tool.authoring.course_check import missing_from_course
-from lab_tool.authoring.generated_files import generated_files, write_generated_files
-from lab_tool.authoring.new_chapter import make_chapter
 from lab_tool.authoring.new_exercise import make_exercise
 from lab_tool.authoring.trials import deviation, missing_mutants, trials_of
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.program_builds import exercise_build
 from lab_tool.chapters import all_chapters
 from lab_tool.options import add_build
-from lab_tool.paths import ROOT
 
-KINDS = ["chapter", "exercise", "mutant"]
+KINDS = ["exercise", "mutant"]
 
 
 def add_new_options(parser):
-    parser.add_argument("kind", metavar="chapter|exercise|mutant", help="what to make")
+    parser.add_argument("kind", metavar="exercise|mutant", help="what to make")
     parser.add_argument(
         "names",
         nargs="*",
         metavar="NAME",
-        help="of a chapter its folder, as in 07_prefix_sum; of an exercise the chapter and the name; of a "
-        "mutant the exercise, the name and the edited copy of the solution",
+        help="of an exercise the chapter and the name; of a mutant the exercise, the name and the edited "
+        "copy of the solution",
     )
     parser.add_argument(
         "--mistake",
@@ -54,7 +47,7 @@ def new(arguments):
         more = hint(
             kind,
             KINDS,
-            "it makes a chapter, an exercise or a mutant, as in ./lab new chapter 07_prefix_sum.",
+            "it makes an exercise or a mutant, as in ./lab new exercise 04 longest_run.",
         )
         raise CommandError(f"lab new makes no {kind}; {more}", WRONG_USE)
     if arguments.exercise_kind is not None and kind != "exercise":
@@ -64,34 +57,21 @@ def new(arguments):
     for option in ("mistake", "build"):
         if getattr(arguments, option) is not None:
             raise CommandError(f"--{option} goes with ./lab new mutant.", WRONG_USE)
-    if kind == "chapter":
-        if len(names) != 1:
-            raise CommandError(
-                "lab new chapter needs one name, as in ./lab new chapter 07_prefix_sum.", WRONG_USE
-            )
-        chapter, made = _with_generated_files(lambda: make_chapter(names[0]))
-        added = "A row in chapters/meson.build was added; docs/internals/chapters.md says what each file is."
-        following = f"./lab test {chapter.number}"
-    else:
-        if len(names) != 2:
-            raise CommandError(
-                "lab new exercise needs a chapter and a name, as in "
-                "./lab new exercise 04 longest_run.",
-                WRONG_USE,
-            )
-        of_kind = arguments.exercise_kind or "write"
-        number, made = _with_generated_files(lambda: make_exercise(*names, kind=of_kind))
-        added = f"This is exercise {number}; docs/internals/exercises.md says what each file is."
-        following = f"./lab check-course {number}"
+    if len(names) != 2:
+        raise CommandError(
+            "lab new exercise needs a chapter and a name, as in ./lab new exercise 04 longest_run.",
+            WRONG_USE,
+        )
+    number, made = make_exercise(*names, kind=arguments.exercise_kind or "write")
     for file in made:
         say(shown(file))
-    say(added)
-    say_next(following)
+    say(f"This is exercise {number}; docs/internals/exercises.md says what each file is.")
+    say_next(f"./lab check-course {number}")
     return 0
 
 
 def _new_mutant(arguments):
-    # Not above: a chapter is made without the judge.
+    # Not above: an exercise is made without the judge.
     from lab_tool.authoring.mutants import FILE
     from lab_tool.authoring.new_mutant import make_mutant, new_mutant
 
@@ -118,39 +98,19 @@ def _new_mutant(arguments):
     return 0
 
 
-def _with_generated_files(make):
-    """What `make` returns: what was made, and a list of files, to which the generated ones are added.
-    All of it is made, or nothing."""
-    files = generated_files()  # What keeps them from being made is said before anything is.
-    made = []
-    with put_back_on_failure([ROOT / "chapters/meson.build", *(ROOT / path for path in files)]):
-        try:
-            what, made = make()
-            written = write_generated_files()
-        except BaseException:
-            if made:
-                shutil.rmtree(os.path.commonpath([str(file.parent) for file in made]))
-            raise
-    return what, [*made, *(ROOT / path for path in written)]
-
-
 NEW = Verb(
-    summary="makes a new chapter, exercise or wrong solution of an exercise",
+    summary="makes a new exercise, or a wrong solution of one",
     usage=[
-        "new chapter NN_name",
         "new exercise NN name [--kind KIND]",
         "new mutant EXERCISE name COPY.cu [options]",
     ],
     description="""\
-Makes the folder of a chapter with a lesson, a kernel, a program, a test, a benchmark and its goals, and
-adds its row to chapters/meson.build; or the folder of an exercise with its text, solution, cases, hints
-and wrong solutions. The tables that name all of them are written anew. What it makes builds and passes
-its tests; it is yours to fill. ./lab check-course names what a new chapter still lacks.
+Makes the folder of an exercise with its text, solution, cases, hints and wrong solutions. What it makes
+builds and passes its tests; it is yours to fill, and to add to the tables that name all exercises.
 A mutant is a wrong solution of an exercise. Edit a copy of the solution: the command checks it, and
 writes the mistake into the exercise's mutants.txt, with the part that rejects it and its words. A copy
 that nothing rejects makes no mutant.""",
     examples=[
-        ("./lab new chapter 07_prefix_sum", "the chapter 07_prefix_sum"),
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
         (
             "./lab new exercise 04 my_sum --kind program",
@@ -175,25 +135,13 @@ def add_check_course_options(parser):
         metavar="EXERCISE",
         help="an exercise: check its starter, its solution and its wrong solutions",
     )
-    parser.add_argument(
-        "--write",
-        action="store_true",
-        help="first write the tables and files that are generated from the chapters' own",
-    )
     add_build(parser)
     add_verbose(parser)
 
 
 def check_course(arguments):
-    if arguments.target and arguments.write:
-        raise CommandError(
-            "lab check-course --write is for all chapters; name no exercise.", WRONG_USE
-        )
     if arguments.target:
         return check_exercise(arguments)
-    if arguments.write:
-        for path in write_generated_files():
-            say(f"{path}: written")
     found = missing_from_course()
     for sentence in found:
         say(sentence)
@@ -231,18 +179,15 @@ def check_exercise(arguments):
 
 CHECK_COURSE = Verb(
     summary="names everything that a chapter of the course lacks",
-    usage=["check-course [--write]", "check-course EXERCISE [--build FOLDER] [--verbose]"],
+    usage=["check-course", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to fix: the lesson and its headings, the sources, the goals, the predictions, the license lines, the
-wrong solutions one_thread and one_block of each exercise, and tables and files that differ from what is
-generated from the chapters' own files. With an exercise it checks the starter, the solution and each
-wrong solution, and shows what a student sees.""",
+to fix: the lesson and its headings, the sources, the goals, the predictions, the license lines, and the
+wrong solutions one_thread and one_block of each exercise. With an exercise it checks the starter, the
+solution and each wrong solution, and shows what a student sees.""",
     examples=[
         ("./lab check-course", "all chapters"),
-        ("./lab check-course --write", "the same, after the tables are generated"),
         ("./lab check-course 04.2", "what a check says of its files"),
-        ("./lab new chapter 07_prefix_sum", "a chapter to write"),
     ],
     exit_codes=[
         (0, "nothing is missing"),

@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Which tests are run, and what came of them."""
