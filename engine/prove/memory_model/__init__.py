@@ -15,9 +15,8 @@ Build a program, then ask for its verdict:
     seen.races         # pairs of operations that race in some execution
     seen.sources[data] # the writes whose value this read may return; INITIAL for the first value
 
-`axioms` enumerates the executions that the PTX ISA's axioms allow. `clocks` runs the race checker's
-algorithm over interleavings, and is held to `axioms` by the tests. `last_block_guard` builds the
-variants of the last-block guard, `random_programs` builds small programs from a seed.
+`axioms` enumerates the executions that the PTX ISA's axioms allow; the race checker and what ./lab prove
+explores are held to it by the tests. `last_block_guard` builds the variants of the last-block guard.
 
 What the model leaves out: control flow (a spin loop is its last, successful read; `given` says what
 it saw), accesses of different sizes to the same memory, reductions (`red`), proxies, clusters, and

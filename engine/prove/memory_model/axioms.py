@@ -12,7 +12,6 @@ import itertools
 import math
 
 from engine.prove.memory_model.events import ProgramEvents
-from engine.prove.memory_model.interleavings import check_barriers
 from engine.prove.memory_model.program import INITIAL, Kind, Verdict
 from engine.prove.memory_model.relation import Relation
 
@@ -35,7 +34,7 @@ def verdict_of(program, given=None):
     """
     given = given or {}
     program.check_given(given)
-    check_barriers(program)
+    program.check_barriers()
     model = Enumeration(program)
     found = Verdict()
     for each in model.executions(given):

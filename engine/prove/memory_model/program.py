@@ -3,6 +3,7 @@
 
 import dataclasses
 import enum
+import itertools
 
 
 class MemoryOrder(enum.Enum):
@@ -220,6 +221,24 @@ class Program:
                     meetings.setdefault((each.block_id, one.group, count), []).append(one)
         return list(meetings.values())
 
+    def check_barriers(self):
+        """Raises ValueError where some threads wait for ever, each group at another barrier."""
+        left = {
+            each: [one for one in each.operations if one.kind is Kind.barrier]
+            for each in self.threads
+        }
+        meetings = self.meetings()
+        while meetings:
+            met = [
+                all_of for all_of in meetings if all(left[one.thread][0] is one for one in all_of)
+            ]
+            if not met:
+                waiting = [barriers[0] for barriers in left.values() if barriers]
+                raise ValueError(f"these barriers never meet: {', '.join(map(repr, waiting))}.")
+            for one in itertools.chain(*met):
+                left[one.thread].remove(one)
+            meetings = [all_of for all_of in meetings if all_of not in met]
+
     def check_given(self, given):
         """Raises ValueError unless `given` says of reads which write of their location they saw."""
         operations = self.operations
@@ -263,7 +282,7 @@ def may_race(one, other):
 
 @dataclasses.dataclass
 class Verdict:
-    """What was found in `executions` executions, or interleavings, of a program.
+    """What was found in `executions` executions of a program.
 
     No execution, no race: ask for `executions` where that can't be ruled out.
     """

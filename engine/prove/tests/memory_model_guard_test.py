@@ -4,8 +4,8 @@
 import unittest
 from typing import ClassVar
 
-from engine.prove.memory_model import MemoryOrder, ThreadScope, axioms, clocks
-from engine.prove.memory_model.last_block_guard import Guard, Step, build
+from engine.prove.memory_model import MemoryOrder, ThreadScope, axioms
+from engine.prove.memory_model.last_block_guard import ALL_VARIANTS, Guard, Step, build
 
 ALL_FENCE, FENCE = Step.fence, Step.fence_of_thread_0
 TICKET, BARRIER, MERGE = Step.ticket, Step.barrier, Step.merge
@@ -18,7 +18,6 @@ class GuardTest(unittest.TestCase):
         made, given = build(Guard(publish, observe, **options), merging_threads, between)
         seen = axioms.verdict_of(made, given)
         self.assertGreater(seen.executions, 0)
-        self.assertEqual(clocks.verdict_of(made, given).races, seen.races)
         return seen
 
     def assert_clean(self, *steps, **options):
@@ -32,6 +31,12 @@ class GuardTest(unittest.TestCase):
     @staticmethod
     def merging(seen):
         return {read for read in seen.sources if read.location in DATA}
+
+
+class VariantsTest(unittest.TestCase):
+    def test_the_number_of_variants(self):
+        self.assertEqual(len(ALL_VARIANTS), 8960)
+        self.assertEqual(len(set(ALL_VARIANTS)), 8960)
 
 
 class OneWriterTest(GuardTest):

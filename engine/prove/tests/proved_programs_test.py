@@ -4,22 +4,17 @@
 Executions in which program order and reads-from form a cycle are left out, as they are not explored.
 """
 
-import itertools
 import os
 import random
-import types
 import unittest
 
 from engine.prove.consistency import Graph
 from engine.prove.decided_runs import decided_runs
-from engine.prove.executions import Event, read_trace
+from engine.prove.executions import Event
 from engine.prove.memory_model import INITIAL, MemoryOrder, Program, axioms
-from engine.prove.memory_model.axioms import Enumeration
 from engine.prove.memory_model.last_block_guard import ALL_VARIANTS, build
 from engine.prove.memory_model.program import Kind
-from engine.prove.memory_model.relation import Relation
-from engine.prove.proving import Exploration
-from engine.prove.tests.decided_runs import decided_run, names_of
+from engine.prove.tests.explored_programs import Expected, assert_agrees, explored, simulated
 from engine.prove.tests.random_programs import random_program_of_two_words
 from engine.prove.tests.weak_outcomes_test import words_of
 
@@ -131,92 +126,6 @@ LITMUS = {
 }
 
 
-def cases_of(made):
-    """The program, for each choice of the compare-and-swaps that succeed."""
-    for each in itertools.product((False, True), repeat=len(made.comparisons)):
-        yield made.case(set(itertools.compress(made.comparisons, each)))[0]
-
-
-class Expected:
-    """The executions of a program that the axioms allow, without the cycles."""
-
-    def __init__(self, made):
-        self.graphs, self.races = set(), False
-        for case in cases_of(made):
-            self._add(case)
-
-    def _add(self, made):
-        self.model = Enumeration(made)
-        self.names = names_of(made)
-        before = self._before()
-        for execution in self.model.executions({}):
-            reads_from = Relation(
-                len(self.model.events),
-                (
-                    (self.model.last[write].number, self.model.first[read].number)
-                    for read, write in execution.sources.items()
-                    if write != INITIAL
-                ),
-            )
-            if (before | reads_from).is_acyclic():
-                self.graphs.add(self._graph(execution))
-                self.races |= bool(self.model.races(execution))
-
-    def _before(self):
-        """Program order, and what comes before a barrier before what comes after it."""
-        order = self.model.program_order
-        return order | order.then(self.model.barriers).then(order)
-
-    def _graph(self, execution):
-        """As engine.prove.executions has it."""
-        parts = []
-        for one, name in self.names.items():
-            if one.reads:
-                parts.append((name, self.names.get(execution.sources[one])))
-            else:
-                parts.append((name,))
-        for left, right in execution.coherence.pairs():
-            one, other = (self.model.events[each].operation for each in (left, right))
-            if one in self.names and other in self.names and not (one.reads and other.reads):
-                parts.append(("place", self.names[one], self.names[other]))
-        return frozenset(parts)
-
-
-def explored(run, expect=lambda decisions: None):
-    exploration = Exploration()
-    exploration.run_all(run, 100_000, expect)
-    return exploration
-
-
-def simulated(made, counts=lambda sources, pair: True):
-    """An Exploration of the program whose runs `decided_run` makes, with the races that the axioms know.
-
-    Those count for which counts(what each strong read of the run has seen, the two operations).
-    """
-    racing = {}
-
-    def run(decisions, _orders_fences):
-        trace, sources = decided_run(made, decisions)
-        key = frozenset(sources.items())
-        if key not in racing:
-            case, copies = made.case(
-                {one for one in made.comparisons if sources.get(one) == made.expected[one]}
-            )
-            model = Enumeration(case)
-            given = {copies[one]: copies.get(write, write) for one, write in sources.items()}
-            racing[key] = any(
-                counts(sources, pair)
-                for execution in model.executions(given)
-                for pair in model.races(execution)
-            )
-        findings = [{"kind": "race"}] if racing[key] else []
-        report = {"findings": findings, "forgotten_reads": 0, "failed_launches": 0}
-        report |= {"ended_in_kernel": False, "ended_by_time": False}
-        return types.SimpleNamespace(code=0, report=report, output=""), read_trace(trace)
-
-    return explored(run)
-
-
 def performed(made):
     """An Exploration of the program that the CPU backend performs."""
     options = [str(word) for word in words_of(made)]
@@ -225,24 +134,15 @@ def performed(made):
 
 
 class ProvedPrograms(unittest.TestCase):
-    def agrees(self, made, exploration):
-        """Returns whether it has a race."""
-        listing = "\n".join(map(repr, made.operations))
-        expected = Expected(made)
-        self.assertEqual(bool(exploration.failed), expected.races, listing)
-        if not expected.races:
-            self.assertEqual(exploration.graphs(), expected.graphs, listing)
-        return expected.races
-
     def test_litmus_tests(self):
         for name, (made, count) in LITMUS.items():
             with self.subTest(program=name):
                 self.assertEqual(len(Expected(made).graphs), count)
-                self.agrees(made, simulated(made))
-                self.agrees(made, performed(made))
+                assert_agrees(self, made, simulated(made))
+                assert_agrees(self, made, performed(made))
 
     def test_a_race_in_one_order_of_the_fences_is_one(self):
-        self.assertTrue(self.agrees(data_behind_fences(), performed(data_behind_fences())))
+        self.assertTrue(assert_agrees(self, data_behind_fences(), performed(data_behind_fences())))
 
     def test_other_fences_change_nothing(self):
         stored = beside_fences(store_buffering(MemoryOrder.seq_cst))
@@ -282,7 +182,7 @@ class ProvedPrograms(unittest.TestCase):
         racing = 0
         for _ in range(SIMULATED_COUNT):
             made = random_program_of_two_words(generator)
-            racing += self.agrees(made, simulated(made))
+            racing += assert_agrees(self, made, simulated(made))
         self.assertGreater(racing, SIMULATED_COUNT // 10)
         self.assertLess(racing, SIMULATED_COUNT // 2)
 
@@ -291,7 +191,7 @@ class ProvedPrograms(unittest.TestCase):
         racing = 0
         for _ in range(PERFORMED_COUNT):
             made = random_program_of_two_words(generator)
-            racing += self.agrees(made, performed(made))
+            racing += assert_agrees(self, made, performed(made))
         self.assertLess(racing, PERFORMED_COUNT)
 
 

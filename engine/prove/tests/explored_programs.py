@@ -1,8 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Runs of small programs by a list of decisions, without a compiler: as cpu_backend/scheduled/decisions.hpp
-makes them, and with the same trace. For tests of what chooses the decisions."""
+"""What ./lab prove explores of small programs, beside what the axioms allow.
 
+Their runs by a list of decisions are made without a compiler: as cpu_backend/scheduled/decisions.hpp makes
+them, and with the same trace.
+"""
+
+import itertools
+import types
+
+from engine.prove.executions import read_trace
+from engine.prove.memory_model.axioms import Enumeration
 from engine.prove.memory_model.program import INITIAL, Kind, MemoryOrder, ThreadScope
+from engine.prove.memory_model.relation import Relation
+from engine.prove.proving import Exploration
 
 LETTERS = {Kind.read: "L", Kind.write: "S", Kind.read_modify_write: "U"}
 ORDERS = {
@@ -149,3 +159,99 @@ class _Run:
 
     def _locations(self):
         return {one.location for one in self.program.operations if one.location}
+
+
+def cases_of(made):
+    """The program, for each choice of the compare-and-swaps that succeed."""
+    for each in itertools.product((False, True), repeat=len(made.comparisons)):
+        yield made.case(set(itertools.compress(made.comparisons, each)))[0]
+
+
+class Expected:
+    """The executions of a program that the axioms allow, without the cycles."""
+
+    def __init__(self, made):
+        self.graphs, self.races = set(), False
+        for case in cases_of(made):
+            self._add(case)
+
+    def _add(self, made):
+        self.model = Enumeration(made)
+        self.names = names_of(made)
+        before = self._before()
+        for execution in self.model.executions({}):
+            reads_from = Relation(
+                len(self.model.events),
+                (
+                    (self.model.last[write].number, self.model.first[read].number)
+                    for read, write in execution.sources.items()
+                    if write != INITIAL
+                ),
+            )
+            if (before | reads_from).is_acyclic():
+                self.graphs.add(self._graph(execution))
+                self.races |= bool(self.model.races(execution))
+
+    def _before(self):
+        """Program order, and what comes before a barrier before what comes after it."""
+        order = self.model.program_order
+        return order | order.then(self.model.barriers).then(order)
+
+    def _graph(self, execution):
+        """As engine.prove.executions has it."""
+        parts = []
+        for one, name in self.names.items():
+            if one.reads:
+                parts.append((name, self.names.get(execution.sources[one])))
+            else:
+                parts.append((name,))
+        for left, right in execution.coherence.pairs():
+            one, other = (self.model.events[each].operation for each in (left, right))
+            if one in self.names and other in self.names and not (one.reads and other.reads):
+                parts.append(("place", self.names[one], self.names[other]))
+        return frozenset(parts)
+
+
+def explored(run, expect=lambda decisions: None):
+    exploration = Exploration()
+    exploration.run_all(run, 100_000, expect)
+    return exploration
+
+
+def simulated(made, counts=lambda sources, pair: True):
+    """An Exploration of the program whose runs `decided_run` makes, with the races that the axioms know.
+
+    Those count for which counts(what each strong read of the run has seen, the two operations).
+    """
+    racing = {}
+
+    def run(decisions, _orders_fences):
+        trace, sources = decided_run(made, decisions)
+        key = frozenset(sources.items())
+        if key not in racing:
+            case, copies = made.case(
+                {one for one in made.comparisons if sources.get(one) == made.expected[one]}
+            )
+            model = Enumeration(case)
+            given = {copies[one]: copies.get(write, write) for one, write in sources.items()}
+            racing[key] = any(
+                counts(sources, pair)
+                for execution in model.executions(given)
+                for pair in model.races(execution)
+            )
+        findings = [{"kind": "race"}] if racing[key] else []
+        report = {"findings": findings, "forgotten_reads": 0, "failed_launches": 0}
+        report |= {"ended_in_kernel": False, "ended_by_time": False}
+        return types.SimpleNamespace(code=0, report=report, output=""), read_trace(trace)
+
+    return explored(run)
+
+
+def assert_agrees(case, made, exploration):
+    """That the exploration found what the axioms allow. Returns whether the program has a race."""
+    listing = "\n".join(map(repr, made.operations))
+    expected = Expected(made)
+    case.assertEqual(bool(exploration.failed), expected.races, listing)
+    if not expected.races:
+        case.assertEqual(exploration.graphs(), expected.graphs, listing)
+    return expected.races
