@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Draws a recorded run: for each chapter one SVG, with time over the best library's time.
 
-What a chapter's picture shows stands in the chapter's figures/times.json, a JSON object:
-  tasks          {task of the recorded run: its name in the picture}. With one task the picture goes
-                 over its sizes; with several, of one size each, over the tasks.
-  type, data     of the rows; without `data` from memory, or from nowhere for tasks without input
-  divided_by     the cases whose fastest, at each size, is 1
-  lines          the cases that have a line each, three or four
-Without that file, or in a run without those lines, it shows the chapter's first task, divided by its
-peers, with the first four variants.
+What a chapter's picture shows stands in a marker of docs/benchmarks/README.md, in the words of
+lesson_tables.py:
+  <!-- picture: FILE chapter=04 task=sum type=float data=memory names=NAME,NAME to=NAME -->
+  task           with one task the picture goes over its sizes; with several, of one size each, over the
+                 tasks, which `labels` names, and `title` together
+  names          the cases that have a line each, three or four
+  to             the cases whose fastest, at each size, is 1
+Without it, or in a run without those lines, it shows the chapter's first task, divided by its peers,
+with the first four variants.
 Of the CPU backend's own benchmark the picture has nanoseconds.
 
 `./lab plot` calls this.
@@ -16,11 +17,11 @@ Of the CPU backend's own benchmark the picture has nanoseconds.
 
 import argparse
 import collections
-import json
 import math
 import pathlib
 import sys
 
+import lesson_tables
 import recorded_run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -53,10 +54,19 @@ plot = collections.namedtuple("plot", "title unit lines places axis notes has_on
 # What is drawn -------------------------------------------------------------------------------------
 
 
-def definition(chapter, root):
-    """What the chapter wants its picture to show, or None."""
-    files = sorted(root.glob(f"chapters/{chapter}_*/figures/times.json"))
-    return json.loads(files[0].read_text(encoding="utf-8")) if files else None
+def definitions(root):
+    """{chapter: what its picture shows}"""
+    found = {}
+    for _, values in lesson_tables.course_specifications("picture", root):
+        if "chapter" in values:
+            tasks = values["task"].split("|")
+            found[values["chapter"]] = {
+                **values,
+                "tasks": dict(zip(tasks, values.get("labels", values["task"]).split("|"))),
+                "divided_by": values["to"],
+                "lines": values["names"],
+            }
+    return found
 
 
 def definition_from(run, chapter):
@@ -184,10 +194,10 @@ def plots_of(run, root=ROOT):
     if run["backend"] == "cpu":
         return {chapter: cpu_plot(run) for chapter in {row["chapter"] for row in run["rows"]}}
     chapters = dict.fromkeys(row["chapter"] for row in run["rows"])
+    wanted = definitions(root)
     found = {}
     for chapter in chapters:
-        wanted = definition(chapter, root)
-        found[chapter] = wanted and gpu_plot(run, chapter, wanted)
+        found[chapter] = chapter in wanted and gpu_plot(run, chapter, wanted[chapter])
         found[chapter] = found[chapter] or gpu_plot(run, chapter, definition_from(run, chapter))
     return {chapter: each for chapter, each in found.items() if each}
 

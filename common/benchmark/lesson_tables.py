@@ -1,357 +1,221 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the tables of measurements in Markdown files anew, from recorded runs of `./lab bench`.
+"""Fills the tables of measurements in Markdown files from recorded runs of `./lab bench`.
 
-A table stands between two comments, and whatever was between them is replaced:
+What stands between two comments is replaced. The first one names a recorded run and chooses rows of it:
 
   <!-- table: docs/benchmarks/h200.json chapter=04 task=sum elements=2^16,2^20 show=time,copy -->
   <!-- end of table -->
 
-  chapter, task, type, data, block   which rows: those that have these values
-  elements                           sizes, one after the other; needed
-  names                              which cases, in this order; else all, in the run's order
+  chapter, task, type, data, block   rows that have these values; `|` stands between several tasks
+  elements                           sizes, one after the other
+  names                              cases, in this order; else all, in the run's order
   show                               columns for each size: time, spread, bandwidth, copy, peak,
                                      element, ratio:NAME; else time,bandwidth
 
-`<!-- table to come: FILE ... -->`, without an end, becomes such a table as soon as its file is there.
+  cell      one of these cells within a line, or with show=run what was run where
+  goals     a row for each line of the comment: the best of the cases is to take at_most of the time of
+            another one (to). It does if the lower quartile of the rounds' ratios is not above that.
+  picture   fills nothing: what draw_run.py draws, of the cases `names`, divided by the fastest of `to`
 
-`<!-- goals: FILE -->` is replaced in the same way, by what the course wants to reach and what the run
-did reach; with chapter=07 after it, by that chapter's goals. `<!-- channels: chapters -->` is replaced by
-a row for each chapter: its channel between blocks, and what that costs. Each `chapter.json` says which
-cells of recorded runs those are. Files are named as seen from the repository's root. Values with spaces
-stand in quotes.
-"""
+Files are seen from the repository's root. Values with spaces stand in quotes."""
 
 import argparse
-import json
-import os
 import pathlib
 import re
 import shlex
 import sys
 
 import recorded_run
-from recorded_run import RunError
+from recorded_run import RunError, caption, duration, size_of, size_text
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT))
-from engine.command.output_files import write_whole  # noqa: E402
-
-FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
-TABLE = re.compile(
-    r"^<!-- (?P<kind>table|goals|channels): (?P<spec>.*?) -->\n(?P<body>.*?)^<!-- end of table -->$",
-    re.MULTILINE | re.DOTALL,
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)  # examples are filled by no run
+FILLED = re.compile(
+    r"<!-- (?P<kind>table|cell|goals): (?P<spec>.*?)\s*-->(?P<body>.*?)<!-- end of (?P=kind) -->",
+    re.DOTALL,
 )
-TO_COME = re.compile(r"^<!-- table to come: (?P<spec>.*?) -->$", re.MULTILINE)
-MARKER = re.compile(r"^<!-- (?:table|goals|channels): .*-->$|^<!-- end of table -->$", re.MULTILINE)
+BEGIN = re.compile(r"<!-- (table|cell|goals|picture): (.*?)\s*-->", re.DOTALL)
+END = re.compile(r"<!-- end of (?:table|cell|goals) -->")
 
 FILTERS = ("chapter", "task", "type", "data", "block")
-KEYS = {*FILTERS, "elements", "names", "show"}
+KEYS = {*FILTERS, "elements", "names", "show", "to", "at_most", "title", "labels"}
 
-
-def number_of(text):
-    """'2^20' and '1048576' are the same number."""
-    match = re.fullmatch(r"2\^(\d+)|(\d+)", text)
-    if not match:
-        raise RunError(f"'{text}' is no number of elements.")
-    return 2 ** int(match[1]) if match[1] else int(match[2])
-
-
-def size_text(elements):
-    is_power = elements >= 1024 and elements & (elements - 1) == 0
-    return f"2^{elements.bit_length() - 1}" if is_power else f"{elements:,}"
-
-
-# Cells --------------------------------------------------------------------------------------------
-
-
-def duration(*milliseconds):
-    """'4.02 µs' or '3.99 to 4.10 µs': three digits, in the last one's unit."""
-    unit, factor = next(
-        (unit, factor)
-        for unit, factor in (("ms", 1), ("µs", 1e3), ("ns", 1e6))
-        if milliseconds[-1] * factor >= 1 or unit == "ns"
-    )
-    return f"{' to '.join(three_digits(value * factor) for value in milliseconds)} {unit}"
-
-
-def three_digits(value):
-    if value < 0.995:
-        return f"{value:.2g}"
-    decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
-    return f"{value:,.{decimals}f}"
-
-
-def percent(share):
-    return "" if share is None else f"{100 * share:.0f} %"
-
-
-def cell(run, row, show):
-    if show == "time":
-        return duration(row["median_ms"])
-    if show == "spread":
-        return duration(row["lower_quartile_ms"], row["upper_quartile_ms"])
-    if show == "element":
-        return duration(row["median_ms"] / row["elements"])
-    if show == "bandwidth":
-        value = recorded_run.bandwidth(row)
-        return "" if value is None else f"{three_digits(value)} GB/s"
-    if show == "copy":
-        return percent(recorded_run.share_of_copy(run, row))
-    if show == "peak":
-        return percent(recorded_run.share_of_peak(run, row))
-    if show.startswith("ratio:"):
-        ratio = recorded_run.ratio_to(row, show.removeprefix("ratio:"))
-        return "" if ratio is None else f"{ratio['median']:.2f}"
-    raise RunError(f"show={show}: there is no such column.")
-
-
-HEADINGS = {
-    "time": "median",
-    "spread": "quartiles",
-    "element": "an element",
-    "bandwidth": "bandwidth",
-    "copy": "of a copy",
-    "peak": "of the memory's peak",
+COLUMNS = {  # {show: (its heading, its cell)}
+    "time": ("median", lambda run, row: duration(row["median_ms"])),
+    "spread": ("quartiles", lambda run, row: duration(*recorded_run.quartiles(row))),
+    "element": ("an element", lambda run, row: duration(row["median_ms"] / row["elements"])),
+    "bandwidth": ("bandwidth", lambda run, row: recorded_run.bandwidth_text(row)),
+    "copy": ("of a copy", lambda run, row: recorded_run.share_of_copy(run, row)),
+    "peak": ("of the memory's peak", lambda run, row: recorded_run.share_of_peak(run, row)),
+    "run": ("", lambda run, row: caption(run)),
 }
-
-
-# Of a GPU's rows; pictures have no input.
-PLACES = {
+INPUTS = {  # {data of a GPU's rows: what is said about it}; pictures have no input
     "memory": "Here each call finds its input in device memory, and not in the cache.",
     "cache": "Here the cache holds the input.",
 }
+GOALS = ["chapter", "task", "elements", "input from", "variant", "time", "goal", ""]
 
 
-def heading(show, size, sizes):
-    text = HEADINGS.get(show) or f"time of `{show.removeprefix('ratio:')}`"
-    return f"{text}, {size_text(size)}" if len(sizes) > 1 else text
+def column(show):
+    """(The heading of a column, the function of run and row that gives its cells)."""
+    other = show.removeprefix("ratio:")
+    if other == show and show not in COLUMNS:
+        raise RunError(f"show={show}: there is no such column.")
+
+    def ratio(run, row):
+        found = recorded_run.ratio_to(row, other)
+        return f"{found['median']:.2f}" if found else ""
+
+    return COLUMNS[show] if other == show else (f"time of `{other}`", ratio)
 
 
-# Tables -------------------------------------------------------------------------------------------
-
-
-def markdown(rows, alignment="---:"):
-    """Rows of cells, the first one the heading; all columns but the first are numbers, unless another
-    alignment says so."""
+def markdown(rows):
+    """Rows of cells, the first one the heading; all columns but the first are numbers."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
-    lines.insert(1, "| --- |" + f" {alignment} |" * (len(rows[0]) - 1))
+    lines.insert(1, "| --- |" + " ---: |" * (len(rows[0]) - 1))
     return "\n".join(re.sub(r"  +", " ", line) for line in lines)
 
 
-def caption(run, *remarks):
-    source = f"{recorded_run.place_of(run)}; {run['date'][:10]}, {recorded_run.commit_of(run)}"
-    return " ".join(
-        [f"Medians of {run['rounds']} rounds on {source}: `{run['command']}`.", *remarks]
-    )
+def number_of(size):
+    if not re.fullmatch(r"(2\^)?\d+", size):
+        raise RunError(f"'{size}' is no number of elements.")
+    return 2 ** int(size[2:]) if size.startswith("2^") else int(size)
 
 
 def specification(text):
-    """The words after the colon of a marker: the recorded run's file, and {key: value}."""
-    try:
-        file, *pairs = shlex.split(text)
-    except ValueError as error:
-        raise RunError(f"'{text}' is no specification: {error}.") from error
+    """{key: value} of the words, with the sizes as numbers and the names as a list."""
     values = {}
-    for pair in pairs:
-        key, equals, value = pair.partition("=")
+    for key, equals, value in (word.partition("=") for word in shlex.split(text)):
         if not equals or key not in KEYS or key in values:
-            raise RunError(f"'{pair}' is no part of a table's specification.")
-        values[key] = value
-    return file, values
+            raise RunError(f"'{key}{equals}{value}' is no part of a table's specification.")
+        values[key] = value.split(",") if key in ("elements", "names", "show", "to") else value
+    values["elements"] = [number_of(size) for size in values.get("elements", [])]
+    return values
 
 
-def rows_of(run, values):
-    """The sizes of a specification, and {(name, size): row} of the rows that have its values."""
-    if "elements" not in values:
+def specifications(text):
+    """[(kind, file, [values, a line each])] of the markers in a document."""
+    found = []
+    for kind, words in BEGIN.findall(FENCE.sub("", text)):
+        file, _, rest = re.sub(r"\s", " ", words, count=1).partition(" ")
+        found.append((kind, file, [specification(line) for line in rest.splitlines() or [""]]))
+    return found
+
+
+def chosen(run, values):
+    """The rows of a run that a specification chooses."""
+    return [
+        row
+        for row in run["rows"]
+        if all(str(row.get(key)) in values[key].split("|") for key in FILTERS if key in values)
+        and (not values["elements"] or size_of(row) in values["elements"])
+        and ("names" not in values or row["name"] in values["names"])
+    ]
+
+
+def by_name_and_size(run, values):
+    if not values["elements"]:
         raise RunError("a table's specification names its elements.")
-    sizes = [number_of(size) for size in values["elements"].split(",")]
-    wanted = {key: values[key] for key in FILTERS if key in values}
     rows = {}
-    for row in run["rows"]:
-        size = row.get("threads", row["elements"])
-        if size not in sizes or any(str(row.get(key)) != wanted[key] for key in wanted):
-            continue
-        if (row["name"], size) in rows:
-            raise RunError(f"{row['name']} at {size_text(size)} elements is in the run twice.")
-        rows[row["name"], size] = row
-    return sizes, rows
+    for row in chosen(run, values):
+        place = row["name"], size_of(row)
+        if place in rows:
+            raise RunError(f"{place[0]} at {size_text(place[1])} elements is in the run twice.")
+        rows[place] = row
+    return rows
 
 
 def table(run, values):
-    """The table of a specification, as Markdown."""
-    sizes, rows = rows_of(run, values)
-    shows = values.get("show", "time,bandwidth").split(",")
-    names = values["names"].split(",") if "names" in values else [name for name, _ in rows]
-    names = list(dict.fromkeys(names))
-    if len(shows) == 1 < len(sizes) and shows[0].startswith("ratio:"):  # a long heading, said once
-        lines = [[heading(shows[0], sizes[0], sizes[:1]), *map(size_text, sizes)]]
+    rows = by_name_and_size(run, values)
+    sizes, shows = values["elements"], values.get("show", ["time", "bandwidth"])
+    names = values.get("names", list(dict.fromkeys(name for name, _ in rows)))
+    heads, cells_of = zip(*map(column, shows))
+    if len(sizes) == 1:
+        lines = [["", *heads]]
+    elif len(shows) == 1 and shows[0].startswith("ratio:"):  # a long heading, said once
+        lines = [[heads[0], *map(size_text, sizes)]]
     else:
-        lines = [["", *(heading(show, size, sizes) for size in sizes for show in shows)]]
+        lines = [["", *(f"{head}, {size_text(size)}" for size in sizes for head in heads)]]
     for name in names:
-        cells = [f"`{name}`"]
         for size in sizes:
             if (name, size) not in rows:
                 raise RunError(f"the run has no {name} at {size_text(size)} elements.")
-            cells += [cell(run, rows[name, size], show) for show in shows]
-        lines.append(cells)
+        cells = [cell(run, rows[name, size]) for size in sizes for cell in cells_of]
+        lines.append([f"`{name}`", *cells])
     if not names:
         raise RunError("the run has no such rows.")
-    remarks = []
-    if run["backend"] == "cuda":
-        places = {row["data"] for row in rows.values()}
-        if len(places) > 1:
-            raise RunError("these rows need data=memory or data=cache.")
-        remarks = [PLACES[place] for place in places if place in PLACES]
-    return f"{markdown(lines)}\n\n{caption(run, *remarks)}"
+    inputs = {row["data"] for row in rows.values()} if run["backend"] == "cuda" else set()
+    if len(inputs) > 1:
+        raise RunError("these rows need data=memory or data=cache.")
+    return f"{markdown(lines)}\n\n{caption(run, *(INPUTS[each] for each in inputs & {*INPUTS}))}"
 
 
-# Goals --------------------------------------------------------------------------------------------
+def one_cell(run, values):
+    (show,) = values.get("show", ["time"])
+    rows = [None] if show == "run" else [*by_name_and_size(run, values).values()]
+    if len(rows) != 1:
+        raise RunError("a cell is not one row of the run.")
+    return column(show)[1](run, rows[0])
 
 
-def all_goals():
-    """What the course wants to reach, in one run on one GPU, as (chapter, goal): the best of the
-    goal's variants (of all, if it names none) takes at most so much of that other case's time."""
-    return [
-        (file.parent.name[:2], goal)
-        for file in sorted(ROOT.glob("chapters/*/goals.json"))
-        for goal in json.loads(file.read_text(encoding="utf-8"))
-    ]
-
-
-def goals(run, only=None):
-    """What was to be reached and what was, as Markdown; `only` is the number of a chapter.
-
-    A goal counts as reached where it lies within the spread of the run: the lower quartile of the
-    rounds' ratios is not above it.
-    """
-    lines = [["chapter", "task", "elements", "input from", "variant", "time", "goal", ""]]
-    for chapter, aim in all_goals():
-        if only not in (None, chapter):
-            continue
-        task, kind, elements = aim["task"], aim["type"], number_of(aim["elements"])
-        names, other, limit = aim.get("variants"), aim["compared_with"], aim["at_most"]
-        found = {}
-        for row in run["rows"]:
-            same = (row["chapter"], row["task"], row["type"]) == (chapter, task, kind)
-            wanted = names is None or row["name"] in names
+def goals(run, specs):
+    """(A table, whether the run reaches every goal that it measured)."""
+    lines, is_reached = [], True
+    for values in specs:
+        (other,), limit = values["to"], float(values["at_most"])
+        best = {}
+        for row in chosen(run, values):
             ratio = recorded_run.ratio_to(row, other)  # Only variants have any.
-            if same and wanted and row["elements"] == elements and ratio:
-                best = found.get(row["data"])
-                if best is None or ratio["median"] < best[1]["median"]:
-                    found[row["data"]] = (row["name"], ratio)
-        start = [chapter, f"{task} of {kind}", size_text(elements)]
-        goal = f"{limit:.2f} of `{other}`"
-        if not found:
-            lines.append([*start, "", "", "", goal, "not measured"])
-        for data, (name, ratio) in found.items():
+            if ratio and ratio["median"] < best.get(row["data"], (2**64, None))[0]:
+                best[row["data"]] = ratio["median"], (row, ratio)
+        for data, (_, (row, ratio)) in best.items():
+            within = ratio["lower_quartile"] <= limit
+            is_reached &= within
             spread = f"{ratio['lower_quartile']:.3f} to {ratio['upper_quartile']:.3f}"
-            verdict = "reached" if ratio["lower_quartile"] <= limit else "not reached"
-            lines.append(
-                [*start, data, f"`{name}`", f"{ratio['median']:.3f} ({spread})", goal, verdict]
-            )
-    if len(lines) == 1:
-        raise RunError(f"chapter {only} has no goals.")
-    return f"{markdown(lines)}\n\n{caption(run)}"
+            cells = [row["chapter"], f"{row['task']} of {row['type']}", size_text(size_of(row))]
+            cells += [data, f"`{row['name']}`", f"{ratio['median']:.3f} ({spread})"]
+            cells += [f"{limit:.2f} of `{other}`", "reached" if within else "not reached"]
+            lines.append(cells)
+    if not lines:
+        raise RunError("nothing in the run has a goal.")
+    return f"{markdown([GOALS, *lines])}\n\n{caption(run)}", is_reached
 
 
-# Channels -----------------------------------------------------------------------------------------
-
-
-def channels(folder, directory, root):
-    """What each chapter of the folder says of its channel between blocks, and what that costs, as
-    Markdown for a document in `directory`. Each machine has a column of its own."""
-    columns, lines, captions = [], [], []
-    for file in sorted((root / folder).glob("*/chapter.json")):
-        facts = json.loads(file.read_text(encoding="utf-8"))
-        lesson = os.path.relpath(file.with_name("README.md"), directory)
-        words = [facts["channel"], f"[{file.parent.name[:2]}]({lesson})"]
-        words += [facts["right_when"], facts["who_waits"]]
-        costs = {}
-        for cost in facts["costs"]:
-            run, text = measured(cost["measured"], root)
-            machine = run["device"]["name"]
-            costs.setdefault(machine, []).append(f"{cost['of']}: {text}")
-            columns += [] if machine in columns else [machine]
-            captions += [] if caption(run) in captions else [caption(run)]
-        lines.append((words, costs))
-    head = ["channel", "lesson", "right when", "who waits for whom"]
-    head += [f"measured on {machine}" for machine in columns]
-    rows = [
-        [*words, *("; ".join(costs.get(machine, [])) for machine in columns)]
-        for words, costs in lines
-    ]
-    return "\n\n".join(
-        [markdown([head, *rows], "---"), "\n".join(f"- {each}" for each in captions)]
-    )
-
-
-def measured(text, root):
-    """The recorded run that a specification of one cell names, and that cell."""
-    file, values = specification(text)
-    run = recorded_run.load_course_run(root / file)
-    sizes, rows = rows_of(run, values)
-    found = rows.get((values.get("names"), sizes[0]))
-    if found is None or len(sizes) > 1:
-        raise RunError(f"'{text}' is not one row of the run.")
-    return run, cell(run, found, values.get("show", "time"))
-
-
-# Documents ----------------------------------------------------------------------------------------
-
-
-def fences_of(text):
-    """[(start, end)] of the document's code, which holds examples and no tables."""
-    return [match.span() for match in FENCE.finditer(text)]
-
-
-def rewritten(text, root=ROOT, directory=ROOT):
-    """The text of a document in `directory` with all its tables written anew. Throws RunError."""
-
-    def begun(match):
-        """Two markers with nothing between them, if the run has been recorded."""
-        if any(first <= match.start() < last for first, last in fences_of(text)):
-            return match[0]
-        file, _ = specification(match["spec"])
-        if not (root / file).is_file():
-            return match[0]
-        return f"<!-- table: {match['spec']} -->\n<!-- end of table -->"
-
-    text = TO_COME.sub(begun, text)
-    fenced = fences_of(text)
-
-    def is_fenced(match):
-        return any(first <= match.start() < last for first, last in fenced)
+def filled(text, root=ROOT):
+    """The text of a document with all that its markers name filled anew. Throws RunError."""
 
     def replacement(match):
-        if is_fenced(match):
-            return match[0]
-        body = body_of(match["kind"], *specification(match["spec"]))
-        start = match[0].split("\n", 1)[0]
-        return f"{start}\n\n{body}\n\n<!-- end of table -->"
-
-    def body_of(kind, file, values):
-        if kind == "channels":
-            return channels(file, directory, root)
+        head = match[0][: match.start("body") - match.start()]
+        ((kind, file, specs),) = specifications(head)
         run = recorded_run.load_course_run(root / file)
-        if kind == "table":
-            return table(run, values)
-        if set(values) - {"chapter"}:
-            raise RunError("goals take no further words but a chapter.")
-        return goals(run, values.get("chapter"))
+        if kind == "cell":
+            return f"{head}{one_cell(run, specs[0])}<!-- end of cell -->"
+        body = table(run, specs[0]) if kind == "table" else goals(run, specs)[0]
+        return f"{head}\n\n{body}\n\n<!-- end of {kind} -->"
 
-    markers = [match for match in MARKER.finditer(text) if not is_fenced(match)]
-    tables = [match for match in TABLE.finditer(text) if not is_fenced(match)]
-    if len(markers) != 2 * len(tables):
-        raise RunError("a table has no end, or an end has no table.")
-    return TABLE.sub(replacement, text)
+    parts = FENCE.split(text)
+    for number in range(0, len(parts), 2):
+        begun = [kind for kind, _ in BEGIN.findall(parts[number]) if kind != "picture"]
+        if not len(begun) == len(END.findall(parts[number])) == len(FILLED.findall(parts[number])):
+            raise RunError("a table has no end, or an end has no table.")
+        parts[number] = FILLED.sub(replacement, parts[number])
+    return "".join(parts)
 
 
 def documents(root=ROOT):
+    patterns = ("README.md", "docs/**/*.md", "chapters/*/**/*.md")
+    return [file for pattern in patterns for file in sorted(root.glob(pattern))]
+
+
+def course_specifications(kind, root=ROOT):
+    """[(file, values)] of all markers of this kind in the course."""
     return [
-        root / "README.md",
-        *sorted(root.glob("docs/**/*.md")),
-        *sorted(root.glob("chapters/*/**/*.md")),
+        (file, values)
+        for document in documents(root)
+        for found, file, specs in specifications(document.read_text(encoding="utf-8"))
+        if found == kind
+        for values in specs
     ]
 
 
@@ -359,39 +223,28 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--check", action="store_true", help="change nothing; exit 1 where a table differs"
-    )
-    parser.add_argument(
-        "--goals", metavar="RUN", help="print what this recorded run reached, and change nothing"
-    )
-    parser.add_argument(
-        "files", nargs="*", type=pathlib.Path, help="[all of the course's documents]"
-    )
+    parser.add_argument("--goals", metavar="RUN", help="print a run's goals; 1: it misses one")
+    parser.add_argument("files", nargs="*", type=pathlib.Path, help="[the course's documents]")
     arguments = parser.parse_args()
-    if arguments.goals:
-        try:
-            print(goals(recorded_run.load(arguments.goals)))
-        except RunError as error:
-            sys.exit(str(error))
-        return
-    differ = []
-    for file in arguments.files or documents():
-        try:
+    file = arguments.goals
+    try:
+        if arguments.goals:
+            specs = [values for _, values in course_specifications("goals")]
+            text, is_reached = goals(recorded_run.load(file), specs)
+            print(text)
+            return 0 if is_reached else 1
+        for file in arguments.files or documents():
             old = file.read_text(encoding="utf-8")
-            new = rewritten(old, directory=file.resolve().parent)
-        except OSError as error:
-            sys.exit(f"{file}: {error.strerror}.")
-        except RunError as error:
-            sys.exit(f"{file}: {error}")
-        if new != old:
-            differ.append(file)
-            if not arguments.check:
-                write_whole(file, new)
-                print(f"{file}: written anew")
-    if arguments.check and differ:
-        sys.exit(f"these tables differ from the recorded runs: {', '.join(map(str, differ))}.")
+            new = filled(old)
+            if new != old:
+                file.write_text(new, encoding="utf-8")
+                print(f"{file}: filled anew")
+    except OSError as error:
+        sys.exit(f"{file}: {error.strerror}.")
+    except (RunError, ValueError) as error:
+        sys.exit(str(error) if arguments.goals else f"{file}: {error}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -75,21 +75,36 @@ def _sentence(error):
     return f"{place}: {error.message}"
 
 
+def size_of(row):
+    """Of the CPU backend's own benchmark, what varies is the number of threads."""
+    return row.get("threads", row["elements"])
+
+
 def bandwidth(row):
-    """Gigabytes (10^9 bytes) a second, or None where no bytes are counted."""
-    return row["bytes"] / (row["median_ms"] * 1e6) if row["bytes"] else None
+    """Gigabytes (10^9 bytes) a second; 0 where no bytes are counted."""
+    return row["bytes"] / (row["median_ms"] * 1e6)
+
+
+def bandwidth_text(row):
+    return f"{three_digits(bandwidth(row))} GB/s" if row["bytes"] else ""
 
 
 def share_of_copy(run, row):
-    """Of the bandwidth of the run's copy from device to device, or None."""
-    copy = run.get("copy")
-    return bandwidth(row) / bandwidth(copy) if copy and bandwidth(row) else None
+    """Of the bandwidth of the run's copy from device to device, in words."""
+    return _percent(row, bandwidth(run["copy"]) if "copy" in run else None)
 
 
 def share_of_peak(run, row):
-    """Of what the memory's clock and bus allow, or None where the driver did not say."""
-    peak = run.get("device", {}).get("theoretical_gigabytes_per_second")
-    return bandwidth(row) / peak if peak and bandwidth(row) else None
+    """Of what the memory's clock and bus allow, in words; none if the driver did not say."""
+    return _percent(row, run.get("device", {}).get("theoretical_gigabytes_per_second"))
+
+
+def _percent(row, whole):
+    return f"{100 * bandwidth(row) / whole:.0f} %" if whole and row["bytes"] else ""
+
+
+def quartiles(row):
+    return row["lower_quartile_ms"], row["upper_quartile_ms"]
 
 
 def ratio_to(row, other):
@@ -114,3 +129,30 @@ def commit_of(run):
         return "no commit"
     changed = " with changes" if run.get("tree_has_changes") else ""
     return f"commit {run['commit'][:7]}{changed}"
+
+
+def caption(run, *remarks):
+    source = f"{place_of(run)}; {run['date'][:10]}, {commit_of(run)}"
+    about = f"Medians of {run['rounds']} rounds on {source}: `{run['command']}`."
+    return " ".join([about, *remarks])
+
+
+def size_text(elements):
+    is_power = elements >= 1024 and elements & (elements - 1) == 0
+    return f"2^{elements.bit_length() - 1}" if is_power else f"{elements:,}"
+
+
+def duration(*milliseconds):
+    """'4.02 µs' or '3.99 to 4.10 µs': three digits, in the last one's unit."""
+    unit, factor = next(
+        (unit, factor)
+        for unit, factor in (("ms", 1), ("µs", 1e3), ("ns", 1e6))
+        if milliseconds[-1] * factor >= 1 or unit == "ns"
+    )
+    return f"{' to '.join(three_digits(value * factor) for value in milliseconds)} {unit}"
+
+
+def three_digits(value):
+    if value < 0.995:
+        return f"{value:.2g}"
+    return f"{value:,.{2 if value < 9.995 else 1 if value < 99.95 else 0}f}"

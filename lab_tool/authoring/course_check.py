@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What a chapter must have, and what of it is missing."""
 
-import json
 import re
 
 from engine.command.errors import CommandError
@@ -54,7 +53,6 @@ def files_of(chapter):
         f"{chapter.program}.cu": "the program",
         f"{chapter.program}_test.cu": "its Catch2 tests",
         "benchmark.cu": "its cases of chapter_benchmark",
-        "goals.json": "the goals that its benchmark is held to, a list",
     }
 
 
@@ -102,9 +100,6 @@ def missing_from_chapter(root, chapter):
         found += _missing_links(root, chapter)
     for page in further_pages(chapter, root):
         found += _wrong_length(f"{shown}/{page.name}", page, 0)
-    goals = folder / "goals.json"
-    if goals.is_file() and not _is_list(goals):
-        found.append(f"{shown}/goals.json: not a list in JSON")
     scripts = folder.glob("figures/*.py")
     if not any(script.with_suffix(".svg").is_file() for script in scripts):
         found.append(
@@ -177,13 +172,6 @@ def _missing_wrong_solutions(root, chapter):
         if each.chapter == chapter.folder and has_solution(each)
         for sentence in missing_mutants(each)
     ]
-
-
-def _is_list(file):
-    try:
-        return isinstance(json.loads(file.read_text(encoding="utf-8")), list)
-    except ValueError:
-        return False
 
 
 def _is_licensed(file):

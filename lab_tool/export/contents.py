@@ -29,8 +29,7 @@ FOLDERS = (".vscode", "chapters", "common", "docs", "engine", "grader", "lab_too
 # What the tests of chapters start lab with.
 OF_TESTS = ("lab_runs.py",)
 SUFFIXES = {"", *".build .cpp .cu .cuh .h .hpp .inc .json .md .py .svg".split()}
-# Files and folders, wherever they are, and files by the beginning of their path.
-LEFT_OUT_FILES = {"chapter.json"}
+# Folders, wherever they are, and files by the beginning of their path.
 LEFT_OUT_FOLDERS = {"__pycache__", "exercises", "predictions", "templates", "tests"}
 LEFT_OUT = (
     "common/benchmark/cpu_backend/",
@@ -105,7 +104,7 @@ def _wanted(root, exercises, with_grading):
 
 
 def _is_taken(path):
-    return path.suffix in SUFFIXES and path.name not in LEFT_OUT_FILES
+    return path.suffix in SUFFIXES
 
 
 def _enters(folder, last_chapter):

@@ -182,7 +182,7 @@ CHECK_COURSE = Verb(
     usage=["check-course", "check-course EXERCISE [--build FOLDER] [--verbose]"],
     description="""\
 Goes through the table of chapters, and names everything that a chapter lacks, with the file to add or
-to fix: the lesson and its headings, the sources, the goals, the predictions, the license lines, and the
+to fix: the lesson and its headings, the sources, the predictions, the license lines, and the
 wrong solutions one_thread and one_block of each exercise. With an exercise it checks the starter, the
 solution and each wrong solution, and shows what a student sees.""",
     examples=[

@@ -57,6 +57,11 @@ def add_bench_options(parser):
         "--quick", action="store_true", help="fewer rounds and sizes, in a fraction of the time"
     )
     parser.add_argument(
+        "--goals",
+        metavar="RUN.json",
+        help="measure nothing, and compare this recorded run with the goals of what it measured",
+    )
+    parser.add_argument(
         "--exercises",
         action="store_true",
         help="time the checks of all exercises instead, on the CPU backend",
@@ -141,7 +146,22 @@ def refuse_chapter_on_cpu(arguments):
         )
 
 
+def compare_with_goals(file):
+    """A table; the code is 1 if the run misses a goal."""
+    _require_recorded_run(file)
+    python = python_with_installed(JSONSCHEMA)
+    return run_finished_program(python, [shown(TABLE_FILLER), "--goals", shown(file)])
+
+
+def _require_recorded_run(file):
+    require_file(file)
+    if not is_recorded_run(file):
+        raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
+
+
 def bench(arguments):
+    if arguments.goals:
+        return compare_with_goals(pathlib.Path(arguments.goals))
     if arguments.exercises:
         return time_exercises(arguments)
     chapters = chosen_chapters(arguments.target)
@@ -202,6 +222,7 @@ BENCH = Verb(
     summary="times the chapters next to CUB, Thrust and cuBLAS",
     usage=[
         "bench [CHAPTER|all] [--quick] [--json FILE] [options]",
+        "bench --goals RUN.json [--verbose]",
         "bench [CHAPTER|all] --exercises [--build FOLDER] [--verbose]",
     ],
     description="""\
@@ -211,10 +232,14 @@ times the CPU backend next to a serial loop, and the race checker.""",
         ("./lab bench 04 --quick", "chapter 04, in a fraction of the time"),
         ("./lab bench --only launches", "what a launch costs, in 03 and 04"),
         ("./lab bench --json run.json", "all chapters, recorded for ./lab plot"),
+        ("./lab bench --goals run.json", "which of the course's goals that run reaches"),
     ],
     exit_codes=[
         (0, "all was measured, and every result was right"),
-        (1, "a result is wrong, or something failed while it was built or run"),
+        (
+            1,
+            "a result is wrong, something failed while it was built or run, or --goals: a goal is missed",
+        ),
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),
     ],
@@ -224,6 +249,7 @@ times the CPU backend next to a serial loop, and the race checker.""",
 
 
 RUN_DRAWER = ROOT / "common/benchmark/draw_run.py"
+TABLE_FILLER = ROOT / "common/benchmark/lesson_tables.py"
 
 
 def add_plot_options(parser):
@@ -243,8 +269,7 @@ def plot(arguments):
         raise CommandError(f"--output {folder}: there is no such folder.", WRONG_USE)
     if not os.access(folder, os.W_OK):
         raise CommandError(f"--output {folder}: nothing can be written there.", WRONG_USE)
-    if not is_recorded_run(file):
-        raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
+    _require_recorded_run(file)
     python = python_with_installed(JSONSCHEMA)
     force = ["--force"] if arguments.force else []
     command = [python, shown(RUN_DRAWER), *force, "--output", shown(folder), shown(file)]

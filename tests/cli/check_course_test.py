@@ -155,17 +155,15 @@ Medians of a run.
 
 
 def test_contents(tree, monkeypatch, capsys):
-    (tree / FIRST / "goals.json").write_text("{}", encoding="utf-8")
     (tree / FIRST / "mutants.txt").write_text("", encoding="utf-8")
     (tree / FIRST / "packet.cuh").write_text("#pragma once\n", encoding="utf-8")
     assert missing_from_course(tree) == [
-        f"{FIRST}/goals.json: not a list in JSON",
         f"{FIRST}/mutants.txt: no mutant",
         f"{FIRST}/packet.cuh: no SPDX line at its top",
     ]
     code, printed = check_course(tree, monkeypatch, capsys)
     assert code == 1
-    assert "3 things are missing" in printed
+    assert "2 things are missing" in printed
 
 
 def test_predictions(tree):

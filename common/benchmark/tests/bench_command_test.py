@@ -121,6 +121,18 @@ class Refusals(unittest.TestCase):
         asked.assert_called_once_with(JSONSCHEMA)
         self.assertEqual(os.listdir(self.folder), [])
 
+    def test_goals(self):
+        """1 if the recorded run misses one; what the table says has a test of its own."""
+        pytest.importorskip("jsonschema")
+        run = pathlib.Path(__file__).with_name("invented_run.json")
+        self.assertEqual(run_lab("bench", "--goals", str(run))[0], 1)
+        rows = json.loads(run.read_text(encoding="utf-8"))
+        rows["rows"] = [row for row in rows["rows"] if row["elements"] == 2**29]
+        reached = self.folder / "run.json"
+        reached.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+        self.assertEqual(run_lab("bench", "--goals", str(reached))[0], 0)
+        self.refuses("bench", "--goals", __file__, says="is no recorded run")
+
     def test_plot_draws(self):
         pytest.importorskip("jsonschema")
         run = pathlib.Path(__file__).with_name("invented_run.json")

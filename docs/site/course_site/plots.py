@@ -12,7 +12,7 @@ from docutils import nodes
 import draw_run
 import recorded_run
 from lab_tool.paths import ROOT
-from lesson_tables import caption, duration, size_text
+from recorded_run import caption, duration, size_text
 
 RUNS = ROOT / "docs/benchmarks"
 # In a lesson: the run of which it shows times.
