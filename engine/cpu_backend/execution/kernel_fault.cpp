@@ -62,8 +62,8 @@ void add_address(diagnostic& of, const memory_operand& operand) {
     if (value != 0) of.add("distance", value).add("address", hexadecimal(value));
     return;
   }
-  if (is_unreachable_for_kernels(value)) {
-    of.add("why", "host_pointer").add("address", hexadecimal(value & ~unreachable_for_kernels));
+  if (is_hidden_from_kernels(value)) {
+    of.add("why", "host_pointer").add("address", hexadecimal(value ^ host_pointer_bits));
     return;
   }
   const auto* address = reinterpret_cast<const std::byte*>(value);
@@ -103,7 +103,12 @@ void add_access(diagnostic& of, const memory_operand& operand, const char* space
 }
 
 void add_misaligned(diagnostic& of, const memory_operand& operand) {
-  of.add("why", "misaligned_address").add("address", hexadecimal(operand.address));
+  if (!operand.has_address) {
+    of.add("why", "misaligned_vector");
+    return;
+  }
+  of.add("why", operand.bytes == 0 ? "misaligned_access" : "misaligned_address");
+  of.add("address", hexadecimal(operand.address));
   const auto* address = reinterpret_cast<const std::byte*>(operand.address);
   if (const auto in = allocations().find(address)) add_near(of, *in, address);
 }
@@ -152,10 +157,8 @@ void add_words(diagnostic& of, const kernel_fault& fault) {
       return add("invalid_program_counter", "called_no_function");
     case kind::stack_overflow:
       return add("stack_overflow", "out_of_stack");
-    case kind::division_by_zero:
-      return add("division_by_zero", "divided_by_zero");
-    case kind::division_overflow:
-      return add("division_overflow", "quotient_does_not_fit");
+    case kind::division:
+      return add("invalid_division", "no_quotient");
     case kind::illegal_instruction:
       return add("illegal_instruction", "unreachable_place");
     case kind::abort:

@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "cpu_backend/execution/place.hpp"
-#include "cpu_backend/execution/signal_context.hpp"
 #include "cpu_backend/execution/source_line.hpp"
 #include "driver_types.h"
 #include "vector_types.h"
@@ -15,6 +14,16 @@
 namespace cpu_backend {
 
 class diagnostic;
+
+enum class access_kind { unknown, read, write, atomic };
+
+// What is known of an access to memory.
+struct memory_operand {
+  bool has_address = false;
+  std::uintptr_t address = 0;
+  unsigned bytes = 0;  // 0: unknown, as of an access that the processor did not let happen
+  access_kind kind = access_kind::unknown;
+};
 
 struct kernel_fault {
   enum class kind {
@@ -24,8 +33,7 @@ struct kernel_fault {
     shared_memory,  // an access out of the block's shared memory
     call,           // of what is no function
     stack_overflow,
-    division_by_zero,
-    division_overflow,
+    division,
     illegal_instruction,
     abort,
     exit,
@@ -51,11 +59,16 @@ source_line line_of(const kernel_fault& fault);
 // Its record; `line` is line_of() it. Not for handlers of signals: it asks for lines of the source.
 diagnostic record_of(const kernel_fault& fault, const source_line& line);
 
-// Addresses of this form are never mapped, so using one always faults; x86-64 then does not say
-// which one it was. (A higher bit would not do: AArch64 takes no notice of the eight highest.)
-inline constexpr std::uintptr_t unreachable_for_kernels = std::uintptr_t{1} << 54;
-inline constexpr bool is_unreachable_for_kernels(std::uintptr_t address) {
-  return address >> 54 == 1;
+// What a kernel sees of a host pointer: addresses of this form are the operating system's, on
+// x86-64 and on AArch64, so that using one always faults, and the processor names it.
+inline constexpr std::uintptr_t host_pointer_bits = 0xffff'8000'0000'0000u;
+constexpr std::uintptr_t hidden_from_kernels(std::uintptr_t host_address) {
+  return host_address >> 48 == 0 ? host_address ^ host_pointer_bits : host_address;
+}
+constexpr bool is_hidden_from_kernels(std::uintptr_t address) {
+  constexpr std::uintptr_t page = 4096;
+  return address >> 48 == 0xffff &&
+         address <= std::uintptr_t{0} - page;  // not just below a null pointer
 }
 
 }  // namespace cpu_backend

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cpu_backend/runtime/stream_order.hpp"

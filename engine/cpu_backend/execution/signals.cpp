@@ -2,12 +2,15 @@
 #include "cpu_backend/execution/signals.hpp"
 
 #include <signal.h>
+#include <ucontext.h>
 
 #include <cstdint>
+#include <cstring>
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
 #include "cpu_backend/execution/launch.hpp"
+#include "cpu_backend/fibers/fiber.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/allocations.hpp"
@@ -21,28 +24,50 @@ const int fault_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 
 struct sigaction previous_action[NSIG];
 
-memory_operand accessed(const siginfo_t& info, const void* context) {
-  memory_operand operand = operand_of(context);
-  // Of an address that no memory can have x86-64 does not say which it was, and QEMU says 0.
-  const bool is_named = info.si_code != SI_KERNEL;
-  if (!is_named || (operand.has_address && is_unreachable_for_kernels(operand.address))) {
-    return operand;
-  }
-  const auto named = reinterpret_cast<std::uintptr_t>(info.si_addr);
-  // Of an access that begins on another page the processor names no more than the bad part.
-  const bool begins_before = operand.has_address && named - operand.address < operand.bytes;
-  if (!begins_before) operand.address = named;
-  operand.has_address = true;
-  return operand;
+const mcontext_t& machine(const void* context) {
+  return static_cast<const ucontext_t*>(context)->uc_mcontext;
 }
 
-// Vector instructions want an aligned address, and say no more about one that isn't than about one
-// that can't be.
-bool is_misaligned(const siginfo_t& info, const memory_operand& operand) {
-  const bool is_in_reach = operand.has_address && operand.address >> 47 == 0;
-  return info.si_code == SI_KERNEL && is_in_reach && operand.bytes != 0 &&
-         operand.address % operand.bytes != 0;
+#if defined(__x86_64__)
+bool is_page_fault(const mcontext_t& at) {
+  constexpr greg_t page_fault = 14;
+  return at.gregs[REG_TRAPNO] == page_fault;
 }
+
+access_kind kind_of(const mcontext_t& at) {
+  constexpr greg_t write_access = 2;
+  if (!is_page_fault(at)) return access_kind::unknown;
+  return at.gregs[REG_ERR] & write_access ? access_kind::write : access_kind::read;
+}
+#else
+// Linux hands over the processor's word about the fault in a record after the registers, which says
+// whether it was a write.
+access_kind kind_of(const mcontext_t& at) {
+  constexpr std::uint32_t syndrome_record = 0x45535201;
+  constexpr std::uint64_t is_write = 1u << 6;
+  const std::uint8_t* record = at.__reserved;
+  for (;;) {
+    std::uint32_t header[2];  // what it is, and its length
+    std::memcpy(header, record, sizeof header);
+    if (header[0] == 0 || header[1] == 0) return access_kind::unknown;
+    if (header[0] == syndrome_record) {
+      std::uint64_t syndrome;
+      std::memcpy(&syndrome, record + sizeof header, sizeof syndrome);
+      return syndrome & is_write ? access_kind::write : access_kind::read;
+    }
+    record += header[1];
+  }
+}
+#endif
+
+// Of an address that no memory can have x86-64 does not say which it was, and no more of a vector
+// instruction that wants an aligned address. The first is hardly ever meant: host pointers are
+// named. (With AddressSanitizer it may be the address of a shadow.)
+#ifdef CPU_BACKEND_ADDRESS_SANITIZER
+constexpr bool nameless_is_misaligned = false;
+#else
+constexpr bool nameless_is_misaligned = true;
+#endif
 
 kernel_fault fault_of(const multiprocessor& on, int signal_number, const siginfo_t& info,
                       const void* context) {
@@ -50,8 +75,7 @@ kernel_fault fault_of(const multiprocessor& on, int signal_number, const siginfo
   fault.calls = call_stack::interrupted(context);
   switch (signal_number) {
     case SIGFPE:
-      fault.what = divisor_is_zero(context) ? kernel_fault::kind::division_by_zero
-                                            : kernel_fault::kind::division_overflow;
+      fault.what = kernel_fault::kind::division;
       return fault;
     case SIGILL:
     case SIGTRAP:
@@ -66,9 +90,11 @@ kernel_fault fault_of(const multiprocessor& on, int signal_number, const siginfo
   } else if (return_address_of_bad_call(context)) {
     fault.what = kernel_fault::kind::call;
   } else {
-    fault.operand = accessed(info, context);
-    const bool misaligned = (signal_number == SIGBUS && info.si_code == BUS_ADRALN) ||
-                            is_misaligned(info, fault.operand);
+    const bool is_named = info.si_code != SI_KERNEL;
+    fault.operand = {is_named, reinterpret_cast<std::uintptr_t>(info.si_addr), 0,
+                     kind_of(machine(context))};
+    const bool misaligned =
+        is_named ? signal_number == SIGBUS && info.si_code == BUS_ADRALN : nameless_is_misaligned;
     fault.what = misaligned ? kernel_fault::kind::misaligned : kernel_fault::kind::access;
   }
   return fault;
@@ -103,6 +129,30 @@ void handle(int signal_number, siginfo_t* info, void* context) {
 
 }  // namespace
 
+#if defined(__x86_64__)
+const void* instruction_of(const void* context) {
+  return reinterpret_cast<const void*>(machine(context).gregs[REG_RIP]);
+}
+
+const void* return_address_of_bad_call(const void* context) {
+  const mcontext_t& at = machine(context);
+  // The fetch of an instruction, and not an access by one.
+  if (!is_page_fault(at) || at.gregs[REG_CR2] != at.gregs[REG_RIP]) return nullptr;
+  return *reinterpret_cast<const void* const*>(at.gregs[REG_RSP]);
+}
+#else
+const void* instruction_of(const void* context) {
+  return reinterpret_cast<const void*>(machine(context).pc);
+}
+
+const void* return_address_of_bad_call(const void* context) {
+  constexpr unsigned link_register = 30;
+  const mcontext_t& at = machine(context);
+  const bool could_not_fetch = at.fault_address == at.pc;
+  return could_not_fetch ? reinterpret_cast<const void*>(at.regs[link_register]) : nullptr;
+}
+#endif
+
 const void* as_seen_by_a_kernel(const void* pointer) {
   const auto* address = static_cast<const std::byte*>(pointer);
   const auto is_of_device = [](const std::byte* at) {
@@ -111,8 +161,8 @@ const void* as_seen_by_a_kernel(const void* pointer) {
   // The end of an array is a pointer that a kernel may compare with. (So is a pointer before its
   // begin, for whoever counts from 1: around what was allocated nothing of the host's lies.)
   if (!address || is_of_device(address) || is_of_device(address - 1)) return pointer;
-  return reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(pointer) |
-                                       unreachable_for_kernels);
+  return reinterpret_cast<const void*>(
+      hidden_from_kernels(reinterpret_cast<std::uintptr_t>(pointer)));
 }
 
 kernel_signal_handlers::kernel_signal_handlers() {

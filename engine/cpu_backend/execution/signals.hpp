@@ -25,6 +25,12 @@ class kernel_signal_handlers {
 inline constexpr std::size_t signal_stack_bytes = 64 * 1024;
 void use_signal_stack(std::span<std::byte> stack);
 
+// What a signal's handler gets as its third parameter, `context`, says of the instruction that was
+// interrupted; and after a call to an address where no code is, where that would have returned to,
+// else nullptr.
+const void* instruction_of(const void* context);
+const void* return_address_of_bad_call(const void* context);
+
 // Takes the block away from a kernel that does not come back by itself. The launch has failed
 // already.
 void interrupt_kernel(pthread_t thread);

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <string_view>
 
-#include "cpu_backend/execution/signal_context.hpp"
+#include "cpu_backend/execution/signals.hpp"
 
 namespace cpu_backend {
 namespace {

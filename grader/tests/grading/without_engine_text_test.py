@@ -45,7 +45,7 @@ WRONG = {
     "a fault": (
         "01.1",
         with_line("01.1", KERNEL_OF_01_1, FIRST_THREAD + "y[n + 4096] = 1;"),
-        "Invalid __global__ write of size 4 bytes at line",
+        "Invalid __global__ write at line",
     ),
     "an assertion": (
         "01.1",
