@@ -233,7 +233,7 @@ def test_coverage_table():
         return [line for line in lines if line.startswith("| ")][2:]
 
     features = [row.split(" | ")[0] for row in rows_of("docs/cpu-backend.md", "## Coverage")]
-    tests = rows_of("docs/internals/cpu-backend-coverage.md", "\n\n")
+    tests = rows_of("docs/internals/cpu-backend.md", "## The tests of the coverage")
     assert features
     assert [row.split(" | ")[0] for row in tests] == features
     for row in tests:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The race of naive_barrier.cu, as racecheck finds it. The data is written by
+"""The race of naive_barrier.cu, as racecheck finds it. The data are the races' chains
+of what this writes:
 
 ./lab racecheck chapters/02_shared_memory_dot_product/naive_barrier.cu \\
     --json chapters/02_shared_memory_dot_product/figures/race.json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The race of naive_last_block_guard.cu, as racecheck finds it. The data is written by
+"""The race of naive_last_block_guard.cu, as racecheck finds it. The data are the races' chains
+of what this writes:
 
 ./lab racecheck chapters/04_last_block_guard/naive_last_block_guard.cu \\
     --json chapters/04_last_block_guard/figures/race.json -- 1

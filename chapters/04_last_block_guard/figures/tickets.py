@@ -4,7 +4,7 @@
 from engine.command.drawing import Figure
 
 TICKET, MERGE = 44, 84
-# Of each block: the time at which its part begins, and the time at which it is done.
+# The times at which each block's part begins, and at which it is done.
 PARTS = [(0, 118), (14, 204), (0, 68), (26, 158)]
 LEFT, TOP, ROW = 70, 40, 38
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The race of naive_work_queue.cu, as racecheck finds it. The data is written by
+"""The race of naive_work_queue.cu, as racecheck finds it. The data are the races' chains
+of what this writes:
 
 ./lab racecheck chapters/05_work_queue/naive_work_queue.cu \\
     --json chapters/05_work_queue/figures/race.json

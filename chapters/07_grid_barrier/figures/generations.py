@@ -3,7 +3,7 @@
 
 from engine.command.drawing import Figure
 
-# Of each block: how long it works before the first barrier, and before the second one.
+# How long each block works before the first barrier, and before the second one.
 WORK = [(82, 76), (58, 118), (126, 56), (82, 72)]
 LEFT, TOP, ROW, GAP = 92, 40, 38, 6
 

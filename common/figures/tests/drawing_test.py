@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The drawing module: what it draws, and what it refuses because nobody could read it."""
+"""The drawing module: what it draws, and what it refuses as unreadable."""
 
 import math
 import unittest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The figures in the repository: each is what its script draws today, and can be read by everybody."""
+"""The figures in the repository: each is what its script draws today, and every reader can read it."""
 
 import contextlib
 import io
@@ -56,7 +56,7 @@ class FiguresTest(unittest.TestCase):
             "ticket_chain.svg": "old copy of A's data",
             "queue.svg": "adds 1, gets 8",
             "taken_over.svg": "canceled: never starts",
-            "houses.svg": "command/: the recipe of a .cu file, and its runs",
+            "parts.svg": "command/: the recipe of a .cu file, and its runs",
             "nvidia-h200-01.svg": "time divided by that of thrust_transform",
         }.items():
             self.assertIn(said, words[name], name)

@@ -39,7 +39,7 @@ def words_of(svg):
 
 
 def problems_of(svg):
-    """A sentence for each thing that makes this SVG unreadable for somebody."""
+    """A sentence for each thing that makes this SVG unreadable for a reader."""
     found = []
     lines = svg.split("\n")
     if lines[1] != "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->":

@@ -19,7 +19,7 @@
     score.textContent = `${right} of ${asked} right so far.`;
   };
 
-  // A free answer: nobody can judge it but the reader, once both stand next to each other.
+  // A free answer: only the reader can judge it, once both stand next to each other.
   const askFreely = (folded, number) => {
     const answer = make("textarea", { rows: 2, id: `quiz-answer-${number}` });
     const label = make("label", { htmlFor: answer.id }, "Your answer, in a few words");

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The three houses, and the way of a .cu file through them."""
+"""The three parts, and the way of a .cu file through them."""
 
 from engine.command.drawing import Figure
 
 LEFT, RIGHT = 10, 450
-COURSE, GRADER, ENGINE = 40, 164, 296  # where each house begins
+COURSE, GRADER, ENGINE = 40, 164, 296  # where each part begins
 GRADER_LEFT = 218
 ALONE, DIRECT, JUDGED = 82, 180, 334  # the ways into the engine
 FILE = 196
@@ -13,7 +13,7 @@ FILE = 196
 def figure():
     picture = Figure(
         618,
-        "The three houses, and the way of a .cu file",
+        "The three parts, and the way of a .cu file",
         """A .cu file enters the course by a verb of lab. run and racecheck hand it to the engine; check
         and grade hand it to the grader, whose judge has a runner run it, at home or in the sandbox, by
         the engine again. Without the course it enters the engine by cudacheck. In the engine its command
@@ -21,18 +21,18 @@ def figure():
         program, and the race checker watches it. Both write records with codes. On the way back the
         command makes sentences and pictures of them, and the judge a verdict.""",
     )
-    house(picture, "blue", LEFT, COURSE, 92, "course", "chapters/ common/ lab_tool/")
+    part(picture, "blue", LEFT, COURSE, 92, "course", "chapters/ common/ lab_tool/")
     picture.label(FILE, 22, "FILE.cu", "middle", code=True, bold=True)
     for x in (DIRECT, JUDGED):
         picture.arrow([(FILE, 28), (FILE, COURSE + 34), (x, COURSE + 34), (x, COURSE + 50)])
     picture.box(24, COURSE + 50, 176, 28, "blue", "lab run, racecheck", code=True)
     picture.box(232, COURSE + 50, 204, 28, "blue", "lab check, learn, grade", code=True)
 
-    house(picture, "green", GRADER_LEFT, GRADER, 104, "grader", "grader/")
+    part(picture, "green", GRADER_LEFT, GRADER, 104, "grader", "grader/")
     picture.box(232, GRADER + 30, 204, 24, "green", "judge")
     picture.box(232, GRADER + 70, 204, 24, "green", "runner: home, or sandbox")
 
-    house(picture, "orange", LEFT, ENGINE, 276, "engine", "engine/")
+    part(picture, "orange", LEFT, ENGINE, 276, "engine", "engine/")
     picture.box(
         24, ENGINE + 32, 336, 28, "orange", "command/: the recipe of a .cu file, and its runs"
     )
@@ -63,7 +63,7 @@ def figure():
     return picture
 
 
-def house(picture, colour, left, top, height, name, folders):
+def part(picture, colour, left, top, height, name, folders):
     picture.box(left, top, RIGHT - left, height, colour, dashed=True, rounded=6)
     picture.label(left + 14, top + 20, name, bold=True, colour=colour)
     picture.label(RIGHT - 14, top + 20, folders, "end", code=True, colour=colour)
