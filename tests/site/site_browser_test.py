@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: MIT
 """The site in a real browser: chromium and its driver from the distribution, Selenium from PyPI."""
 
+import functools
+import http.server
+import pathlib
 import re
 import shutil
+import sys
+import threading
 import time
 import unittest
 
-from site_under_test import PREFIX, SiteServer, built_site, pages_of, take_packages_of_venv
+from site_pages_test import built_site, pages_of
 
-take_packages_of_venv()
+from lab_tool.paths import VENV
+
+# The packages in .venv are importable here, if they are for this Python.
+PACKAGES = VENV / f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
+if PACKAGES.is_dir() and str(PACKAGES) not in sys.path:
+    sys.path.append(str(PACKAGES))
 try:
     from axe_core_python.selenium import Axe
     from selenium import webdriver
@@ -18,6 +28,7 @@ try:
 except ImportError:
     webdriver = None
 
+PREFIX = "/a course/site/"  # of the server's paths, as on Pages; with a space on purpose
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 PHONE, LAPTOP = 360, 1280  # whose window holds the sidebar, but not much beside it
 WIDTHS = (PHONE, 768, LAPTOP, 1440)
@@ -37,6 +48,41 @@ SECONDS = 30  # until something that was asked for must have happened
 MOST_STEPS = 40
 
 
+class SiteServer:
+    """Serves the site under PREFIX; `missing` are the paths that it was asked for in vain."""
+
+    def __init__(self, folder):
+        self.missing = []
+        outer = self
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def translate_path(self, path):
+                asked = super().translate_path(path)
+                relative = pathlib.Path(asked).relative_to(self.directory)
+                parts = relative.parts[len(PREFIX.strip("/").split("/")) :]
+                inside = relative.as_posix().startswith(PREFIX.strip("/"))
+                return str(pathlib.Path(self.directory, *parts)) if inside else "/nowhere"
+
+            def send_error(self, code, *words):
+                if not self.path.endswith("favicon.ico"):  # a browser asks for it by itself
+                    outer.missing.append(self.path)
+                super().send_error(code, *words)
+
+            def log_message(self, *words):
+                pass
+
+        handler = functools.partial(Handler, directory=str(folder))
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.address = (
+            f"http://127.0.0.1:{self.server.server_address[1]}{PREFIX.replace(' ', '%20')}"
+        )
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
 def new_browser():
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
@@ -46,16 +92,16 @@ def new_browser():
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
 
-@unittest.skipUnless(
-    webdriver, "Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)"
-)
-@unittest.skipUnless(BROWSER and DRIVER, "chromium and chromium-driver are not here")
 def documents_of(pages):
     """Those that are no source file's, of which there are many and which are all alike."""
     found = [page for page in pages if not re.search(r"\.\w+\.html$", page)]
     return [*found, next(page for page in pages if page not in found)]
 
 
+@unittest.skipUnless(
+    webdriver, "Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)"
+)
+@unittest.skipUnless(BROWSER and DRIVER, "chromium and chromium-driver are not here")
 class BrowserTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -1,20 +1,54 @@
 # SPDX-License-Identifier: MIT
-"""The built site as files: links, weight, nothing from outside, and what each lesson must have."""
+"""The built site as files: links, weight, nothing from outside, and what each lesson must have.
 
+It is built once for each run of a test file, or LAB_SITE_FOLDER names one that is built already. Tests
+are skipped, with the reason, if Sphinx is not here: `./lab site` installs it.
+"""
+
+import atexit
+import functools
 import html.parser
+import os
+import pathlib
 import posixpath
 import re
+import shutil
+import tempfile
 import unittest
 import urllib.parse
 
-from site_under_test import built_site, pages_of
-
+from engine.command.processes import output_of
+from lab_runs import lab
 from lab_tool.chapters import all_chapters
+from lab_tool.setup.packages import VENV_PYTHON
+from lab_tool.site_packages import ASK, REQUIREMENTS, pinned
 from this_build import ROOT
 
 MOST_BYTES_OF_A_LESSON = 400 * 1024  # its page, and all that the page loads at once
 FEWEST_PAGES = 50
 FEWEST_TERMS = 5  # of a lesson, with the glossary's words
+
+
+@functools.cache
+def built_site():
+    """The folder of the site. Raises unittest.SkipTest if it can't be built here without the network."""
+    known = os.environ.get("LAB_SITE_FOLDER")
+    if known:
+        return pathlib.Path(known)
+    wanted = pinned(REQUIREMENTS.read_text(encoding="utf-8"))
+    if output_of([VENV_PYTHON, "-c", ASK, *wanted]) is None:
+        raise unittest.SkipTest("what builds the site is not in .venv; ./lab site installs it")
+    work = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, work, ignore_errors=True)
+    folder = pathlib.Path(work) / "site"
+    result = lab("site", "--output", folder)
+    assert result.returncode == 0, result.stderr
+    return folder
+
+
+def pages_of(folder):
+    """The names of all pages, as paths from the site's root."""
+    return sorted(file.relative_to(folder).as_posix() for file in folder.rglob("*.html"))
 
 
 class Page(html.parser.HTMLParser):

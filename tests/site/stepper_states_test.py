@@ -9,7 +9,7 @@ from this_build import ROOT
 sys.path.insert(0, str(ROOT / "docs/site"))
 
 from course_site import stepper_states
-from course_site.stepper_programs import FIGURES
+from course_site.stepper_states import FIGURES
 
 DATA = {figure.lesson[:2]: stepper_states.data_of(figure) for figure in FIGURES}
 

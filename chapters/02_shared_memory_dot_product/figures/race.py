@@ -6,13 +6,13 @@ of what this writes:
     --json chapters/02_shared_memory_dot_product/figures/race.json
 """
 
+import json
 import pathlib
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "common/lab"))
-
-from race_figure import figure_of
+from engine.command.drawing import LICENSE
+from engine.command.race_picture import race_figure, races_of
 
 
 def figure():
-    return figure_of(pathlib.Path(__file__).with_suffix(".json"))
+    recorded = pathlib.Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+    return race_figure(races_of(json.loads(recorded)), LICENSE)

@@ -6,8 +6,7 @@ import json
 
 from docutils import nodes
 
-from course_site.stepper_programs import FIGURES
-from course_site.stepper_states import data_of, key_of
+from course_site.stepper_states import FIGURES, data_of, key_of
 
 
 def connect(app):
