@@ -27,9 +27,8 @@ include_patterns = [
     "chapters/*/*.md",
     "chapters/*/exercises/*/README.md",
 ]
-# A page of hints is folded into its exercise. The rest is not searched for pages at all.
+# What is not searched for pages at all.
 exclude_patterns = [
-    "**/hints.md",
     "build*",
     "work",
     ".venv",

@@ -19,10 +19,17 @@ from engine.command.errors import CommandError
 from engine.command.output import IN_COLOURS, escaped
 from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
-from grader.exercises.comparison import comparison
-from grader.exercises.hints import NO_HINTS, has_hints, hint_lines, hints_of
-from grader.exercises.work_folder import NOT_BEGUN, has_solution
-from lab_tool.screen import exercise_rows, judged_lines, next_exercise, progress_line, verdict_lines
+from grader.exercises.solutions import comparison, has_solution
+from grader.exercises.work_folder import NOT_BEGUN
+from lab_tool.screen import (
+    NO_HINTS,
+    exercise_rows,
+    hint_lines,
+    judged_lines,
+    next_exercise,
+    progress_line,
+    verdict_lines,
+)
 
 COLOUR_CODES = re.compile(r"\x1b\[[0-9;]*m")
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # with what has been scrolled away
@@ -188,7 +195,7 @@ class Lesson:
 
     def _draw(self, extra=()):
         self.terminal.is_to_be_drawn = False
-        has_hint = self.remedy or has_hints(self.exercise)
+        has_hint = self.remedy or self.exercise.hints
         keys = KEYS if has_hint else KEYS.replace(HINT_KEY, "")
         checks = "r checks" if self.is_manual else "save it, and it is checked"
         show(
@@ -225,7 +232,7 @@ class Lesson:
             lines, self.remedy = self.remedy, ()
             self._draw(["", "  what is missing:", *(f"  {line}" for line in lines)])
             return
-        hints = hints_of(self.exercise)
+        hints = self.exercise.hints
         if not hints:
             self._draw(["", f"  {NO_HINTS}"])
             return

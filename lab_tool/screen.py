@@ -9,15 +9,17 @@ from engine.command.compiler_messages import SOURCE
 from engine.command.output import BOLD, RED, coloured
 from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
-from grader.exercises.hints import has_hints
-from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, has_solution
+from grader.exercises.solutions import has_solution
+from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN
 from grader.judging.verdict import FAILED, NOT_RUN, PASSED
 
 WIDTH = 80
+HINT_WIDTH = 76
 GREEN, DIM = "32", "2"
 SIGNS = {PASSED: "\u2714", FAILED: "\u2718", NOT_RUN: "\u2013"}
 PLAIN_SIGNS = {PASSED: "ok", FAILED: "no", NOT_RUN: "-"}
 BAR = 30  # characters
+NO_HINTS = "This copy of the course has no hints: ask whoever handed it out."
 STATE_COLOURS = {DONE: GREEN, CHECKED: "33", BEGUN: "33", NOT_BEGUN: DIM}
 WORDS = {CHECKED: "not right yet"}  # for a state whose name would say less
 COLOURS = {PASSED: GREEN, FAILED: RED, NOT_RUN: DIM}
@@ -98,12 +100,18 @@ def closing_lines(exercise, verdict, work, has_keys=False, explain=False):
             lines.append(f"  {command:<22} next: {following.title} ({minutes} minutes)")
     elif not has_keys and not verdict.nvcc_errors:
         lines.append("")
-        if has_hints(exercise):
+        if exercise.hints:
             lines.append(f"  {work.command('hint', exercise.number)}")
         if verdict.remedy and not explain:
             command = work.command("check", exercise.number, "--explain")
             lines.append(f"  {command}   says what is missing")
     return lines
+
+
+def hint_lines(hint):
+    """The hint as lines of a screen."""
+    paragraphs = [textwrap.wrap(" ".join(text.split()), HINT_WIDTH) for text in hint.split("\n\n")]
+    return [line for lines in paragraphs for line in [*lines, ""]][:-1]
 
 
 def refusal_lines(verdict):

@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The exercises that there are: a folder with an exercise.json is one."""
+"""The exercises that there are: a folder with an exercise.py is one.
 
+Facts and hints stand there in one call, exercise(...), whose arguments are literals: they are read from the
+text. The file itself, which may be a stranger's, runs only when its cases are needed.
+"""
+
+import ast
 import os
 import pathlib
 import re
+import textwrap
 from typing import NamedTuple
 
 from engine.command.errors import WRONG_USE, CommandError, hint, listed
-from engine.command.json_files import json_object
+from grader.exercises import cases
 from grader.paths import ROOT
+
+FILE = "exercise.py"
+DRIVER = "driver.cpp"  # if it is not made of the README alone: driver_source.py
+LARGEST_FILE = 100_000  # bytes
+HINTS = 3  # of an exercise; a copy that was handed out may have none
 
 PROGRAM = "program"  # the student writes main() as well
 KINDS = ("write", "repair", PROGRAM)
@@ -16,10 +27,17 @@ PARTS = ("results", "races", "limits")
 SPEED = "speed"  # points that are given on a GPU only, and so no part of a check
 OF_SPEED = ("points", "all_up_to", "none_from")
 MOST = 1000  # of each of its numbers
+KINDS_OF_FACT = {
+    bool: "True or False",
+    dict: "a dictionary",
+    int: "a whole number",
+    list: "a list",
+    str: "a text",
+}
 
 
 class Exercise(NamedTuple):
-    """One exercise; `facts` is its exercise.json, which docs/internals/exercises.md describes."""
+    """One exercise; `facts` are the arguments of exercise(...), which grader/exercises/cases.py lists."""
 
     folder: pathlib.Path
     chapter: str  # '04_last_block_guard'
@@ -55,6 +73,16 @@ class Exercise(NamedTuple):
         return (self.folder / "README.md").read_text(encoding="utf-8")
 
     @property
+    def file(self):
+        """With its facts, its hints and its cases."""
+        return self.folder / FILE
+
+    @property
+    def hints(self):
+        """In Markdown, the vaguest first."""
+        return [_without_indent(text) for text in self.facts.get("hints", [])]
+
+    @property
     def source(self):
         """The solution, out of which the starter is made."""
         return self.folder / f"{self.name}.cu"
@@ -74,7 +102,7 @@ class Exercise(NamedTuple):
         """The library with its driver, as Ninja names it in the build folder."""
         if self.is_program:
             return "grader/runner/libprogram_driver.a"
-        return f"chapters/lib{driver_target(self.name)}.a"
+        return f"chapters/lib{self.name}_driver.a"
 
     @property
     def points(self):
@@ -107,7 +135,7 @@ def with_speed(exercise):
         return exercise
     if not _is_rule(rule):
         raise CommandError(
-            f"{exercise.title}: the speed in its exercise.json needs points, a whole number up to {MOST}; "
+            f"{exercise.title}: the speed in its {FILE} needs points, a whole number up to {MOST}; "
             f"all_up_to, which is at least 1; and none_from, which is more, up to {MOST}."
         )
     if exercise.is_program:
@@ -125,17 +153,13 @@ def _is_rule(rule):
     return is_whole and are_numbers and 1 <= all_up_to < none_from <= MOST
 
 
-def driver_target(name):
-    return f"{name}_driver"
-
-
 def exercise_folders(root=ROOT, chapter="[0-9][0-9]_*", name="*"):
     """Their paths from the root, in no particular order of the exercises of one chapter. `chapter` and
     `name` are patterns of their folders' names."""
     root = _place_of_exercises(root)
     return [
         file.parent.relative_to(root)
-        for file in sorted(root.glob(f"chapters/{chapter}/exercises/{name}/exercise.json"))
+        for file in sorted(root.glob(f"chapters/{chapter}/exercises/{name}/{FILE}"))
     ]
 
 
@@ -153,9 +177,90 @@ def _exercises_in(folders, root):
     root = _place_of_exercises(root)
     found = []
     for folder in folders:
-        facts = json_object(root, folder / "exercise.json", ["number", "kind", "minutes", "points"])
+        facts = _facts_in(root / folder / FILE, folder / FILE)
         found.append(Exercise(root / folder, folder.parts[1], facts))
     return sorted(found, key=_place)
+
+
+def _facts_in(file, path):
+    """The arguments of the call exercise(...) in the file, by their names. Raises CommandError."""
+    call = _call_in(_text_of(file, path), path)
+    known, facts = cases.exercise.__annotations__, {}
+    for argument in call.keywords:
+        name, place = argument.arg, f"{path}:{argument.value.lineno}"
+        if name not in known:
+            more = hint(str(name), known, f"they are {listed(known)}.")
+            raise CommandError(f"{place}: exercise() has no argument {name}; {more}")
+        if name in facts:
+            raise CommandError(f"{place}: {name} stands there twice.")
+        try:
+            facts[name] = ast.literal_eval(argument.value)
+        except (ValueError, TypeError, RecursionError):
+            raise CommandError(
+                f"{place}: {name} must be a literal, because the file is not run for it."
+            ) from None
+        if type(facts[name]) is not known[name]:
+            raise CommandError(f"{place}: {name} must be {KINDS_OF_FACT[known[name]]}.")
+    optional = cases.exercise.__kwdefaults__
+    missing = [name for name in known if name not in facts and name not in optional]
+    if missing:
+        raise CommandError(f"{path}:{call.lineno}: exercise() lacks {listed(missing)}.")
+    hints = facts.get("hints", [])
+    if len(hints) not in (0, HINTS) or not all(isinstance(text, str) and text for text in hints):
+        raise CommandError(f"{path}:{call.lineno}: hints must be {HINTS} texts, or none.")
+    return facts
+
+
+def _text_of(file, path):
+    try:
+        if file.stat().st_size > LARGEST_FILE:
+            raise CommandError(
+                f"{path}:1: the file is too large: {LARGEST_FILE:,} bytes are the most."
+            )
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{path}: it can't be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise CommandError(f"{path}:1: the file is no text in UTF-8.") from None
+
+
+def _call_in(text, path):
+    """The one call of exercise() at the top level of an exercise.py, as ast has it."""
+    try:
+        body = ast.parse(text).body
+    except SyntaxError as error:
+        raise CommandError(f"{path}:{error.lineno or 1}: this is no Python: {error.msg}.") from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise CommandError(
+            f"{path}:1: this can't be read as Python: {error or 'too deep'}."
+        ) from None
+    calls = [each.value for each in body if isinstance(each, ast.Expr) and _is_call(each.value)]
+    if len(calls) != 1:
+        line = calls[1].lineno if calls else 1
+        raise CommandError(f"{path}:{line}: exercise(...) must be called once, at the top level.")
+    call = calls[0]
+    if call.args or not all(argument.arg for argument in call.keywords):
+        raise CommandError(f"{path}:{call.lineno}: each argument of exercise() must have its name.")
+    return call
+
+
+def _is_call(node):
+    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == cases.exercise.__name__
+
+
+def _without_indent(text):
+    """Without the indent that lines after the first one have in an exercise.py."""
+    first, _, rest = text.partition("\n")
+    return f"{first}\n{textwrap.dedent(rest)}".strip()
+
+
+def text_without_hints(exercise):
+    """The text of its exercise.py, for a copy that has no hints."""
+    text = exercise.file.read_text(encoding="utf-8")
+    for argument in _call_in(text, exercise.file).keywords:
+        if argument.arg == "hints":
+            text = text.replace(ast.get_source_segment(text, argument.value), "[]")
+    return text
 
 
 def _place_of_exercises(root):

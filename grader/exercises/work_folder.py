@@ -16,9 +16,7 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import invocation
 from engine.command.output_files import make_own_folder, write_new, write_whole
 from engine.command.paths import shown
-from grader.exercises.markers import starter_of
-
-STARTER = "starter.cu"  # in the exercise's folder of a copy without solutions
+from grader.exercises.solutions import starter
 
 NOT_BEGUN, BEGUN, CHECKED, DONE = "not begun", "begun", "checked", "done"
 
@@ -128,19 +126,6 @@ class WorkFolder(NamedTuple):
                 f"lab writes {shown(file)}, and {why}; --work FOLDER takes another folder.",
                 WRONG_USE,
             )
-
-
-def starter(exercise):
-    """What a student begins with: made of the solution, or as a copy without solutions has it."""
-    if not has_solution(exercise):
-        return (exercise.folder / STARTER).read_text(encoding="utf-8")
-    text = exercise.source.read_text(encoding="utf-8")
-    return starter_of(text, shown(exercise.source))
-
-
-def has_solution(exercise):
-    """Whether this copy of the course has it: one that was handed out to students does not."""
-    return exercise.source.is_file()
 
 
 def _mark(content):

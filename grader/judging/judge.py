@@ -15,8 +15,7 @@ from engine.command.race_picture import race_figure, races_of
 from engine.command.racecheck_runs import CheckedRun, problem_of
 from engine.command.untrusted_files import content_of
 from engine.prove.decided_runs import SEED, decided, trace_in
-from grader.exercises.case_files import read_results, written_cases
-from grader.exercises.cases import Array
+from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import (
     counted_case,
     depends_on_schedule,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from engine.command.diagnostics import sentences
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
 from engine.command.processes import signal_name
-from grader.exercises.case_files import PRINTED
-from grader.exercises.cases import POISON, Array
+from grader.exercises.cases import POISON, PRINTED, Array
+from grader.exercises.catalogue import FILE
 
 PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
 SECONDS = 10  # that all cases together may take
@@ -49,7 +49,7 @@ class Failure(NamedTuple):
 
 def cases_of(exercise, seed=PUBLIC_SEED):
     """The exercise's cases, with the numbers that this seed draws."""
-    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    found = runpy.run_path(str(exercise.file))
     return list(found["cases"](random.Random(f"{exercise.name} {seed}")))
 
 
@@ -64,10 +64,10 @@ def secret_case(exercise, seed):
     """The SecretCase that this seed draws; None if nothing is counted. Raises CommandError."""
     if not exercise.limits:
         return None
-    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    found = runpy.run_path(str(exercise.file))
     if "case_of_another_size" not in found:
         raise CommandError(
-            f"{exercise.title}: its cases.py has limits to judge and no case_of_another_size()."
+            f"{exercise.title}: its {FILE} has limits to judge and no case_of_another_size()."
         )
     drawing = random.Random(f"{exercise.name} {seed} of another size")
     return SecretCase(found["case_of_another_size"](drawing), drawing.getrandbits(63))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from engine.command.errors import CommandError
 from grader.exercises.cases import Array
-from grader.exercises.catalogue import SPEED
+from grader.exercises.catalogue import FILE, SPEED
 from grader.judging.judge import OF_NO_RECORD, OUT_OF_TIME
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import first_failure
@@ -69,7 +69,7 @@ def _median(times, place):
 
 
 def points_for(speed, rule):
-    """Points for the lower end of the Speed, by the rule of an exercise.json: so noise costs nothing.
+    """Points for the lower end of the Speed, by the rule of an exercise.py: so noise costs nothing.
 
     All up to `all_up_to` and none from `none_from`; between them they fall evenly, rounded up.
     """
@@ -116,11 +116,10 @@ class Timed(NamedTuple):
 
 def cases_to_time(exercise, seed):
     """A Case for each round, with other numbers each. Raises CommandError."""
-    found = runpy.run_path(str(exercise.folder / "cases.py"))
+    found = runpy.run_path(str(exercise.file))
     if "case_to_time" not in found:
         raise CommandError(
-            f"{exercise.title}: its exercise.json gives points for speed, and its cases.py has no "
-            "case_to_time()."
+            f"{exercise.title}: its {FILE} gives points for speed, and has no case_to_time()."
         )
     cases = [
         found["case_to_time"](random.Random(f"{exercise.name} {seed} to time {number}"))

@@ -8,9 +8,9 @@ import textwrap
 from typing import NamedTuple
 
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
-from grader.exercises.case_files import WatchedLoads
+from grader.exercises.cases import WatchedLoads
 from grader.exercises.limits import limits_not_kept, objections_to_uncounted
-from grader.exercises.work_folder import starter
+from grader.exercises.solutions import starter
 from grader.judging.compile import ORDINARY
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.limits import objections_to_host_code, objections_to_many_calls

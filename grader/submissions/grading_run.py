@@ -15,8 +15,7 @@ from engine.command.output import Progress, remark, seconds_text
 from engine.command.paths import shown
 from engine.command.processes import answers_as_ended
 from grader.exercises.catalogue import SPEED
-from grader.exercises.markers import solution_of
-from grader.exercises.work_folder import has_solution
+from grader.exercises.solutions import has_solution, solution_of
 from grader.judging.submission import (
     exercise_cases,
     judge,

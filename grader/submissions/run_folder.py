@@ -93,7 +93,7 @@ class RunFolder:
     def _made_under(self, unit):
         """Changes with what a judgement depends on besides the text, as far as the course has it."""
         parts = [self.seed, *self.conditions, course_digest(ROOT)]
-        for name in ("cases.py", "exercise.json", "driver.cpp", f"{unit.exercise.name}.cu", FILE):
+        for name in ("exercise.py", "README.md", "driver.cpp", f"{unit.exercise.name}.cu", FILE):
             file = unit.exercise.folder / name
             parts.append(file.read_text(encoding="utf-8") if file.is_file() else "")
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()

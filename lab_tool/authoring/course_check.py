@@ -5,7 +5,7 @@ import re
 
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
-from grader.exercises.work_folder import has_solution
+from grader.exercises.solutions import has_solution
 from lab_tool.authoring.mutants import FILE as MUTANTS
 from lab_tool.authoring.mutants import read_mutants
 from lab_tool.authoring.trials import missing_mutants

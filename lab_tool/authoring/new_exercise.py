@@ -63,8 +63,8 @@ def make_exercise(chapter_name, name, root=ROOT, kind="write"):
         "exercise_name": name,
         "Exercise title": name.replace("_", " "),
         "NN.K": f"{chapter.number}.{number}",
-        '"number": K': f'"number": {number}',
-        '"kind": "write"': f'"kind": "{kind}"',
+        "number=0": f"number={number}",
+        'kind="write"': f'kind="{kind}"',
     }
     folder = root / "chapters" / chapter.folder / "exercises" / name
     if os.path.lexists(folder):

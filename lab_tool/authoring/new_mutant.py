@@ -8,7 +8,7 @@ from typing import NamedTuple
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
-from grader.exercises.markers import LOOKS_LIKE_ONE, solution_of
+from grader.exercises.solutions import LOOKS_LIKE_ONE, solution_of
 from grader.judging.check import verdict_on
 from lab_tool.authoring.mutants import FILE, Mutant, edits_between
 from lab_tool.authoring.new_exercise import LONGEST
@@ -82,7 +82,7 @@ def make_mutant(build, new):
         passed = "" if set(found) == {None} else f" in {found.count(None)} of {CHECKS} checks"
         raise CommandError(
             f"nothing rejects it{passed}, so no mutant was made: the mistake is none, or a case in "
-            f"{shown(new.exercise.folder / 'cases.py')} is missing that shows it."
+            f"{shown(new.exercise.file)} is missing that shows it."
         )
     parts = [part for part in PARTS if part in found]
     judged = [verdict for verdict, part in zip(verdicts, found) if part == parts[-1]]

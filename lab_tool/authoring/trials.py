@@ -4,8 +4,7 @@ of each."""
 
 from typing import NamedTuple, Optional
 
-from grader.exercises.markers import solution_of
-from grader.exercises.work_folder import starter
+from grader.exercises.solutions import solution_of, starter
 from grader.judging.verdict import FAILED
 from lab_tool.authoring.mutants import FILE, read_mutants
 

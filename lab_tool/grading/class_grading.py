@@ -12,7 +12,7 @@ from engine.command.output import counted, remark, say, say_next
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
 from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
-from grader.exercises.work_folder import has_solution
+from grader.exercises.solutions import has_solution
 from grader.judging.submission import INTERNAL
 from grader.reports.feedback import PAGES, remove_page, write_feedback
 from grader.reports.leaderboard import write_leaderboard

@@ -18,7 +18,7 @@ from engine.command.paths import shown
 from engine.command.processes import run_quietly
 from engine.command.program_runs import run_finished_program
 from grader.exercises.catalogue import all_exercises
-from grader.exercises.markers import solution_of
+from grader.exercises.solutions import solution_of
 from lab_tool.builds.backends import choose_backend, require_gpu
 from lab_tool.builds.build_folders import configured
 from lab_tool.builds.program_builds import exercise_build

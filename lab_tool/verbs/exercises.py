@@ -11,21 +11,22 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import Progress, say, say_in_colours, say_next
 from engine.command.output_files import NamedOutputs, add_force
 from engine.command.paths import shown
-from grader.exercises.case_files import BEGINNING as CASES
-from grader.exercises.case_files import written_cases
-from grader.exercises.catalogue import all_exercises, chosen_exercise, exercise_folders
-from grader.exercises.comparison import comparison
-from grader.exercises.hints import NO_HINTS, hint_lines, hints_of
-from grader.exercises.work_folder import DONE, NOT_BEGUN, has_solution
+from grader.exercises.cases import BEGINNING as CASES
+from grader.exercises.cases import written_cases
+from grader.exercises.catalogue import all_exercises, chosen_exercise
+from grader.exercises.solutions import comparison, has_solution
+from grader.exercises.work_folder import DONE, NOT_BEGUN
 from grader.judging.results import cases_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.program_builds import exercise_builds
 from lab_tool.learning import Lesson, is_terminal
 from lab_tool.options import add_backend, add_build, add_work, work_folder
 from lab_tool.screen import (
+    NO_HINTS,
     closing_lines,
     exercise_rows,
     head_line,
+    hint_lines,
     judged_lines,
     nvcc_lines,
     progress_line,
@@ -35,7 +36,7 @@ from lab_tool.screen import (
 
 def add_exercises_options(parser):
     add_work(parser)
-    parser.add_argument("--folders", action="store_true", help="only where the exercises are")
+    parser.add_argument("--folders", action="store_true", help="only their folders and kinds")
     parser.add_argument(
         "--write-cases",
         nargs=2,
@@ -46,8 +47,8 @@ def add_exercises_options(parser):
 
 def exercises(arguments):
     if arguments.folders:  # Meson asks
-        for folder in exercise_folders():
-            say(folder.as_posix())
+        for exercise in all_exercises():
+            say(f"{exercise.path}:{exercise.facts['kind']}")
         return 0
     if arguments.write_cases:  # Meson again, for the solutions on a GPU
         exercise = chosen_exercise(arguments.write_cases[0])
@@ -317,7 +318,7 @@ def add_hint_options(parser):
 
 def hint(arguments):
     exercise = chosen_exercise(arguments.target)
-    hints = hints_of(exercise)
+    hints = exercise.hints
     if not hints:
         say(NO_HINTS)
         return 0

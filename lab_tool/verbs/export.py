@@ -9,9 +9,8 @@ from engine.command.errors import WRONG_USE, CommandError, hint
 from engine.command.output import say, say_next
 from engine.command.paths import shown
 from grader.exercises.catalogue import chosen_exercises
-from grader.exercises.work_folder import has_solution
-from lab_tool.export.graders import GRADERS
-from lab_tool.export.repository import repository_files
+from grader.exercises.solutions import has_solution
+from lab_tool.export.systems import GRADERS, recorded_files, repository_files
 from lab_tool.export.writing import new_folder, write_folder
 from lab_tool.options import add_build
 
@@ -69,9 +68,6 @@ def export(arguments):
     folder = new_folder(arguments.folder)
     recorded = {}
     if system in GRADERS:
-        # Not above: the help of all verbs would import the sandbox and the runs in it.
-        from lab_tool.export.solution_work import recorded_files
-
         recorded = recorded_files(arguments, exercises)
     files = repository_files(exercises, arguments.title or TITLE, arguments.due, arguments.hints)
     students = folder if system == "plain" else folder / "students"

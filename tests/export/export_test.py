@@ -17,12 +17,10 @@ from unittest import mock
 
 from engine.command.arguments import parse
 from engine.command.errors import CommandError
-from grader.exercises.catalogue import all_exercises, chosen_exercise
-from grader.exercises.markers import solution_lines
-from grader.exercises.work_folder import starter
+from grader.exercises.catalogue import FILE, all_exercises, chosen_exercise
+from grader.exercises.solutions import solution_lines, starter
 from lab_runs import lab
 from lab_tool.command_line import MODULES
-from lab_tool.export import solution_work
 from lab_tool.export.writing import write_folder
 from lab_tool.verbs.export import EXPORT
 from lab_tool.verbs.grade import GRADE
@@ -141,7 +139,7 @@ class ExportTest(unittest.TestCase):
                 self.assertFalse(path.endswith((".patch", ".pyc")), shown)
             markers = [p for p, t in files.items() if re.search(rb"// (BEGIN|END) (SOL|HID)", t)]
             self.assertEqual(
-                [path for path in markers if not path.endswith(("markers.py", ".tar"))], []
+                [path for path in markers if not path.endswith(("solutions.py", ".tar"))], []
             )
 
     def test_each_chosen_exercise_is_complete_and_no_other_is_there(self):
@@ -153,12 +151,11 @@ class ExportTest(unittest.TestCase):
             folder = exercise.path
             wanted.add(folder)
             self.assertEqual(self.plain[f"{folder}/starter.cu"].decode(), starter(exercise))
-            for name in ("README.md", "cases.py", "exercise.json"):
+            for name in ("README.md", "exercise.py"):
                 self.assertIn(f"{folder}/{name}", self.plain)
             has_driver = f"{folder}/driver.cpp" in self.plain
-            self.assertEqual(has_driver, not exercise.is_program)
-            for name in (f"{exercise.name}.cu", "hints.md"):
-                self.assertNotIn(f"{folder}/{name}", self.plain)
+            self.assertEqual(has_driver, (exercise.folder / "driver.cpp").is_file())
+            self.assertNotIn(f"{folder}/{exercise.name}.cu", self.plain)
         self.assertEqual(folders, wanted)
 
     def test_nothing_of_an_authors_tables_is_there_but_the_tables(self):
@@ -176,7 +173,8 @@ class ExportTest(unittest.TestCase):
         for path in of_lab:
             module = path.removesuffix(".py").replace("/", ".").encode()
             if not path.endswith("/__init__.py") and "/verbs/" not in path:
-                self.assertTrue(module in imported, path)
+                by_meson = path.encode() in self.plain["chapters/meson.build"]
+                self.assertTrue(module in imported or by_meson, path)
 
     def test_what_the_page_about_macos_builds_is_there(self):
         page = self.plain["docs/anywhere/macos.md"].decode()
@@ -193,7 +191,30 @@ class ExportTest(unittest.TestCase):
     def test_hints_come_along_if_they_are_asked_for(self):
         result = export(self.folder / "hints", "--exercises", "01.1", "--hints")
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertEqual(len(list((self.folder / "hints").rglob("hints.md"))), 1)
+        (file,) = (self.folder / "hints").rglob("chapters/*/exercises/*/exercise.py")
+        self.assertEqual(file.read_bytes(), chosen_exercise("01.1").file.read_bytes())
+
+    def test_no_line_of_a_hint_is_anywhere_else(self):
+        hints = {
+            line.strip()
+            for exercise in all_exercises()
+            for line in "\n".join(exercise.facts["hints"]).splitlines()
+            if len(line.strip()) >= LEAST_LENGTH
+        }
+        self.assertGreater(len(hints), 100)
+        every = {
+            f"{name}/{path}": text for name, of in self.exports.items() for path, text in of.items()
+        }
+        self.assertEqual(lines_that_leak(every, hints), [])
+        for number in NUMBERS:
+            exercise = chosen_exercise(number)
+            text = self.plain[f"{exercise.path}/{FILE}"].decode()
+            self.assertIn("hints=[],", text)
+            ours, theirs = (
+                [line.strip() for line in each.splitlines()]
+                for each in (exercise.file.read_text(encoding="utf-8"), text)
+            )
+            self.assertEqual([line for line in theirs if line not in ours], ["hints=[],"])
 
     def test_every_link_leads_somewhere(self):
         folder = self.folder / "plain"
@@ -372,7 +393,7 @@ class ExportTest(unittest.TestCase):
             with (
                 self.subTest(full),
                 mock.patch.object(pathlib.Path, "write_bytes", write),
-                mock.patch.object(solution_work, "recorded_files", lambda *_: {}),
+                mock.patch("lab_tool.verbs.export.recorded_files", lambda *_: {}),
                 self.assertRaisesRegex(CommandError, "nothing is left of the export"),
             ):
                 EXPORT.act(parse("export", EXPORT, [str(folder), *words], None))

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import unittest
 
-from lab_tool.export.graders import TEMPLATES
+from lab_tool.export.systems import TEMPLATES
 from lab_tool.export.writing import tar_of
 
 LAB = """\

@@ -18,6 +18,7 @@ import unittest
 import urllib.parse
 
 from engine.command.processes import output_of
+from grader.exercises.catalogue import chosen_exercise
 from lab_runs import lab
 from lab_tool.chapters import all_chapters
 from lab_tool.setup.packages import VENV_PYTHON
@@ -207,7 +208,7 @@ class SiteTest(unittest.TestCase):
             folder = ROOT / "chapters" / chapter.folder
             for exercise in folder.glob("exercises/*/README.md"):
                 page = self.pages[f"{exercise.relative_to(ROOT).with_suffix('.html').as_posix()}"]
-                hints = (exercise.parent / "hints.md").is_file()
+                hints = bool(chosen_exercise(exercise.parent.name).hints)
                 self.assertEqual("hints" in page.anchors, hints, exercise)
             predictions = len(list(folder.glob("predictions/*.cu")))
             self.assertEqual(self.pages[lesson].classes.count("prediction"), predictions)

@@ -7,6 +7,7 @@ nor the project's internals.
 import re
 
 from course_site.links import COMMAND
+from grader.exercises.catalogue import chosen_exercise
 from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
 
@@ -145,21 +146,15 @@ def _tree(caption, pages):
 
 def append_hints(app, docname, source):
     """Handler of source-read."""
-    file = (ROOT / docname).parent / "hints.md"
-    if "/exercises/" not in docname or not docname.endswith("/README") or not file.is_file():
+    if "/exercises/" not in docname or not docname.endswith("/README"):
         return
-    levels = hints_of(file.read_text(encoding="utf-8"))
-    if levels:
+    hints = chosen_exercise(docname.split("/")[-2]).hints
+    if hints:
         folded = [
-            f"<details><summary>Hint {number} of {len(levels)}</summary>\n\n{text}\n\n</details>\n"
-            for number, text in enumerate(levels, 1)
+            f"<details><summary>Hint {number} of {len(hints)}</summary>\n\n{text}\n\n</details>\n"
+            for number, text in enumerate(hints, 1)
         ]
         source[0] += "\n\n## Hints\n\n" + "\n".join(folded)
-
-
-def hints_of(text):
-    """The levels of a file of hints: what stands under its headings of the second level."""
-    return [piece.partition("\n")[2].strip() for piece in re.split(r"(?m)^## ", text)[1:]]
 
 
 # index.html: what is special about the course, in ten seconds, out of lesson 04's own blocks.

@@ -4,17 +4,19 @@
 import struct
 import unittest
 
-from grader.exercises.case_files import WatchedLoads, read_results, written_cases
 from grader.exercises.cases import (
     Case,
+    WatchedLoads,
     given,
     kept,
     per_launch,
     printed,
     program_run,
+    read_results,
     returned,
     scratch,
     updated,
+    written_cases,
 )
 from grader.judging.results import failure_of
 

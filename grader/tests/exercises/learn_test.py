@@ -19,7 +19,8 @@ import unittest
 from unittest import mock
 
 from grader.exercises.catalogue import all_exercises, chosen_exercise
-from grader.exercises.work_folder import WorkFolder, starter
+from grader.exercises.solutions import starter
+from grader.exercises.work_folder import WorkFolder
 from grader.judging.verdict import FAILED, PASSED, Verdict
 from lab_tool import learning
 from lab_tool.authoring.trials import solution
@@ -180,7 +181,8 @@ class ShowTest(unittest.TestCase):
             tempfile.TemporaryDirectory() as copy,
             at_size(80, 24) as written,
         ):
-            exercise = EXERCISE._replace(folder=pathlib.Path(copy))
+            facts = {**EXERCISE.facts, "hints": []}
+            exercise = EXERCISE._replace(folder=pathlib.Path(copy), facts=facts)
             work = WorkFolder(pathlib.Path(folder))
             lesson = Lesson(work, exercise, None, False)
             lesson.terminal = mock.Mock()

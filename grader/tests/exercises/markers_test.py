@@ -3,7 +3,7 @@
 
 import unittest
 
-from grader.exercises.markers import MarkerError, solution_lines, solution_of, starter_of
+from grader.exercises.solutions import MarkerError, solution_lines, solution_of, starter_of
 
 MARKED = """\
 before

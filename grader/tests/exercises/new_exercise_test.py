@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """./lab new exercise: what it makes is judged as it must be, and nothing else changes."""
 
-import json
 import shutil
 import subprocess
 import unittest
@@ -9,6 +8,7 @@ import unittest
 from engine.command.build_folder import BuildFolder, settings_of
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import all_exercises
+from grader.exercises.driver_source import driver_source
 from grader.judging.check import verdict_on
 from grader.judging.compile import ExerciseBuild
 from lab_tool.authoring.new_exercise import make_exercise
@@ -43,8 +43,9 @@ class NewExerciseTest(unittest.TestCase):
         compiled = self.root / "driver.o"
         compiler = settings["compiler"].split("\n")
         command = [*compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'grader'}"]
-        source = str(exercise.folder / "driver.cpp")
-        subprocess.run([*command, "-c", source, "-o", str(compiled)], check=True)
+        source = self.root / "driver.cpp"
+        source.write_text(driver_source(exercise.text, "README.md"), encoding="utf-8")
+        subprocess.run([*command, "-c", str(source), "-o", str(compiled)], check=True)
         subprocess.run(["ar", "rc", str(driver), str(compiled)], check=True)
         build = ExerciseBuild(BuildFolder(BUILD, {}), settings)
         for trial in trials_of(exercise):
@@ -73,8 +74,7 @@ class NewExerciseTest(unittest.TestCase):
         make_exercise("04", NAME, self.root)
         number, _ = make_exercise("4", "another", self.root)
         self.assertEqual(number, "04.2")
-        facts = self.root / "chapters/04_last_block_guard/exercises/another/exercise.json"
-        self.assertEqual(json.loads(facts.read_text(encoding="utf-8"))["number"], 2)
+        self.assertEqual([each.facts["number"] for each in all_exercises(self.root)], [1, 2])
 
     def test_names_that_can_be_none_are_refused(self):
         make_exercise("04", NAME, self.root)

@@ -13,11 +13,10 @@ from unittest import mock
 from other_right_solutions import STYLES
 
 from engine.command.build_folder import BuildFolder, settings_of
-from grader.exercises.catalogue import KINDS, chosen_exercise
-from grader.exercises.hints import hints_of
+from grader.exercises.catalogue import DRIVER, KINDS, chosen_exercise
+from grader.exercises.driver_source import driver_source
 from grader.exercises.limits import CALLS_OF, COUNTS, PER
-from grader.exercises.markers import solution_lines
-from grader.exercises.work_folder import starter
+from grader.exercises.solutions import solution_lines, starter
 from grader.judging.check import check, verdict_on
 from grader.judging.compile import ExerciseBuild
 from grader.judging.judge import ExerciseCases, Judge
@@ -172,8 +171,6 @@ class FactsTest(unittest.TestCase):
     def test_the_facts_are_complete(self):
         facts = EXERCISE.facts
         self.assertIn(facts["kind"], KINDS)
-        # Meson goes by the file, and all others by the kind.
-        self.assertEqual((EXERCISE.folder / "driver.cpp").is_file(), not EXERCISE.is_program)
         self.assertTrue(10 <= facts["minutes"] <= 45)
         self.assertIn("results", facts["points"])
         self.assertTrue(all(isinstance(points, int) for points in facts["points"].values()))
@@ -218,7 +215,7 @@ class FactsTest(unittest.TestCase):
         secret = [line for line in secret if not COMMON_LINE.fullmatch(line)]
         # A repair may be a barrier alone, which is no secret: then it is its place that counts.
         self.assertTrue(secret or starter(EXERCISE) != solution(EXERCISE))
-        given = [starter(EXERCISE), *hints_of(EXERCISE)]
+        given = [starter(EXERCISE), *EXERCISE.hints]
         given.append((EXERCISE.folder / "README.md").read_text(encoding="utf-8"))
         for line in secret:
             for other in given:
@@ -233,7 +230,8 @@ class FactsTest(unittest.TestCase):
         if EXERCISE.is_program:
             self._has_command_line(text)
             return
-        driver = (EXERCISE.folder / "driver.cpp").read_text(encoding="utf-8")
+        own = EXERCISE.folder / DRIVER
+        driver = own.read_text("utf-8") if own.is_file() else driver_source(text, "README.md")
         declarations = re.findall(r"^void (\w+\([^;]*\));", driver, re.MULTILINE)
         self.assertTrue(declarations)
         flat = " ".join(text.split())

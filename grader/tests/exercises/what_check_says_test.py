@@ -11,7 +11,7 @@ from engine.command.build_folder import introspection
 from grader.exercises.cases import Case
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.limits import lines_about
-from grader.exercises.work_folder import starter
+from grader.exercises.solutions import starter
 from lab_runs import lab
 from lab_tool.authoring.trials import mutants_of, patched, solution
 from test_setup import temporary_folder

@@ -6,9 +6,10 @@ import unittest
 from unittest import mock
 
 from engine.command.errors import CommandError
-from grader.exercises import work_folder
+from grader.exercises import solutions
 from grader.exercises.catalogue import all_exercises
-from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, WorkFolder, starter
+from grader.exercises.solutions import starter
+from grader.exercises.work_folder import BEGUN, CHECKED, DONE, NOT_BEGUN, WorkFolder
 from test_setup import temporary_folder
 
 EXERCISE = all_exercises()[0]
@@ -100,7 +101,7 @@ class WorkFolderTest(unittest.TestCase):
 
         self.work.folder.mkdir()
         with (
-            mock.patch.object(work_folder, "starter_of", appear),
+            mock.patch.object(solutions, "starter_of", appear),
             self.assertRaises(FileExistsError),
         ):
             self.work.begin(EXERCISE)

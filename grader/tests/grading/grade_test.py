@@ -22,7 +22,7 @@ from graded_class import FILE, NUMBER, GradedClass, grade, of_student
 from grading_runs import CAN_GRADE, SEED, judged, real_sandboxes, solution_text, words_of
 
 from engine.command.paths import shown
-from grader.exercises.case_files import read_results
+from grader.exercises.cases import read_results
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.races import race_lines
 from grader.reports.marks import folders_of

@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 from engine.command.errors import CommandError
-from grader.exercises.case_files import read_results
+from grader.exercises.cases import read_results
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
 from grader.judging.speed import (
     LONGEST,

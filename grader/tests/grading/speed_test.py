@@ -48,7 +48,7 @@ class Seed:
 
 def smaller_cases(exercise, seed):
     """Large enough for those that are honest at small sizes."""
-    case = runpy.run_path(str(exercise.folder / "cases.py"))["case"]
+    case = runpy.run_path(str(exercise.file))["case"]
     drawn = [case(random.Random(f"{seed} {number}"), SIZE, False) for number in range(ROUNDS + 1)]
     return [each._replace(launches=1) for each in drawn]
 

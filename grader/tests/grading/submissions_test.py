@@ -17,7 +17,7 @@ from grader.sandbox import commit_times
 from grader.sandbox.sandbox import NONE, Sandbox
 from grader.submissions.roster import read_roster, time_of
 from grader.submissions.submissions import shown_time
-from lab_tool.export.repository import repository_files
+from lab_tool.export.systems import repository_files
 
 
 class SubmissionsTest(HandedClass):

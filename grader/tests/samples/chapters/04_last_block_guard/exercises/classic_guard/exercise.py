@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+from grader.exercises.cases import Case, exercise, given, kept, per_launch, returned, updated
+
+exercise(
+    number=1,
+    kind="repair",
+    minutes=25,
+    points={"results": 3, "races": 7},
+    builds_on=["04_last_block_guard"],
+    limits=[
+        {
+            "count": "launches",
+            "per": "call",
+            "at_most": 1,
+            "advice": "The last block can finish the job: no second kernel is needed.",
+        },
+        {
+            "count": "global loads",
+            "per": "thread",
+            "at_most": 200,
+            "advice": "One thread works and the others of its block wait: let all of them take their part.",
+        },
+        {
+            "count": "global loads",
+            "per": "block",
+            "at_most": 1000,
+            "advice": "That is far more than one block's share: all blocks are to work.",
+        },
+        {
+            "count": "accesses to global memory",
+            "per": "call",
+            "at_least": 5380,
+            "advice": "Each block stores its partial sums and takes a ticket, and the last one "
+            "loads those of all: without a guard this is not the exercise.",
+        },
+    ],
+    starter_fails={
+        "part": "results",
+        "says": "The first launch was right. What is different the second time?",
+    },
+)
+
+
+def several(count, what):
+    """'1 block', '2 blocks'."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def case(random, rows, columns, *blocks, **more):
+    """With so many blocks at the first launch, and so many at the second."""
+    # Row r counts 1,000 r more than the last one: a sum that is wrong says whose rows are missing.
+    matrix = [
+        1000 * row + random.randrange(-400, 400) for row in range(rows) for _ in range(columns)
+    ]
+    grids = ", then ".join(several(number, "block") for number in blocks)
+    return Case(
+        f"{several(rows, 'row')}, {several(columns, 'column')}, {grids}",
+        [
+            given("matrix", "int", matrix),
+            rows,
+            # What is missing is a 0.
+            updated("partials", "long long", [0] * (max(blocks) * columns)),
+            kept("counter", "unsigned", [0]),
+            returned("sums", "long long", [sum(matrix[c::columns]) for c in range(columns)]),
+            per_launch(*blocks),
+            columns,
+        ],
+        function="sum_columns",
+        **more,
+    )
+
+
+def cases(random):
+    yield case(random, 1, 1, 1)
+    yield case(random, 3, 2, 1)
+    yield case(random, 2, 3, 2)
+    yield case(random, 6, 2, 3, every_execution=True)
+    yield case(random, 0, 31, 3)
+    yield case(random, 7, 32, 3)
+    yield case(random, 9, 33, 16)
+    yield case(random, 40, 64, 4, races=True)
+    yield case(random, 30, 96, 7, 4, races=True)
+    yield case(random, 100, 1, 100)
+    yield case(random, 640, 8, 16, counted=True)
+    yield case(random, 65, 31, 64, 37)
+    yield case(random, 500, 65, 3, launches=3)
+
+
+def case_of_another_size(random):
+    """One in which a guard needs as many accesses as in the counted case, and a sum by atomics fewer: for
+    each block and column one that stores and one that adds, and with a guard one more for each block."""
+    shapes = [
+        (blocks * rounds, columns, blocks)
+        for blocks in range(12, 25)
+        for columns in range(4, 14)
+        for rounds in range(30, 120)
+        if 5380 - blocks + 8 <= blocks * columns * (rounds + 2) < 5380 and blocks != 16
+    ]
+    return case(random, *random.choice(shapes))
