@@ -14,10 +14,8 @@ import difflib
 import re
 
 from device_code import Declaration, DeviceCode, after_template
-from errors import NotUnderstood, TranslationFailed
-from file_names import QUOTED, native, unquoted
-from source_text import SourceText
-from tokens import ATTRIBUTES, MARKER, WORD
+from refusals import NotUnderstood, TranslationFailed
+from source_text import ATTRIBUTES, MARKER, QUOTED, WORD, SourceText, native, unquoted
 
 MACRO = b"__CUDA_ARCH__"
 FILE = re.compile(rf"^#\s*\d+\s+{QUOTED}([ 0-9]*)$", re.M)

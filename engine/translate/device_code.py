@@ -8,15 +8,16 @@ import dataclasses
 import functools
 import re
 
-from errors import NotUnderstood
-from source_text import Edit, SourceText
-from tokens import (
+from refusals import NotUnderstood
+from source_text import (
     ATTRIBUTES,
     KEYWORDS,
     LAUNCH,
     MARKER,
     OPENING,
     WORD,
+    Edit,
+    SourceText,
     is_name,
     is_word,
 )
@@ -163,6 +164,12 @@ class DeviceCode:
             key=lambda d: d.body,
         )
         self.body_starts = [d.body for d in self.bodies]
+        self.outer: list[int] = []  # of each body the index of the innermost one around it, or -1
+        for index, body in enumerate(self.bodies):
+            outer = index - 1
+            while outer >= 0 and self.bodies[outer].end <= body.body:
+                outer = self.outer[outer]
+            self.outer.append(outer)
 
     def declaration(self, marker: int) -> Declaration:
         """The declaration to which the marker belongs."""
@@ -280,12 +287,9 @@ class DeviceCode:
     def around(self, position: int) -> Declaration | None:
         """The innermost function or lambda with markers in whose body position stands."""
         index = bisect.bisect_right(self.body_starts, position) - 1
-        while index >= 0:
-            found = self.bodies[index]
-            if position < found.end:
-                return found
-            index -= 1
-        return None
+        while index >= 0 and position >= self.bodies[index].end:
+            index = self.outer[index]
+        return self.bodies[index] if index >= 0 else None
 
     def has_kernel(self, name: str) -> bool:
         """Whether a __global__ function of this name is declared."""
@@ -328,31 +332,18 @@ class DeviceCode:
 
     def check_calls(self) -> None:
         """A kernel's name before a `(` is a call without `<<<...>>>`."""
-        kernels = {
-            found.name
-            for found in self.declarations
-            if "global" in found.markers and found.is_function and is_name(found.name or ";")
-        }
-        heads = [
-            (found.start, found.body or found.end)
-            for found in self.declarations
-            if "global" in found.markers
-        ]
-        for name in sorted(kernels):
-            calls = []
-            named = re.compile(rf"(?<![{WORD}]){re.escape(name)}(?![{WORD}])")
-            for match in self.text.own_matches(named):
-                position = match.start()
-                if any(start <= position < end for start, end in heads):
-                    continue
-                use = self.use(position, match.end())
-                if use == "call":
-                    calls.append(position)
-                elif use == "declaration":
-                    calls = []
-                    break
-            for position in calls:
-                self.refuse(position, "kernel_called_as_function", name=name)
+        kernels = [found for found in self.declarations if "global" in found.markers]
+        heads = [(found.start, found.body or found.end) for found in kernels]
+        names = {found.name for found in kernels if found.is_function}
+        for name in sorted(filter(is_name, names)):
+            uses = {}
+            for match in self.text.own_words.get(name, ()):
+                index = bisect.bisect_right(heads, (match.start(), len(self.text.masked))) - 1
+                if index < 0 or match.start() >= heads[index][1]:
+                    uses[match.start()] = self.use(*match.span())
+            for position in uses if "declaration" not in uses.values() else ():
+                if uses[position] == "call":
+                    self.refuse(position, "kernel_called_as_function", name=name)
 
     def use(self, start: int, end: int) -> str:
         """What a kernel's name stands for: call, declaration (of something else) or other."""

@@ -8,11 +8,8 @@ import os
 import re
 
 from device_code import DeviceCode
-from errors import NotUnderstood
-from file_names import QUOTED, is_below, native, of_native, unquoted
-from refusals import Refusal
-from source_text import SourceText
-from tokens import WORD
+from refusals import NotUnderstood, Refusal
+from source_text import QUOTED, WORD, SourceText, is_below, native, of_native, unquoted
 
 # Headers, by how their names begin: what they are for.
 HEADERS = {

@@ -16,9 +16,18 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from device_code import BUILT_IN_TYPES, Declaration, DeviceCode, after_template
-from file_names import is_below
-from source_text import SourceText
-from tokens import ATTRIBUTES, CLASS_KEYS, MARKER, TOKEN, WORD, Token, is_name, is_word
+from source_text import (
+    ATTRIBUTES,
+    CLASS_KEYS,
+    MARKER,
+    TOKEN,
+    WORD,
+    SourceText,
+    Token,
+    is_below,
+    is_name,
+    is_word,
+)
 
 # Functions of namespace std that nvcc refuses in device code, and that CUDA has no overload of. (It has
 # of std::abs and the other mathematical ones; std::move and std::forward it lets pass.)
@@ -156,10 +165,9 @@ class HostFunctions:
         alike = [each for each in self.device_code.declarations if each.name == body.name]
         if scope == "class" and len(alike) > 1:
             return False
-        named = re.compile(rf"(?<![{WORD}]){re.escape(body.name)}(?![{WORD}])")
         return any(
             not any(each.start <= match.start() < each.end for each in alike)
-            for match in self.text.own_matches(named)
+            for match in self.text.own_words.get(body.name, ())
         )
 
     def calls(self, body: Declaration) -> Iterator[Call]:
@@ -331,8 +339,7 @@ class HostFunctions:
         masked = self.text.masked
         opening = self.text.enclosing_brace(position)
         while opening is not None:
-            head_start = max(masked.rfind(end, 0, opening) for end in ";{}") + 1
-            scope = NAMESPACE.search(masked[head_start:opening])
+            scope = NAMESPACE.search(masked[self.text.head_start(opening) : opening])
             if scope and not scope[1]:
                 names = (*scope[2].replace("::", " ").split(), *names)
             opening = self.text.enclosing_brace(opening - 1) if opening > 0 else None
@@ -346,11 +353,10 @@ class HostFunctions:
             each.name == name and each.markers - {"host"} for each in self.device_code.declarations
         ):
             return False
-        if MATHEMATICAL.match(name) or name in self.names_of_cuda():
+        if MATHEMATICAL.match(name) or name in self.names_of_cuda:
             return False
         heads = {each.name_start for each in definitions}
-        named = re.compile(rf"(?<![{WORD}]){re.escape(name)}(?![{WORD}])")
-        for match in self.text.own_matches(named):
+        for match in self.text.own_words.get(name, ()):
             if match.start() in heads or not self.declares(match):
                 continue
             is_function = self.text.next_token(match.end()).text == "("
@@ -375,6 +381,7 @@ class HostFunctions:
             return is_name(type_name) and first in starts
         return before in TYPE_WORDS or before in DECLARES or is_name(before)
 
+    @functools.cached_property
     def names_of_cuda(self) -> set[str]:
         """The functions that the backend's own headers declare, and perhaps a few names more."""
         names: set[str] = set()

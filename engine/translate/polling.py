@@ -11,8 +11,7 @@ import bisect
 import re
 
 from device_code import DeviceCode
-from source_text import SourceText
-from tokens import WORD, Token
+from source_text import WORD, SourceText, Token
 
 WAITS = " ::cpu_backend::polled();"
 VOLATILE = re.compile(rf"(?<![{WORD}])volatile(?![{WORD}])")

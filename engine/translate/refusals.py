@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What translate.py says of a source that it refuses: a code, and the one sentence for each code."""
+"""What translate.py refuses: how that is handed on, and the one sentence for each code."""
 
 from __future__ import annotations
 
@@ -177,3 +177,27 @@ def _decoded(value: str | int) -> str | int:
     if isinstance(value, int):
         return value
     return value.encode("latin-1", "replace").decode(errors="replace")
+
+
+class NotUnderstood(Exception):
+    """Something in the source that can't be translated; position is an index into the text. `code` is
+    the row of refusals.SENTENCES that says what, and `arguments` are the words for its gaps."""
+
+    def __init__(self, position: int, code: str, **arguments: str | int):
+        super().__init__(code)
+        self.position = position
+        self.code = code
+        self.arguments = arguments
+
+
+class WindowTooSmall(Exception):
+    """A backward search met the beginning of the text that it was given."""
+
+
+class TranslationFailed(Exception):
+    """Carries a Refusal for each thing not understood; `messages` are FILE:LINE: error: ..."""
+
+    def __init__(self, refusals: list[Refusal]):
+        self.refusals = refusals
+        self.messages = [refusal.message for refusal in refusals]
+        super().__init__("\n".join(self.messages))

@@ -5,11 +5,20 @@ from __future__ import annotations
 
 import re
 
-from callee import Callee
 from device_code import MOST_OF_HEAD
-from errors import NotUnderstood
-from source_text import Edit, SourceText
-from tokens import ATTRIBUTES, CLASS_KEYS, SHARED_MARKER, WORD, Token, is_name, is_word
+from launches import Callee
+from refusals import NotUnderstood
+from source_text import (
+    ATTRIBUTES,
+    CLASS_KEYS,
+    SHARED_MARKER,
+    WORD,
+    Edit,
+    SourceText,
+    Token,
+    is_name,
+    is_word,
+)
 
 # Behind a __shared__ declaration, for the scheduled form of the backend: in a function, and at
 # namespace scope, where no thread executes it.

@@ -1,21 +1,156 @@
 # SPDX-License-Identifier: MIT
-"""A translation unit that is searched and edited."""
+"""A preprocessed translation unit: its tokens, the names of its files, and edits that are to be made to it.
+
+In a line marker a name stands in quotes. g++ writes a letter outside ASCII as it is, and clang as
+`\\303\\274`, the numbers of its bytes: both become the same name here.
+"""
 
 from __future__ import annotations
 
 import array
 import bisect
 import functools
+import os
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from errors import NotUnderstood, WindowTooSmall
-from file_names import quoted, unquoted
-from refusals import Refusal
-from tokens import BRACKET, CLASS_KEYS, LINE_MARKER, OPAQUE, OPENING, TOKEN, WORD, Token, masked
+from refusals import NotUnderstood, Refusal, WindowTooSmall
+
+QUOTED = r'"((?:[^"\\]|\\.)*)"'
+ESCAPE = re.compile(r"\\([0-7]{3}|.)")
+
+
+def unquoted(quoted: str) -> str:
+    """The name that stands between the quotes of a line marker."""
+    return ESCAPE.sub(lambda match: chr(int(match[1], 8)) if match[1][1:] else match[1], quoted)
+
+
+def quoted(name: str) -> str:
+    """The name as it stands in a line marker."""
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def native(name: str) -> str:
+    """The name as Python's own functions for files take it."""
+    return os.fsdecode(name.encode("latin-1"))
+
+
+def of_native(path: str) -> str:
+    """The name of a file that Python's own functions for files know."""
+    return os.fsencode(path).decode("latin-1")
+
+
+@functools.cache
+def is_below(name: str, folder: str) -> bool:
+    """Whether the file is in the folder, a native path without links."""
+    return os.path.realpath(native(name)).startswith(folder + os.sep)
+
+
+def in_rule(path: str) -> bytes:
+    """The native path as a prerequisite in a Makefile rule."""
+    return re.sub(rb"([ #])", rb"\\\1", os.fsencode(path)).replace(b"$", b"$$")
+
+
+SHARED_MARKER = "__cpu_backend_shared__"
+
+# The text is read as Latin-1, one character for each byte; a byte of 128 and above is part of a
+# UTF-8 letter.
+WORD = r"A-Za-z0-9_$\x80-\xff"
+
+# What must not be searched for launches. What has no end, which the compiler says, goes to that of its
+# line or of the text, so that no end is searched for twice. Every match begins with a character of one
+# class, which is what makes the search fast; the look-behinds then say which kind of text begins here.
+OPAQUE = re.compile(
+    rf"""["'/\#R0-9](?:
+      (?<=\#)(?<![^\n].)[^\n]*                                     # a line marker or a pragma
+    | (?<=")[^"\\\n]*(?:\\.[^"\\\n]*)*"?                           # a string
+    | (?<=')[^'\\\n]*(?:\\.[^'\\\n]*)*'?                           # a character
+    | (?<=R)(?:(?<![{WORD}]R)|(?<=[^{WORD}][uUL]R)|(?<=[^{WORD}]u8R))
+      "([^()\\\s"]{{0,16}})\((?s:.*?)(?:\)\1"|\Z)                  # a raw string
+    | (?<=[0-9])(?<![{WORD}][0-9])[{WORD}]*(?:'[{WORD}]+)+         # a number with separators
+    | (?<=/)(?:/[^\n]*|\*(?s:.*?)(?:\*/|\Z))                       # a comment
+    )""",
+    re.VERBOSE,
+)
+LINE_MARKER = re.compile(rf"#\s*(?:line\s+)?(\d+)\s+{QUOTED}")
+
+TOKEN = re.compile(
+    rf"""
+      operator(?![{WORD}])\s*(?:<=>|<<=|>>=|<<|>>|<=|>=|->\*?|<|>|\(\s*\))
+    | \.?[0-9](?:[eEpP][+-]|[{WORD}.])*
+    | [{WORD}]+
+    | "[^"]*" | '[^']*'
+    | :: | ->\*? | <=>? | >= | == | != | && | \|\| | \.\.\.
+    | \S
+    """,
+    re.VERBOSE,
+)
+LAUNCH = re.compile(r"<\s*<\s*<(?:\s*<)*")
+# (A pattern that begins with letters is found fast, so what may not stand before them comes second.)
+SHARED = re.compile(rf"{SHARED_MARKER}(?<![{WORD}]{SHARED_MARKER})(?![{WORD}])")
+EXCHANGE = re.compile(rf"atomicExch(?<![{WORD}]atomicExch)(?:_block|_system)?(?![{WORD}])")
+# What host_defines.h makes of __global__, __device__ and their like in a .cu file.
+MARKER = re.compile(
+    rf"__cpu_backend_(?<![{WORD}]__cpu_backend_)"
+    rf"(global|device|host|constant|managed|cluster_dims)__(?![{WORD}])"
+)
+CLOSING_ANGLES = re.compile(r">(?:\s*>)*(?!=)")
+BRACKET = re.compile(r"[()\[\]{}]")
+OPENING = {")": "(", "]": "[", "}": "{"}
+
+STATEMENT_KEYWORDS = {"if", "while", "for", "switch", "catch", "constexpr", "consteval"}
+# Words that end before an expression begins.
+KEYWORDS = STATEMENT_KEYWORDS | set(
+    """alignas alignof asm auto bool break case char class co_await co_return co_yield const
+    constinit continue default delete do double else enum explicit export extern false float
+    friend goto inline int long mutable namespace new noexcept nullptr private protected public
+    register requires return short signed sizeof static static_assert struct template thread_local
+    throw true try typedef typename union unsigned using virtual void volatile __attribute__
+    __extension__ and or not xor""".split()
+)
+# What may stand before an expression of type void, such as a launch.
+BEFORE_LAUNCH = {";", "{", "}", "(", ")", "]", ",", "?", ":", "else", "do", "return", "co_return"}
+BEFORE_LAUNCH |= {"__extension__"}
+ATTRIBUTES = {"alignas", "__attribute__", "__attribute"}
+CLASS_KEYS = {"struct", "class", "union", "enum"}
+
+
+class Token(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+def masked(text: str) -> str:
+    """Returns text, equally long, with literals, comments and `#` lines made harmless.
+
+    A literal keeps its quotes and nothing else; a newline inside a raw string is gone, too.
+    Comments and `#` lines become white space, so that they separate tokens and are none.
+    """
+
+    def replacement(match: re.Match) -> str:
+        found = match[0]
+        if found[0] in "#/":
+            return re.sub(r"[^\n]", " ", found)
+        if found[0].isdigit():
+            return "0" * len(found)
+        quote = '"' if found[0] == "R" else found[0]
+        return quote + "_" * (len(found) - 2) + quote if len(found) > 1 else " "
+
+    return OPAQUE.sub(replacement, text)
+
+
+def is_word(text: str) -> bool:
+    return text != "" and (text[0].isalpha() or text[0] in "_$" or text[0] >= "\x80")
+
+
+def is_name(text: str) -> bool:
+    return is_word(text) and text not in KEYWORDS
+
 
 NEVER = -1
+A_WORD = re.compile(rf"[{WORD}]+")
 WITHIN_TOKEN = re.compile(rf"""[{WORD}"']""")  # of more than an operator
 
 
@@ -100,6 +235,14 @@ class SourceText:
         """What pattern finds in these parts."""
         for start, end in self.own_parts:
             yield from pattern.finditer(self.masked, start, end)
+
+    @functools.cached_property
+    def own_words(self) -> dict[str, list[re.Match]]:
+        """Where each word stands in these parts: one search for all names that are asked for."""
+        found: dict[str, list[re.Match]] = {}
+        for match in self.own_matches(A_WORD):
+            found.setdefault(match[0], []).append(match)
+        return found
 
     def refusal(self, failure: NotUnderstood) -> Refusal:
         """The failure with its file and line."""
@@ -193,12 +336,18 @@ class SourceText:
         for place in open_brackets:
             found[place] = NEVER
 
+    def head_start(self, opening: int) -> int:
+        """Where the head begins that ends with the brace at opening: behind a `;` or another brace."""
+        index = bisect.bisect_left(self.braces, opening)
+        before = self.braces[index - 1] if index > 0 else -1
+        return max(self.masked.rfind(";", before + 1, opening), before) + 1
+
     def scope(self, position: int) -> str:
         """What the innermost braces around position belong to: namespace, class or block."""
         opening = self.enclosing_brace(position)
         if opening is None:
             return "namespace"
-        head_start = max(self.masked.rfind(end, 0, opening) for end in ";{}") + 1
+        head_start = self.head_start(opening)
         head = [match[0] for match in TOKEN.finditer(self.masked, head_start, opening)]
         if "namespace" in head or (len(head) == 2 and head[0] == "extern"):
             return "namespace"

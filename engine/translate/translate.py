@@ -31,20 +31,15 @@ import sys
 
 from architecture import mentions_architecture, merged
 from device_code import DeviceCode
-from discarded_values import DiscardedValues
-from errors import NotUnderstood, TranslationFailed
 from features import check_names, missing_header, refused_header
-from file_names import in_rule, of_native
 from host_functions import HostFunctions
 from launches import Launches
 from polling import Polling
-from refusals import Refusal
+from refusals import NotUnderstood, Refusal, TranslationFailed
 from rows_of_threads import RowsOfThreads
-from runtime_calls import rewrite_calls
+from runtime_calls import SUFFIX, DiscardedValues, rename_variables, rewrite_calls
 from shared_memory import SharedMemory
-from source_text import SourceText
-from standard_names import SUFFIX, rename_variables
-from tokens import EXCHANGE, LAUNCH, SHARED
+from source_text import EXCHANGE, LAUNCH, SHARED, SourceText, in_rule, of_native
 
 # The CPU backend, whose own headers are CUDA's here.
 OWN_FOLDER = os.path.realpath(os.path.join(os.path.dirname(__file__), ".."))

@@ -20,12 +20,11 @@ from test_setup import captured, temporary_folder
 sys.path.insert(0, str(ENGINE / "translate"))
 
 from architecture import merged
-from errors import TranslationFailed
 from launches import CONFIGURE, CONFIGURED
+from refusals import TranslationFailed
 from rows_of_threads import BEGIN, END, NEXT_THREAD
-from source_text import SourceText
+from source_text import SHARED_MARKER, SourceText
 from this_build import BUILD, ROOT
-from tokens import SHARED_MARKER
 from translate import translate
 
 BACKEND = ROOT / "engine/cpu_backend"
