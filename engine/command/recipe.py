@@ -15,7 +15,7 @@ from engine.command.build_folder import alone_in, build, introspection, lines_of
 from engine.command.compiler_messages import readable
 from engine.command.diagnostics import records_of
 from engine.command.errors import CommandError
-from engine.command.output import Progress, has_colour, is_verbose, remark_lines
+from engine.command.output import Progress, has_colour, is_verbose, remark, remark_lines
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
 from engine.command.processes import run_step, watch
@@ -59,6 +59,9 @@ def build_file(place, arguments, form=ORDINARY):
                 remark_lines(problem.lines)
             raise
         remark_lines(printed)
+    if getattr(arguments, "keep_translated", False):
+        for number, source in enumerate(recipe.sources):
+            remark(f"{source}, translated to C++: {shown(recipe.translated(number))}")
     return recipe.program
 
 
@@ -143,6 +146,10 @@ class Recipe:
         """Where the text that a .cu was preprocessed to is kept: a grade looks at it."""
         return self.work / f"{number}.preprocessed"
 
+    def translated(self, number=0):
+        """Where the C++ is that a .cu was rewritten to for the CPU backend."""
+        return self.work / f"{number}.cpp"
+
     def _failure(self, lines):
         which = " and ".join(self.sources[:2]) if len(self.sources) < 3 else "the files"
         if any(WITHOUT_MAIN.search(line) for line in lines):
@@ -190,7 +197,7 @@ class Recipe:
             options += self.form.translate_options
             if len(self.sources) > 1 and not self._shares_device_code():
                 options.append("--own-device-code")
-        translated = shown(self.work / f"{number}.cpp")
+        translated = shown(self.translated(number))
         return [
             translate_step(
                 {**self.settings, "translate": shown(self.settings["translate"])},

@@ -61,6 +61,11 @@ def add_run_options(parser):
         action="store_true",
         help="let plain reads get old values, as far as CUDA's memory model allows it",
     )
+    parser.add_argument(
+        "--keep-translated",
+        action="store_true",
+        help="say where the C++ is that a FILE.cu becomes for the CPU",
+    )
     add_weak_options(parser, "with --weak: ")
 
 
@@ -93,6 +98,10 @@ def run_file(arguments):
     check_file(arguments)
     require_gpu(arguments)
     place = configured(arguments)
+    if arguments.keep_translated and settings_of(place.folder)["backend"] != "cpu":
+        raise CommandError(
+            "--keep-translated goes with --backend cpu: nvcc compiles the file as it is.", WRONG_USE
+        )
     program = build_file(place, arguments)
     code = run_finished_program(program, arguments.program_options)
     say_next_after(code, _racecheck_command(arguments, words_of(arguments)), DOCTOR)

@@ -424,6 +424,15 @@ class SingleFile(unittest.TestCase):
         self.assertIn("answer 42, options [--fast] [two words]\n", result.stdout)
         self.assertEqual(result.returncode, 5)
 
+    def test_what_a_file_is_translated_to(self):
+        self.write("headers/answer.h", "#define ANSWER 42\n")
+        self.write("own.cu", GOOD)
+        result = self.run_file("--keep-translated")
+        if "--keep-translated goes with --backend cpu" in result.stderr:
+            self.skipTest("nvcc compiles the file as it is")
+        told = re.search(r"^own\.cu, translated to C\+\+: (.+)$", result.stderr, re.M)
+        self.assertIn("write_answer(cpu_backend_arguments...)", (self.folder / told[1]).read_text())
+
     def test_compiles_again_only_after_a_change(self):
         self.write("headers/answer.h", "#define ANSWER 42\n")
         self.write("own.cu", GOOD)
