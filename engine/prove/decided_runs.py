@@ -12,8 +12,8 @@ from engine.command.errors import CommandError
 from engine.command.processes import RunningPrograms, put_answer
 from engine.command.racecheck_runs import check_once, sentence_of_unseen, unseen_stores
 from engine.command.untrusted_files import content_of
-from engine.prove.executions import read_trace
 from engine.prove.forked_runs import ForkedRuns
+from engine.prove.trace import read_trace
 
 SEED = 0
 MOST_TRACE = 16 << 20  # bytes
@@ -70,7 +70,7 @@ class DecidedRuns:
     The first two are processes of their own: what differs by itself, differs in them. The others are forked,
     if they can be.
 
-    The threads that make them are asked and answer by queues, as answers.py says.
+    The threads that make them are asked and answer by queues, as put_answer() says.
     """
 
     def __init__(self, program, options, seconds, folder):

@@ -12,8 +12,8 @@ from engine.command.racecheck_runs import answer, problem_of
 from engine.prove.consistency import bits_of
 from engine.prove.decided_runs import SEED, decided_runs
 from engine.prove.executions import Execution
-from engine.prove.explored import NotExplored, not_explored
 from engine.prove.starting import end_in_words, explore_starts, first_hang
+from engine.prove.trace import NotExplored, not_explored
 
 REFUSALS = {
     "many_events": "a run has more than 2,000 strong accesses: try a grid of 2 x 2 and small inputs",
@@ -185,7 +185,7 @@ class Exploration:
             begun = launch, execution.begun(launch)
             if begun in self._going_on:
                 continue
-            left = execution.trace.left[:launch], output
+            left = tuple(execution.trace.left[:launch]), output
             if left in self._left:
                 self.has_merged = True
                 return launch

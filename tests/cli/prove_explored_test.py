@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.prove.explored import rows
+from engine.prove.trace import rows
 from lab_runs import lab
 from this_build import BUILD, ROOT
 

@@ -17,6 +17,24 @@
 namespace cpu_backend {
 
 const char* const check_command = CPU_BACKEND_CHECK_COMMAND;
+
+std::string quoted_in_json(std::string_view text) {
+  constexpr std::size_t longest = 1000;  // a source may be one line of a megabyte
+  std::string made = "\"";
+  for (const char each : text.substr(0, longest)) {
+    const auto byte = static_cast<unsigned char>(each);
+    if (byte < 0x20 || byte == 0x7f) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
+      made += escaped;
+    } else {
+      if (each == '"' || each == '\\') made += '\\';
+      made += each;
+    }
+  }
+  return made + '"';
+}
+
 namespace {
 
 struct table_row {
@@ -34,27 +52,9 @@ std::string_view row_of(std::string_view name) {
   return name;
 }
 
-// Bytes that are no UTF-8 stay as they are: whoever reads the line knows what a source may hold.
-std::string quoted(std::string_view text) {
-  constexpr std::size_t longest = 1000;  // a source may be one line of a megabyte
-  std::string made = "\"";
-  for (const char each : text.substr(0, longest)) {
-    const auto byte = static_cast<unsigned char>(each);
-    if (byte < 0x20 || byte == 0x7f) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
-      made += escaped;
-    } else {
-      if (each == '"' || each == '\\') made += '\\';
-      made += each;
-    }
-  }
-  return made + '"';
-}
-
 std::string json_of(std::string_view file, unsigned line, std::string_view text) {
-  std::string made = "{\"file\":" + quoted(file) + ",\"line\":" + std::to_string(line);
-  if (!text.empty()) made += ",\"text\":" + quoted(text);
+  std::string made = "{\"file\":" + quoted_in_json(file) + ",\"line\":" + std::to_string(line);
+  if (!text.empty()) made += ",\"text\":" + quoted_in_json(text);
   return made + '}';
 }
 
@@ -76,7 +76,7 @@ void say_unwritable(const char* path) {
 diagnostic::diagnostic(const char* kind) : kind_(kind) {}
 
 diagnostic& diagnostic::add(const char* name, std::string_view text) {
-  fields_.push_back({name, std::string(text), quoted(text)});
+  fields_.push_back({name, std::string(text), quoted_in_json(text)});
   return *this;
 }
 
@@ -163,7 +163,7 @@ std::string diagnostic::sentence(std::string_view row) const {
 }
 
 std::string diagnostic::json() const {
-  std::string made = "{\"kind\":" + quoted(kind_);
+  std::string made = "{\"kind\":" + quoted_in_json(kind_);
   for (const field& each : fields_) {
     made += ",\"";
     made += each.name;

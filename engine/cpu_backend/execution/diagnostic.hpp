@@ -21,6 +21,9 @@ struct source_line;
 // build files say how the user types it.
 extern const char* const check_command;
 
+// Bytes that are no UTF-8 stay as they are: the reader knows what a source may hold.
+std::string quoted_in_json(std::string_view text);
+
 class diagnostic {
  public:
   // `kind` is the row of the table that says what happened; a text that lives as long as the

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/runtime/allocations.hpp"
@@ -125,9 +126,9 @@ void decisions::write_uses() {
     source_line line;
     if (each.calls.count != 0) line = line_of(each.calls);
     if (each.at.line() != 0) line = make_source_line(each.at.file(), each.at.line());
-    std::fprintf(trace_, "use %s %s", each.kind, each.name);
-    if (!line.file.empty()) std::fprintf(trace_, " %s:%u", line.file.c_str(), line.line);
-    std::fputc('\n', trace_);
+    const std::string at = line.file.empty() ? "" : line.file + ':' + std::to_string(line.line);
+    std::fprintf(trace_, "[\"use\",\"%s\",\"%s\",%s]\n", each.kind, each.name,
+                 quoted_in_json(at).c_str());
   }
   uses_.clear();
 }
@@ -139,14 +140,14 @@ void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool 
   words_.clear();
   arrived_.clear();
   turns_.clear();
-  std::fprintf(trace_, "launch %llu %llu%s\n", static_cast<unsigned long long>(blocks),
-               static_cast<unsigned long long>(threads), cooperative ? " cooperative" : "");
+  std::fprintf(trace_, "[\"launch\",%llu,%llu,%s]\n", static_cast<unsigned long long>(blocks),
+               static_cast<unsigned long long>(threads), cooperative ? "true" : "false");
 }
 
 void decisions::launch_ends(std::uint64_t left) {
   const std::lock_guard guard(uses_mutex_);
   write_uses();
-  std::fprintf(trace_, "left %016llx\n", static_cast<unsigned long long>(left));
+  std::fprintf(trace_, "[\"left\",\"%016llx\"]\n", static_cast<unsigned long long>(left));
 }
 
 decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
@@ -181,9 +182,7 @@ void decisions::comes_to(thread_name by, const void* address, std::uint64_t stat
       [&](const look& each) { return each.address == address && each.state == state; });
   mine.waits = before != mine.since_change.end();
   mine.round_begins = static_cast<std::size_t>(before - mine.since_change.begin());
-  if (mine.waits) {
-    std::fprintf(trace_, "waits %llu %u\n", static_cast<unsigned long long>(by.first), by.second);
-  }
+  if (mine.waits) std::fputs("[\"waits\"]\n", trace_);
 }
 
 bool decisions::waits_in_vain(thread_name thread) const {
@@ -247,7 +246,7 @@ void decisions::written_weakly(const void* address, std::size_t bytes, std::uint
     const bool overlap =
         at.first == name.first && at.second < end && name.second < at.second + of.bytes;
     if (overlap) {
-      std::fprintf(trace_, "weak %lld %llu %zu\n", static_cast<long long>(at.first),
+      std::fprintf(trace_, "[\"weak\",%lld,%llu,%zu]\n", static_cast<long long>(at.first),
                    static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(at.second)),
                    of.bytes);
     }
@@ -266,7 +265,7 @@ void decisions::print_value(const std::byte* begin, std::size_t bytes) {
       std::fprintf(trace_, "%02x", std::to_integer<unsigned>(begin[i]));
     }
   }
-  std::fputc('\n', trace_);
+  std::fputs("\"]\n", trace_);
 }
 
 void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
@@ -277,7 +276,7 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   const word_name name = name_of(address, by.first);
   word& at = word_at(name, bytes);
   const unsigned seen = at.writes[chosen_].same_as;
-  std::fprintf(trace_, "event %llu %u %c %lld %llu %zu %u %s ",
+  std::fprintf(trace_, "[\"event\",%llu,%u,\"%c\",%lld,%llu,%zu,%u,\"%s\",\"",
                static_cast<unsigned long long>(by.first), by.second,
                letter_of(kind, changed_memory), static_cast<long long>(name.first),
                static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(address)), bytes,
@@ -298,37 +297,37 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
 }
 
 void decisions::fenced(thread_name by, bool sequentially_consistent, bool at_block_scope) {
-  std::fprintf(trace_, "fence %llu %u %c%c\n", static_cast<unsigned long long>(by.first), by.second,
-               sequentially_consistent ? 's' : 'f', at_block_scope ? 'b' : 'd');
+  std::fprintf(trace_, "[\"fence\",%llu,%u,\"%c%c\"]\n", static_cast<unsigned long long>(by.first),
+               by.second, sequentially_consistent ? 's' : 'f', at_block_scope ? 'b' : 'd');
 }
 
 void decisions::barrier_opened(std::uint64_t block) {
-  std::fprintf(trace_, "barrier %llu ", static_cast<unsigned long long>(block));
+  std::fprintf(trace_, "[\"barrier\",%llu,[", static_cast<unsigned long long>(block));
   const char* between = "";
   for (const unsigned rank : std::exchange(arrived_[block], {})) {
     std::fprintf(trace_, "%s%u", between, rank);
     between = ",";
   }
-  std::fputc('\n', trace_);
+  std::fputs("]]\n", trace_);
 }
 
 void decisions::lanes_met(std::uint64_t block, unsigned first, unsigned lanes, bool orders_memory) {
-  std::fprintf(trace_, "lanes %llu %u %u %d\n", static_cast<unsigned long long>(block), first,
+  std::fprintf(trace_, "[\"lanes\",%llu,%u,%u,%d]\n", static_cast<unsigned long long>(block), first,
                lanes, orders_memory);
 }
 
-void decisions::grid_barrier_opened() { std::fputs("grid\n", trace_); }
+void decisions::grid_barrier_opened() { std::fputs("[\"grid\"]\n", trace_); }
 
-void decisions::started_ones_ended() { std::fprintf(trace_, "refused unstarted\n"); }
+void decisions::started_ones_ended() { std::fputs("[\"refused\",\"unstarted\"]\n", trace_); }
 
 void decisions::waits_for_ever(std::uint64_t block) {
-  std::fprintf(trace_, "stuck %llu\n", static_cast<unsigned long long>(block));
+  std::fprintf(trace_, "[\"stuck\",%llu]\n", static_cast<unsigned long long>(block));
 }
 
-void decisions::stopped_early() { std::fprintf(trace_, "refused early\n"); }
+void decisions::stopped_early() { std::fputs("[\"refused\",\"early\"]\n", trace_); }
 
 void decisions::refuse(const char* why) {
-  std::fprintf(trace_, "refused %s\n", why);
+  std::fprintf(trace_, "[\"refused\",\"%s\"]\n", why);
   std::fflush(nullptr);
   _exit(exit_unexplored);
 }

@@ -11,9 +11,8 @@ import dataclasses
 import itertools
 import math
 
-from engine.prove.memory_model.events import ProgramEvents
+from engine.prove.memory_model.events import ProgramEvents, Relation
 from engine.prove.memory_model.program import INITIAL, Kind, Verdict
-from engine.prove.memory_model.relation import Relation
 
 # More candidates than this would take minutes.
 LARGEST_CANDIDATE_COUNT = 200_000

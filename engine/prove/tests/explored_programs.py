@@ -6,13 +6,14 @@ them, and with the same trace.
 """
 
 import itertools
+import json
 import types
 
-from engine.prove.executions import read_trace
 from engine.prove.memory_model.axioms import Enumeration
+from engine.prove.memory_model.events import Relation
 from engine.prove.memory_model.program import INITIAL, Kind, MemoryOrder, ThreadScope
-from engine.prove.memory_model.relation import Relation
 from engine.prove.proving import Exploration
+from engine.prove.trace import read_trace
 
 LETTERS = {Kind.read: "L", Kind.write: "S", Kind.read_modify_write: "U"}
 ORDERS = {
@@ -51,7 +52,7 @@ def decided_run(program, decisions):
         run.take(run.thread_named(block, rank), int(which) if which else None)
     while threads := run.parked():
         run.take(threads[0], None)
-    return "".join(f"{line}\n" for line in run.lines), run.sources
+    return "".join(f"{json.dumps(line)}\n" for line in run.lines), run.sources
 
 
 class _Run:
@@ -59,7 +60,7 @@ class _Run:
         self.program = program
         self.ranks = ranks_of(program)
         blocks = max(thread.block for thread in program.threads) + 1
-        self.lines = [f"launch {blocks} {max(self.ranks.values()) + 1}"]
+        self.lines = [("launch", blocks, max(self.ranks.values()) + 1, False)]
         self.sources = {}
         self._numbers = {INITIAL: 0, **{one: i + 1 for i, one in enumerate(program.operations)}}
         self._positions = dict.fromkeys(program.threads, 0)
@@ -101,10 +102,10 @@ class _Run:
                 self._positions[other.thread] += 1
             ranks = sorted(self.ranks[other.thread] for other in meeting)
             if one.group == "block":
-                self.lines.append(f"barrier {thread.block} {','.join(map(str, ranks))}")
+                self.lines.append(("barrier", thread.block, ranks))
             else:
                 lanes = sum(1 << rank for rank in ranks)
-                self.lines.append(f"lanes {thread.block} 0 {lanes} 1")
+                self.lines.append(("lanes", thread.block, 0, lanes, 1))
             return True
         if one.strong and not (one.kind is Kind.fence and one.order is MemoryOrder.acq_rel):
             return False
@@ -115,10 +116,10 @@ class _Run:
 
     def _write_fence(self, one):
         kind = "s" if one.order is MemoryOrder.seq_cst else "f"
-        self.lines.append(f"fence {self._thread_in_words(one)} {kind}{self._scope(one)}")
+        self.lines.append(("fence", *self._thread_of(one), kind + self._scope(one)))
 
-    def _thread_in_words(self, one):
-        return f"{one.thread.block} {self.ranks[one.thread]}"
+    def _thread_of(self, one):
+        return one.thread.block, self.ranks[one.thread]
 
     @staticmethod
     def _scope(one):
@@ -152,10 +153,9 @@ class _Run:
         address = BYTES * sorted(self._locations()).index(one.location)
         # Of a write its number in the program: the same in all runs.
         value = self._numbers[one if has_written else writes[which]]
-        self.lines.append(
-            f"event {self._thread_in_words(one)} {LETTERS[kind]} -1 {address} {BYTES} {which} "
-            f"{ORDERS[order_of_one]}{self._scope(one)} {value}"
-        )
+        order_and_scope = ORDERS[order_of_one] + self._scope(one)
+        at = LETTERS[kind], -1, address, BYTES
+        self.lines.append(("event", *self._thread_of(one), *at, which, order_and_scope, str(value)))
 
     def _locations(self):
         return {one.location for one in self.program.operations if one.location}

@@ -4,7 +4,7 @@
 import unittest
 
 from engine.prove.memory_model import INITIAL, MemoryOrder, Program, ThreadScope, axioms
-from engine.prove.memory_model.relation import Relation
+from engine.prove.memory_model.events import Relation
 from engine.prove.tests.explored_programs import assert_agrees, simulated
 
 WEAK, RELAXED, ACQUIRE = MemoryOrder.weak, MemoryOrder.relaxed, MemoryOrder.acquire

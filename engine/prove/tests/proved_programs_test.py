@@ -10,13 +10,13 @@ import unittest
 
 from engine.prove.consistency import Graph
 from engine.prove.decided_runs import decided_runs
-from engine.prove.executions import Event
 from engine.prove.memory_model import INITIAL, MemoryOrder, Program, axioms
 from engine.prove.memory_model.last_block_guard import ALL_VARIANTS, build
 from engine.prove.memory_model.program import Kind
 from engine.prove.tests.explored_programs import Expected, assert_agrees, explored, simulated
 from engine.prove.tests.random_programs import random_program_of_two_words
 from engine.prove.tests.weak_outcomes_test import words_of
+from engine.prove.trace import Event
 
 SEED = 40
 SIMULATED_COUNT = 100
@@ -24,7 +24,7 @@ PERFORMED_COUNT = 20
 VARIANT_COUNT = 300
 SECONDS_OF_RUN = 60
 MANY_EVENTS = 1100  # more than Python's functions may call each other
-WORD = 1, "-1", 0, 4
+WORD = 1, -1, 0, 4
 
 RELAXED, ACQUIRE, RELEASE = MemoryOrder.relaxed, MemoryOrder.acquire, MemoryOrder.release
 
