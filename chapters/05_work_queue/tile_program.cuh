@@ -20,13 +20,11 @@
 #include "05_work_queue/render_tiles.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
-#include "lab/image.hpp"
-#include "lab/json_text.hpp"
 #include "lab/options.hpp"
-#include "lab/program_results.hpp"
+#include "lab/output_files.hpp"
+#include "lab/program.hpp"
 #include "lab/reference.hpp"
 #include "lab/resident_blocks.cuh"
-#include "lab/result_file.hpp"
 #include "lab/timing.cuh"
 #include "lab/work_trace.hpp"
 
@@ -129,7 +127,7 @@ class tile_program {
   const std::vector<tile_index>& tiles() const { return tiles_; }
   const tile_index* device_tiles() const { return device_tiles_.data(); }
   std::size_t tile_count() const { return tiles_.size(); }
-  // Of the reference.
+  // The sum over the reference.
   std::int64_t sum_of_counts() const {
     return std::accumulate(reference_.begin(), reference_.end(), std::int64_t{0});
   }

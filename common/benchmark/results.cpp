@@ -5,8 +5,15 @@
 #include <bit>
 #include <cstdio>
 #include <ostream>
+#include <stdexcept>
 
-#include "lab/program_results.hpp"
+#include "lab/output_files.hpp"
+#include "lab/program.hpp"
+
+#ifdef LAB_HAS_JSON
+#include <nlohmann/json.hpp>
+#include "lab/json_lines.hpp"
+#endif
 
 namespace benchmarks {
 
@@ -140,5 +147,112 @@ void results::finish() {
 }
 
 bool results::right() const { return comparisons_ > 0 && wrong_ == 0; }
+
+#ifdef LAB_HAS_JSON
+
+namespace {
+
+using json = nlohmann::ordered_json;
+constexpr int format = 1;  // That of recorded_run.schema.json.
+
+double number(double value) {
+  constexpr int digits = 9;  // Finer than any measurement here.
+  return lab::rounded(value, digits);
+}
+
+const char* name_of(role part) {
+  switch (part) {
+    case role::variant:
+      return "variant";
+    case role::peer:
+      return "peer";
+    case role::ceiling:
+      return "ceiling";
+    default:
+      return "floor";
+  }
+}
+
+void add_time(const lab::timing& time, json& to) {
+  to["median_ms"] = number(time.median_ms);
+  to["lower_quartile_ms"] = number(time.lower_quartile_ms);
+  to["upper_quartile_ms"] = number(time.upper_quartile_ms);
+  to["minimum_ms"] = number(time.minimum_ms);
+  to["maximum_ms"] = number(time.maximum_ms);
+  to["rounds"] = time.runs;
+  to["calls_in_a_row"] = time.calls_in_a_row;
+}
+
+json json_of(const std::vector<time_ratio>& ratios) {
+  json all = json::array();
+  for (const time_ratio& each : ratios) {
+    all.push_back({{"to", each.to},
+                   {"median", number(each.median)},
+                   {"lower_quartile", number(each.lower_quartile)},
+                   {"upper_quartile", number(each.upper_quartile)}});
+  }
+  return all;
+}
+
+json json_of(const recorded_row& row) {
+  json object = {{"chapter", row.description.chapter},
+                 {"task", row.description.task},
+                 {"type", row.description.type},
+                 {"elements", row.description.elements}};
+  if (row.description.threads) object["threads"] = *row.description.threads;
+  if (row.description.block) object["block"] = *row.description.block;
+  object["data"] = row.description.data;
+  object["inputs"] = row.description.inputs;
+  object["name"] = row.row.name;
+  object["part"] = name_of(row.row.part);
+  object["bytes"] = row.row.bytes;
+  add_time(row.row.time, object);
+  object["ratios"] = json_of(row.row.ratios);
+  return object;
+}
+
+// The CPU backend's own benchmark knows the first two alone.
+json json_of(const device_facts& device) {
+  json object = {{"name", device.name}, {"multiprocessors", device.multiprocessors}};
+  if (device.compute_capability.empty()) return object;
+  const double peak = device.theoretical_gigabytes_per_second;
+  object["compute_capability"] = device.compute_capability;
+  object["memory_bytes"] = device.memory_bytes;
+  object["cache_bytes"] = device.cache_bytes;
+  object["theoretical_gigabytes_per_second"] = peak > 0 ? json(number(peak)) : json(nullptr);
+  return object;
+}
+
+}  // namespace
+
+std::string json_of(const recorded_run& run) {
+  json object = {{"format", format}, {"device", json_of(run.device)}};
+  if (!run.device.cuda_runtime.empty()) {
+    object["cuda_runtime"] = run.device.cuda_runtime;
+    object["cuda_driver"] = run.device.cuda_driver;
+  }
+  object["rounds"] = run.rounds;
+  if (run.copy) {
+    json& copy = object["copy"];
+    copy = {{"elements", run.copy->elements}, {"bytes", run.copy->row.bytes}};
+    add_time(run.copy->row.time, copy);
+  }
+  json& missing = object["not_run"] = json::array();
+  for (const not_run& each : run.missing) {
+    missing.push_back({{"chapter", each.chapter},
+                       {"task", each.task},
+                       {"name", each.name},
+                       {"reason", each.reason}});
+  }
+  json& rows = object["rows"] = json::array();
+  for (const recorded_row& each : run.rows) rows.push_back(json_of(each));
+  return lab::json_lines(object);
+}
+
+#else  // The command line refuses --json.
+
+std::string json_of(const recorded_run&) { throw std::logic_error(lab::why_no_json()); }
+
+#endif
 
 }  // namespace benchmarks

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -15,6 +16,9 @@
 namespace benchmarks {
 
 namespace {
+
+// In a quick run: what launching costs, where one launch or two matters, and bandwidth.
+constexpr int quick_exponents[] = {10, 16, 20, 24, 29};
 
 __global__ void do_nothing() {}
 
@@ -218,5 +222,17 @@ chapter_benchmark::chapter_benchmark(std::string of_chapter, std::string about,
 }
 
 const std::vector<const chapter_benchmark*>& all_benchmarks() { return registered(); }
+
+std::vector<std::size_t> chosen_sizes(const benchmark_options& options) {
+  std::vector<std::size_t> sizes;
+  for (int exponent = 10; exponent <= 32; ++exponent) {
+    const std::size_t size = std::size_t{1} << exponent;
+    const bool wanted =
+        !options.quick || std::find(std::begin(quick_exponents), std::end(quick_exponents),
+                                    exponent) != std::end(quick_exponents);
+    if (wanted && size >= options.smallest && size <= options.largest) sizes.push_back(size);
+  }
+  return sizes;
+}
 
 }  // namespace benchmarks

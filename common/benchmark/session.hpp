@@ -5,15 +5,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "benchmark/benchmark_options.hpp"
 #include "benchmark/comparison.hpp"
 #include "benchmark/peers.hpp"
 #include "benchmark/results.hpp"
 
 namespace benchmarks {
+
+struct benchmark_options {
+  std::string chapter = {};  // "04"; empty: all.
+  std::string only = {};     // A subject; empty: all.
+  std::uint64_t smallest = std::uint64_t{1} << 10;
+  std::uint64_t largest = std::uint64_t{1} << 30;
+  std::uint32_t rounds = 21;
+  bool quick = false;                             // Fewer sizes.
+  std::optional<std::uint64_t> cache_bytes = {};  // Not given: what the device says.
+  std::string json_file = {};                     // Empty: no file.
+  bool force = false;                             // It may replace a file of another kind.
+};
+
+// The sizes to measure: powers of two from `smallest` to `largest`, and in a quick run only those
+// that tell most. Ascending.
+std::vector<std::size_t> chosen_sizes(const benchmark_options& options);
 
 inline constexpr unsigned threads_a_block = 256;  // The chapters' programs' own default.
 

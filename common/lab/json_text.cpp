@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "lab/json_text.hpp"
-
+// The JSON files that programs write.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 #include <vector>
 
-#include "lab/json_lines.hpp"
-#include "lab/program_results.hpp"
+#include "lab/output_files.hpp"
+#include "lab/program.hpp"
 #include "lab/timing.hpp"
 #include "lab/work_trace.hpp"
 
+#ifdef LAB_HAS_JSON
+#include <nlohmann/json.hpp>
+#include "lab/json_lines.hpp"
+#endif
+
 namespace lab {
+
+#ifdef LAB_HAS_JSON
 
 namespace {
 
@@ -177,5 +183,15 @@ std::string chrome_trace(const std::vector<work_trace>& runs) {
   return json_lines(
       {{"displayTimeUnit", "ms"}, {"traceEvents", events}, {"otherData", {{"schedules", traces}}}});
 }
+
+#else  // Nothing calls the last two: the command line refuses their files.
+
+std::string why_no_json() { return "this build has no nlohmann_json"; }
+
+std::string program_results::json() const { throw std::logic_error(why_no_json()); }
+
+std::string chrome_trace(const std::vector<work_trace>&) { throw std::logic_error(why_no_json()); }
+
+#endif
 
 }  // namespace lab

@@ -19,7 +19,7 @@ KINDS = [
     ),
     (
         "green",
-        "nothing, but someone needs all their results",
+        "nothing, but all their results are needed",
         [
             ("Does the host need them?", "02: a copy"),
             ("Can one block merge them in little time?", "04: the last block"),

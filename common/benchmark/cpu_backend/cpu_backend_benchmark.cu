@@ -12,11 +12,10 @@
 #include <vector>
 
 #include "benchmark/cpu_backend/measuring.hpp"
-#include "benchmark/recorded_run.hpp"
-#include "lab/json_text.hpp"
+#include "benchmark/results.hpp"
 #include "lab/options.hpp"
+#include "lab/output_files.hpp"
 #include "lab/program.hpp"
-#include "lab/result_file.hpp"
 #include "lab/timing.hpp"
 
 namespace {

@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: MIT
-// On the CPU backend, whose tests run the benchmarks without any library beside them.
+// On the CPU backend, whose tests run the benchmarks without any library beside them, and without
+// CUDA graphs.
 #include <cstdint>
 #include <string>
 
+#include "benchmark/call_graph.hpp"
 #include "benchmark/peers.hpp"
 
 namespace benchmarks {
 
 namespace {
 
-[[noreturn]] void refuse(const char* library) {
-  throw no_such_peer(std::string("the CPU backend has no ") + library);
+[[noreturn]] void refuse(const char* what) {
+  throw no_such_peer(std::string("the CPU backend has no ") + what);
 }
 
 }  // namespace
+
+void require_graphs() { refuse("CUDA graphs"); }
+
+std::function<void()> recorded_graph(unsigned, const std::function<void(cudaStream_t)>&) {
+  require_graphs();
+  return {};
+}
 
 template <class T>
 add_function<T> thrust_transform() {
