@@ -62,27 +62,6 @@ Argument kernel_argument(Argument argument) {
   }
 }
 
-template <class Body>
-inline constexpr body_copies copies_of{
-    [](const void* body) -> void* { return new Body(*static_cast<const Body*>(body)); },
-    [](void* copy) { delete static_cast<Body*>(copy); }};
-
-template <bool OutlivesCall, class Body>
-cudaError_t launch_body(const launch_configuration& configuration, const void* kernel,
-                        const Body& body, const place& at) {
-  const body_copies* copies = nullptr;
-  if constexpr (OutlivesCall && std::is_copy_constructible_v<Body>) copies = &copies_of<Body>;
-  return launch(configuration, kernel, run_threads<Body>, &body, copies, at);
-}
-
-// Handed to `pick`, returns the kernel itself with its type.
-struct kernel_itself {
-  template <class... Parameters>
-  auto operator()(void (*kernel)(Parameters...)) const {
-    return kernel;
-  }
-};
-
 // An argument whose copies do something. CUDA copies it once for the launch; each thread then gets
 // the bytes of that copy, and neither copies nor destroys an object.
 template <class T>
@@ -124,21 +103,27 @@ T& given_to_thread(bytes_of<T>& held) {
 }
 
 // Runs the kernel with arguments that were copied once, for this launch. An object may still be
-// converted to the kernel's parameter, in each thread, from the bytes that it has on the host.
-template <class Call, class... Arguments>
-void launch_with(const launch_configuration& configuration, const void* kernel, const Call& call,
-                 const place& at, Arguments&... arguments) {
-  // A call that refers to variables of its function, as one of a pointer to a kernel, ends with it.
-  launch_body<std::is_empty_v<Call>>(
-      configuration, kernel,
-      [call, ... held = held_for_launch(arguments)] {
-        if constexpr (any_passed_as_bytes<Arguments...>) {
-          [&](auto... own) { call(given_to_thread(own)...); }(held...);
-        } else {
-          call(held...);
-        }
-      },
-      at);
+// converted to the kernel's parameter, in each thread, from the bytes that it has on the host. A
+// call that refers to variables of its function, as one of a pointer to a kernel, ends with it.
+template <bool OutlivesCall, class Call, class... Arguments>
+cudaError_t launch_with(const launch_configuration& configuration, const void* kernel,
+                        const Call& call, const place& at, Arguments&... arguments) {
+  const auto body = [call, ... held = held_for_launch(arguments)] {
+    if constexpr (any_passed_as_bytes<Arguments...>) {
+      [&](auto... own) { call(given_to_thread(own)...); }(held...);
+    } else {
+      call(held...);
+    }
+  };
+  using body_type = std::remove_const_t<decltype(body)>;
+  const body_copies* copies = nullptr;
+  if constexpr (OutlivesCall && std::is_copy_constructible_v<body_type>) {
+    static constexpr body_copies copies_of_body{
+        [](const void* of) -> void* { return new body_type(*static_cast<const body_type*>(of)); },
+        [](void* copy) { delete static_cast<body_type*>(copy); }};
+    copies = &copies_of_body;
+  }
+  return launch(configuration, kernel, run_threads<body_type>, &body, copies, at);
 }
 
 // The same for a kernel of which the function is known, with any arguments.
@@ -149,18 +134,8 @@ cudaError_t launch_function(const launch_configuration& configuration,
   // By way of void (*)(), which says that a type is meant that is not the function's own.
   const auto callable =
       reinterpret_cast<void (*)(passed_as<Parameters>...)>(reinterpret_cast<void (*)()>(kernel));
-  return launch_body<true>(
-      configuration, reinterpret_cast<const void*>(kernel),
-      [callable, ... held = held_for_launch(arguments)] {
-        [&](auto... own) { callable(given_to_thread(own)...); }(held...);
-      },
-      at);
-}
-
-inline const void* address_of(std::nullptr_t) { return nullptr; }
-template <class... Parameters>
-const void* address_of(void (*kernel)(Parameters...)) {
-  return reinterpret_cast<const void*>(kernel);
+  return launch_with<true>(configuration, reinterpret_cast<const void*>(kernel), callable, at,
+                           arguments...);
 }
 
 // An argument of a launch of which only the call knows the parameters. It may be an object that is
@@ -183,8 +158,9 @@ class configured_launch;
 template <class Call, class Pick, class... Parameters>
 class configured_launch<Call, Pick, void (*)(Parameters...)> {
  public:
-  configured_launch(Call call, Pick pick, launch_configuration configuration, place at)
-      : call_(call), kernel_(pick(kernel_itself{})), configuration_(configuration), at_(at) {}
+  configured_launch(Call call, Pick, void (*kernel)(Parameters...),
+                    launch_configuration configuration, place at)
+      : call_(call), kernel_(kernel), configuration_(configuration), at_(at) {}
 
   // Converts the arguments to the kernel's parameters here on the host, once.
   void operator()(Parameters... arguments) const {
@@ -214,7 +190,8 @@ class configured_launch<Call, Pick, void (*)(Parameters...)> {
  private:
   template <class... Arguments>
   void launch(Arguments&... arguments) const {
-    launch_with(configuration_, address_of(kernel_), call_, at_, arguments...);
+    launch_with<std::is_empty_v<Call>>(configuration_, reinterpret_cast<const void*>(kernel_),
+                                       call_, at_, arguments...);
   }
 
   Call call_;
@@ -227,7 +204,8 @@ class configured_launch<Call, Pick, void (*)(Parameters...)> {
 template <class Call, class Pick>
 class configured_launch<Call, Pick, std::nullptr_t> {
  public:
-  configured_launch(Call call, Pick pick, launch_configuration configuration, place at)
+  configured_launch(Call call, Pick pick, std::nullptr_t, launch_configuration configuration,
+                    place at)
       : call_(call), pick_(pick), configuration_(configuration), at_(at) {}
 
   template <class... Arguments>
@@ -246,13 +224,15 @@ class configured_launch<Call, Pick, std::nullptr_t> {
   template <class... Arguments>
   void launch(Arguments&... arguments) const {
     const auto itself = pick_([](void (*of)(Arguments...)) { return of; });
-    if constexpr (any_passed_as_bytes<Arguments...> &&
-                  !std::is_same_v<decltype(itself), const std::nullptr_t>) {
+    if constexpr (std::is_null_pointer_v<std::remove_const_t<decltype(itself)>>) {
+      launch_with<std::is_empty_v<Call>>(configuration_, nullptr, call_, at_, arguments...);
+    } else if constexpr (any_passed_as_bytes<Arguments...>) {
       [&](auto... copied) {
         launch_function(configuration_, itself, at_, copied...);
       }(arguments...);
     } else {
-      launch_with(configuration_, address_of(itself), call_, at_, arguments...);
+      launch_with<std::is_empty_v<Call>>(configuration_, reinterpret_cast<const void*>(itself),
+                                         call_, at_, arguments...);
     }
   }
 
@@ -268,8 +248,10 @@ template <class Call, class Pick>
 auto configure(Call call, Pick pick, launch_configuration configuration,
                place at = CPU_BACKEND_HERE) {
   configuration.returns_nothing = true;
-  using kernel = decltype(pick(kernel_itself{}));
-  return configured_launch<Call, Pick, kernel>(call, pick, configuration, at);
+  const auto kernel =
+      pick([]<class... Parameters>(void (*itself)(Parameters...)) { return itself; });
+  return configured_launch<Call, Pick, std::remove_const_t<decltype(kernel)>>(call, pick, kernel,
+                                                                              configuration, at);
 }
 
 // `extern __shared__ T name[];`
@@ -278,11 +260,14 @@ auto dynamic_shared_memory() -> T (&)[] {
   return *reinterpret_cast<T(*)[]>(this_multiprocessor->dynamic_shared_memory());
 }
 
-template <class... Parameters, std::size_t... Index>
+template <class... Parameters>
 cudaError_t launch_with_pointers(void (*kernel)(Parameters...), launch_configuration configuration,
-                                 void** arguments, std::index_sequence<Index...>, const place& at) {
-  return launch_function(configuration, kernel, at,
-                         *static_cast<std::remove_cv_t<Parameters>*>(arguments[Index])...);
+                                 void** arguments, const place& at) {
+  return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    return launch_function(configuration, kernel, at,
+                           *static_cast<std::remove_cv_t<Parameters>*>(arguments[Index])...);
+  }
+  (std::index_sequence_for<Parameters...>{});
 }
 
 }  // namespace cpu_backend
@@ -294,7 +279,7 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 th
                              cudaStream_t stream = nullptr,
                              cpu_backend::place at = CPU_BACKEND_HERE) {
   return cpu_backend::launch_with_pointers(kernel, {blocks, threads, shared_bytes, stream},
-                                           arguments, std::index_sequence_for<Parameters...>{}, at);
+                                           arguments, at);
 }
 
 template <class... Parameters>
@@ -304,8 +289,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
                                         cpu_backend::place at = CPU_BACKEND_HERE) {
   cpu_backend::launch_configuration configuration{blocks, threads, shared_bytes, stream};
   configuration.cooperative = true;
-  return cpu_backend::launch_with_pointers(kernel, configuration, arguments,
-                                           std::index_sequence_for<Parameters...>{}, at);
+  return cpu_backend::launch_with_pointers(kernel, configuration, arguments, at);
 }
 
 // Of the attributes, only cudaLaunchAttributeCooperative means something here.
