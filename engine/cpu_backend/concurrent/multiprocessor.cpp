@@ -12,7 +12,6 @@
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
-#include "cpu_backend/execution/stack_hash.hpp"
 #include "cpu_backend/fibers/fiber.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/player.hpp"

@@ -10,7 +10,6 @@
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
-#include "cpu_backend/run_threads.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cuda_runtime_api.h"
 

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <map>
@@ -53,6 +55,24 @@ const settings& handed_over() {
 const char* setting(const char* name) {
   const auto found = handed_over().find(name);
   return found == handed_over().end() ? std::getenv(name) : found->second.c_str();
+}
+
+std::uint64_t number_setting(const char* name, std::uint64_t otherwise, std::uint64_t least,
+                             std::uint64_t most) {
+  const char* const text = setting(name);
+  if (!text) return otherwise;
+  const std::string_view digits = text;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error == std::errc() && end == digits.data() + digits.size() && number >= least &&
+      number <= most) {
+    return number;
+  }
+  const std::string range = most == UINT64_MAX
+                                ? "of " + std::to_string(least) + " or more"
+                                : "from " + std::to_string(least) + " to " + std::to_string(most);
+  std::fprintf(stderr, "%s must be a whole number %s, not \"%s\".\n", name, range.c_str(), text);
+  std::exit(2);
 }
 
 }  // namespace cpu_backend

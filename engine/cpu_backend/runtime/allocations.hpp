@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Every piece of memory that the runtime knows: what it allocated, what was registered with it, the
-// variables of the device, and what was freed lately.
+// variables of the device, and what was freed lately; and how much there is to give away.
 #pragma once
 
 #include <cstddef>
@@ -76,5 +76,22 @@ std::optional<freed_block> find_freed(const void* address);
 
 // Gives all addresses back. True if there were any.
 bool forget_freed_memory();
+
+// How much memory there is to give away. Linux promises memory that it does not have and kills a
+// process when it is asked to keep the promise; cudaMalloc must return cudaErrorMemoryAllocation
+// instead.
+
+// The machine's memory, or the container's share of it.
+std::size_t total_memory();
+
+// What an allocation could still get. Counts what other programs use, the container's limit, and
+// what this backend has given away that nobody has touched yet. A 32nd of the total is kept back
+// for the rest of the process.
+std::size_t free_memory();
+
+// Sets `bytes` aside, or returns false where they are not there. What was set aside is returned by
+// return_memory with the same number.
+bool set_memory_aside(std::size_t bytes);
+void return_memory(std::size_t bytes);
 
 }  // namespace cpu_backend

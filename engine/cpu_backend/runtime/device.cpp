@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/form.hpp"
+#include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/context.hpp"
-#include "cpu_backend/runtime/physical_memory.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
 
@@ -23,22 +20,6 @@ namespace {
 
 constexpr int kibibyte = 1024;
 constexpr int most_sms = 1024;
-
-int read_number_of_sms() {
-  const char* const text = setting("LAB_SMS");
-  if (!text) return std::min(form::default_number_of_sms(), most_sms);
-  const std::string_view digits = text;
-  int number = 0;
-  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number);
-  if (error != std::errc() || end != digits.end() || number < 1 || number > most_sms) {
-    std::fprintf(stderr,
-                 "LAB_SMS, the number of SMs of the CPU backend, must be a whole number from 1 to "
-                 "%d, not \"%s\".\n",
-                 most_sms, text);
-    std::exit(2);
-  }
-  return number;
-}
 
 int last_level_cache_bytes() {
   for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
@@ -171,7 +152,9 @@ bool find_attribute(cudaDeviceAttr attribute, int& value) {
 }  // namespace
 
 int number_of_sms() {
-  static const int number = read_number_of_sms();
+  static const auto number = static_cast<int>(number_setting(
+      "LAB_SMS", static_cast<unsigned>(std::min(form::default_number_of_sms(), most_sms)), 1,
+      most_sms));
   return number;
 }
 

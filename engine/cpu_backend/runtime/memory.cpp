@@ -10,7 +10,6 @@
 
 #include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/context.hpp"
-#include "cpu_backend/runtime/physical_memory.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
 

@@ -7,7 +7,7 @@
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
-#include "cpu_backend/execution/stack_hash.hpp"
+#include "cpu_backend/fibers/fiber.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"

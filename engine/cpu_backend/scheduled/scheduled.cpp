@@ -6,7 +6,6 @@
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
 #include "cpu_backend/multiprocessor.hpp"
-#include "cpu_backend/run_threads.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
 #include "cpu_backend/shared_memory.hpp"

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "cpu_backend/execution/stack_hash.hpp"
+#include "cpu_backend/fibers/fiber.hpp"
 #include "cpu_backend/scheduled.hpp"
 
 // The linker's names for the program's variables: initialised ones, then those that start as zero.

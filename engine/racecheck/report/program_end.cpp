@@ -4,25 +4,6 @@
 //
 // The file of a report has at each launch's end what is known by then. So it is there after SIGKILL
 // and after exec() as well.
-//
-// Environment variables, or handed over (cpu_backend/execution/settings.hpp):
-//   LAB_RACECHECK_SEED=N       of the order in which blocks and threads run; 0 otherwise
-//   LAB_RACECHECK_REPORT=FILE  the report goes there, as JSON, and not to stderr; &0: descriptor 0.
-//                              If fork() makes more processes that launch kernels, their reports
-//                              are FILE.2 and so on
-//   LAB_RACECHECK_LENIENT=1    a race that only lacks an acquire is reported, and is no failure
-//   LAB_RACECHECK_COUNTS=1     the JSON report has what each launch did, in numbers; with `unseen`
-//                              only launches that changed memory by stores that nobody saw
-//   LAB_RACECHECK_SECONDS=N    after so many seconds the program ends, with what was found by then
-//   LAB_RACECHECK_SECONDS_OPTION=NAME  the option by which a user has set that, for the message
-//   LAB_PROVE_ORDERED_FENCES=1 sequentially consistent fences have the order in which they are
-//   executed
-// The weak form, in which plain reads get old values, and the exit status is the program's own:
-//   LAB_WEAK=1                 each the oldest one that it may get
-//   LAB_WEAK_SEED=N            each one that is drawn from those that it may get; N is also the
-//   seed
-//                              of the order in which blocks and threads run
-//   LAB_WEAK_EXPLAIN=1         the report has the race that is the reason
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -33,7 +14,6 @@
 #include <atomic>
 #include <bit>
 #include <cerrno>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -70,19 +50,6 @@ bool has_child = false;
 std::uint64_t launches_of_parent = 0;
 pid_t this_process = 0;  // and no child made by vfork(), which has the same memory
 
-std::uint64_t read_seed(const char* variable) {
-  const char* const text = cpu_backend::setting(variable);
-  if (!text) return 0;
-  const std::string_view digits = text;
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), seed);
-  if (error != std::errc() || end != digits.data() + digits.size()) {
-    std::fprintf(stderr, "%s must be a whole number of 0 or more, not \"%s\".\n", variable, text);
-    std::exit(2);
-  }
-  return seed;
-}
-
 bool is_set(const char* variable) {
   const char* const text = cpu_backend::setting(variable);
   return text && *text && std::string_view(text) != "0";
@@ -91,8 +58,8 @@ bool is_set(const char* variable) {
 bool draws_weak_values() { return cpu_backend::setting("LAB_WEAK_SEED") != nullptr; }
 
 std::uint64_t seed_of_process() {
-  static const std::uint64_t seed =
-      read_seed(draws_weak_values() ? "LAB_WEAK_SEED" : "LAB_RACECHECK_SEED");
+  static const std::uint64_t seed = cpu_backend::number_setting(
+      draws_weak_values() ? "LAB_WEAK_SEED" : "LAB_RACECHECK_SEED", 0, 0);
   return seed;
 }
 

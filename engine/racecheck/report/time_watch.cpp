@@ -9,11 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <string_view>
+#include <cstdint>
 #include <thread>
 
 #include "cpu_backend/execution/settings.hpp"
@@ -133,15 +130,8 @@ unsigned seconds_of_program() {
   static const unsigned seconds = [] {
     const char* const text = cpu_backend::setting("LAB_RACECHECK_SECONDS");
     if (!text || !*text) return 0u;
-    const std::string_view digits = text;
-    unsigned read = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), read);
-    if (error != std::errc() || end != digits.data() + digits.size() || read == 0) {
-      std::fprintf(
-          stderr, "LAB_RACECHECK_SECONDS must be a whole number of 1 or more, not \"%s\".\n", text);
-      std::exit(2);
-    }
-    return read;
+    return static_cast<unsigned>(std::min<std::uint64_t>(
+        cpu_backend::number_setting("LAB_RACECHECK_SECONDS", 0, 1), UINT32_MAX));
   }();
   return seconds;
 }
