@@ -10,6 +10,21 @@ from typing import NamedTuple, Optional
 
 from engine.command.errors import CommandError
 
+# What stands in each line of a trace behind its first word.
+WORDS = {
+    "launch": (int, int, bool),
+    "event": (int, int, str, int, int, int, int, str, str),
+    "fence": (int, int, str),
+    "weak": (int, int, int),
+    "barrier": (int, list),
+    "lanes": (int, int, int, int),
+    "grid": (),
+    "waits": (),
+    "stuck": (int,),
+    "left": (str,),
+    "use": (str, str, str),
+    "refused": (str,),
+}
 LIST = pathlib.Path(__file__).parent / "explored.json"
 
 
@@ -54,9 +69,11 @@ def read_trace(text):
     for line in text.split("\n")[:-1]:
         try:
             what, *words = json.loads(line)
+            if tuple(map(type, words)) != WORDS[what]:
+                raise ValueError(words)
             if trace.refused is None or what in ("use", "refused"):
                 getattr(trace, f"on_{what}")(*words)
-        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        except (ValueError, TypeError, LookupError, RecursionError) as error:
             problem = f"the program has written a trace with the line {line!r}."
             raise CommandError(problem) from error
     return trace
@@ -69,14 +86,9 @@ class Trace:
         self.shapes = []  # of each launch: blocks, threads of each
         self.events = []
         self._known, self._ordered = _Knowledge(), _Knowledge()
-        self.before = (
-            self._known.before
-        )  # of each event: the bits of those that its own thread has surely
-        # been after
-        self.ordered = (
-            self._ordered.before
-        )  # of each event: the bits of those that its thread and barriers
-        # order before it
+        # Of each event: the bits of those that its own thread has surely been after, and of those that its
+        # thread and barriers order before it.
+        self.before, self.ordered = self._known.before, self._ordered.before
         # Of each access: the number of the one that it reads from, or, if it only stores, that comes just
         # before it in coherence order; None: the word's first value.
         self.sources = []
@@ -99,6 +111,8 @@ class Trace:
         self._weak = set()
 
     def on_event(self, block, rank, kind, memory, address, size, number, order, value):
+        if kind not in ("L", "S", "U", "u"):
+            raise ValueError(kind)
         place = memory, address, size
         word = len(self.shapes), *place
         is_volatile = order == "volatile"
@@ -144,7 +158,7 @@ class Trace:
         self._writes.pop((len(self.shapes), *place), None)
 
     def on_barrier(self, block, ranks):
-        self._meet([(block, rank) for rank in ranks])
+        self._meet([(block, int(rank)) for rank in ranks])
 
     def on_lanes(self, block, first, lanes, orders_memory):
         threads = [(block, first + i) for i in range(32) if lanes >> i & 1]
