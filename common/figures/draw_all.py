@@ -3,12 +3,14 @@
 """Draws every figure of the course that is kept in the repository, from its script and its data.
 
 NAME.py in one of the FOLDERS, with a function figure(), makes NAME.svg next to it; a script without
-that function is shared by others of its folder. docs/benchmarks/NAME.json, a recorded run, makes
-NAME-NN.svg for each chapter NN that it measured; the run of one chapter may be called NAME-NN.json.
+that function is shared by others of its folder. Of what was recorded, race.json and schedules.json of a
+chapter make the SVG of their name; docs/benchmarks/NAME.json makes NAME-NN.svg for each chapter NN that
+it measured, and the run of one chapter may be called NAME-NN.json.
 """
 
 import argparse
 import importlib.util
+import json
 import pathlib
 import sys
 
@@ -16,8 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / folder) for folder in ("", "common/benchmark", "common/lab")]
 
 import draw_run  # noqa: E402
+import draw_schedules  # noqa: E402
 import recorded_run  # noqa: E402
+from engine.command.drawing import LICENSE  # noqa: E402
 from engine.command.output_files import write_whole  # noqa: E402
+from engine.command.race_picture import race_figure, races_of  # noqa: E402
 
 FOLDERS = ("chapters/*/figures", "docs/figures", "docs/internals/figures")  # of the scripts
 
@@ -42,6 +47,11 @@ def all_figures(root=ROOT):
         figure = figure_of(script)
         if figure:
             found[script.with_suffix(".svg")] = figure
+    for data in sorted(root.glob("chapters/*/figures/race.json")):
+        recorded = json.loads(data.read_text(encoding="utf-8"))
+        found[data.with_suffix(".svg")] = race_figure(races_of(recorded), LICENSE)
+    for data in sorted(root.glob("chapters/*/figures/schedules.json")):
+        found[data.with_suffix(".svg")] = draw_schedules.figure_of(draw_schedules.load(data))
     for run in sorted(root.glob("docs/benchmarks/*.json")):
         for chapter, figure in draw_run.figures_of(recorded_run.load_course_run(run), root).items():
             found[run.with_name(f"{draw_run.picture_name(run.stem, chapter)}.svg")] = figure
