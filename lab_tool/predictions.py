@@ -11,14 +11,13 @@ import sys
 import textwrap
 from typing import NamedTuple
 
-from engine.command.checking import merge_reports_of
 from engine.command.errors import WRONG_USE, CommandError, hint, listed
 from engine.command.output import BOLD, coloured
 from engine.command.output_files import make_own_folder, write_whole
 from engine.command.paths import shown
 from engine.command.racecheck_runs import Merging, merged_findings, problem_of
 from engine.command.schedules import scheduled_runs
-from lab_tool.builds.program_builds import observed_programs, observing_folder
+from lab_tool.builds.program_builds import merging_program, observed_programs
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.paths import ROOT
 
@@ -308,7 +307,7 @@ def findings_of(prediction, build=None):
         program_options=[], build=build,
     )  # fmt: skip
     ((program, _),) = observed_programs(file)
-    merge_reports = merge_reports_of(program, lambda: observing_folder(file))
+    merge_reports = merging_program(program, file)
     checks = [(program, [letter]) for letter in LETTERS]
     found = {}
     with scheduled_runs(checks, range(SCHEDULES), SECONDS) as finished:

@@ -5,13 +5,14 @@ import json
 import os
 import pathlib
 import shlex
+from typing import NamedTuple, Optional
 
 from engine.command.arguments import require_file, whole_number
 from engine.command.build_folder import build, settings_of
 from engine.command.drawing import BEGINNING as PICTURE
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
 from engine.command.output import is_verbose, say, say_command, say_next
-from engine.command.output_files import NamedOutputs, add_force
+from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
 from engine.command.race_picture import races_of, write_picture
 from engine.command.racecheck_runs import Merging, answer, schedules_text, standard_input
@@ -82,54 +83,68 @@ def require_program(arguments, default):
         raise CommandError(f"{arguments.program} is no program that can be started.", WRONG_USE)
 
 
-def check(arguments, inputs, built_programs, configure, next_command, again):
-    """Checks the programs, and says, writes and draws what was found; returns the exit code.
+class Outputs(NamedTuple):
+    """The files that a check is to write; None for those that were not asked for."""
 
-    `inputs` are the user's files that are read for it.
-    `built_programs` returns [(program, its options)], up to date, when all options are known to be right.
-    `configure` returns the BuildFolder that the options mean, which has the race checker.
-    `next_command` is recommended if all of it is right, and `again`, a function, returns the command that
-    runs the schedule of a seed alone; either may be None.
-    """
+    results: Optional[OutputFile]
+    picture: Optional[OutputFile]
+
+
+def outputs_of(arguments, inputs):
+    """The Outputs, none of which is one of the `inputs`, the user's files that are read."""
     outputs = NamedOutputs(arguments.force, inputs)
-    file = outputs.add("--json", arguments.json, RESULTS)
+    results = outputs.add("--json", arguments.json, RESULTS)
     if arguments.picture is not None and not arguments.picture.endswith(".svg"):
         raise CommandError(
             f"--picture {arguments.picture}: the picture is an SVG file, so its name must end in .svg.",
             WRONG_USE,
         )
-    picture = outputs.add("--picture", arguments.picture, PICTURE)
-    results = check_all(arguments, built_programs(), configure)
-    if file:
-        file.write(json.dumps(results, indent=2) + "\n")
-    if picture:
-        write_picture(races_of(results), picture)
-    codes = [result["code"] for result in results]
-    code = next((code for code in (WRONG_USE, 1, NOTHING_COULD_RUN) if code in codes), 0)
-    if code == 0 and next_command:
-        say_next(next_command())
-    elif code == 1 and again:
-        seed = next((item["seed"] for result in results for item in _bad(result)), 0)
-        say_next(again(seed), "this schedule alone, after a change")
-    return code
+    return Outputs(results, outputs.add("--picture", arguments.picture, PICTURE))
 
 
-def check_all(arguments, checks, configure):
-    """Runs all schedules of all programs, and says what each program's have found."""
+def checked(arguments, programs, merge_reports):
+    """Runs all schedules of all `programs`, [(program, its options)], and says what each program's have
+    found, of which the program `merge_reports` makes one answer. Returns a dictionary for each."""
     seeds = chosen_seeds(arguments)
-    timeout, lenient = arguments.timeout, arguments.lenient
+    timeout, lenient, counts = arguments.timeout, arguments.lenient, arguments.counts
+    forks = not arguments.program  # a stranger's program may be a script that starts others
     results = []
-    given, counts = standard_input(), arguments.counts
-    with scheduled_runs(checks, seeds, timeout, lenient, given, counts) as finished:
-        for (program, options), runs_of_program in zip(checks, finished):
+    given = standard_input()
+    with scheduled_runs(programs, seeds, timeout, lenient, given, counts, forks) as finished:
+        for (program, options), runs_of_program in zip(programs, finished):
             if is_verbose():
                 say_command([shown(program), *options])
             name = shlex.join([program.name.removesuffix("_racecheck"), *options])
             say(f"{name}: {schedules_text(len(seeds))}")
             runs = runs_of_program()
-            merging = Merging(merge_reports_of(program, configure))
-            results.append(answer(program, seeds, runs, timeout, lenient, merging))
+            results.append(answer(program, seeds, runs, timeout, lenient, Merging(merge_reports)))
     return results
+
+
+def written(results, outputs):
+    """Writes and draws what was found; returns the exit code."""
+    if outputs.results:
+        outputs.results.write(json.dumps(results, indent=2) + "\n")
+    if outputs.picture:
+        write_picture(races_of(results), outputs.picture)
+    codes = [result["code"] for result in results]
+    return next((code for code in (WRONG_USE, 1, NOTHING_COULD_RUN) if code in codes), 0)
+
+
+def bad_seed(results):
+    """The first seed that shows what is not right; 0 if none does."""
+    bad = (
+        each for item in results for each in (*item.get("findings", ()), *item.get("problems", ()))
+    )
+    return next((each["seed"] for each in bad), 0)
+
+
+def say_next_after_check(code, following, again):
+    """Recommends the command `following` if all is right, or else the one that runs a bad schedule again."""
+    if code == 0:
+        say_next(following)
+    elif code == 1:
+        say_next(again, "this schedule alone, after a change")
 
 
 def can_observe(folder):
@@ -142,16 +157,24 @@ def target_of_merging(folder):
     return os.path.relpath(settings_of(folder)["racecheck_merge_reports"], folder.resolve())
 
 
-def merge_reports_of(program, configure):
-    """The program that merges this one's reports: of the build folder that it is in, or else of the one
-    that `configure` returns. Builds it, if it is not there."""
-    folder = next(filter(can_observe, pathlib.Path(program).resolve().parents), None)
-    folder = folder or configure().folder
-    merge_reports = settings_of(folder)["racecheck_merge_reports"]
-    if not os.path.isfile(merge_reports):
-        place = configure()._replace(folder=folder)
-        build(place, [target_of_merging(folder)], "the merging of reports")
-    return merge_reports
+def _folder_of(program):
+    """The build folder that it is in; None if it is in none."""
+    return next(filter(can_observe, pathlib.Path(program).resolve().parents), None)
+
+
+def merge_reports_of(program):
+    """The program that merges this one's reports, of the build folder that it is in; None if there is
+    none."""
+    folder = _folder_of(program)
+    path = folder and settings_of(folder)["racecheck_merge_reports"]
+    return path if path and os.path.isfile(path) else None
+
+
+def built_merge_reports(program, place):
+    """The same, which is built; of `place`, a BuildFolder, if the program is in none."""
+    place = place._replace(folder=_folder_of(program) or place.folder)
+    build(place, [target_of_merging(place.folder)], "the merging of reports")
+    return settings_of(place.folder)["racecheck_merge_reports"]
 
 
 def chosen_seeds(arguments):
@@ -159,8 +182,3 @@ def chosen_seeds(arguments):
     if arguments.seed is not None and arguments.seeds is None:
         return [first]
     return list(range(first, first + (arguments.seeds or DEFAULT_SEEDS)))
-
-
-def _bad(result):
-    """What a finding and a problem have in common: the seed that shows it."""
-    return [*result.get("findings", ()), *result.get("problems", ())]

@@ -28,7 +28,17 @@ from engine.command.build_folder import (
     require_usable_path,
     settings_of,
 )
-from engine.command.checking import add_check_options, check, require_program
+from engine.command.checking import (
+    add_check_options,
+    bad_seed,
+    built_merge_reports,
+    checked,
+    merge_reports_of,
+    outputs_of,
+    require_program,
+    say_next_after_check,
+    written,
+)
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import CUDACHECK, invocation, set_invocation
 from engine.command.paths import ENGINE, shown
@@ -152,31 +162,27 @@ def weak(arguments):
 
 
 def check_races(arguments):
-    def built():
-        if arguments.program:
-            return [(pathlib.Path(arguments.program), arguments.program_options)]
-        check_file(arguments)
-        program = build_file(configured(arguments), arguments, RACECHECK)
-        return [(program, arguments.program_options)]
-
-    def again(seed):
-        words = [*words_of(arguments), "--seed", seed, *options_of_program(arguments)]
-        return invocation().command("check", *words)
-
-    def afterwards():
-        return invocation().command("run", *_given_again(arguments))
-
-    def place():
-        return configured(arguments)
-
-    if arguments.program:
-        require_program(arguments, None)
-        return check(arguments, [arguments.program], built, place, None, None)
-    if not arguments.target:
+    if not arguments.target and not arguments.program:
         raise CommandError(
             "cudacheck check needs FILE.cu; cudacheck check --help shows what there is.", WRONG_USE
         )
-    return check(arguments, sources_of(arguments), built, place, afterwards, again)
+    if arguments.program:
+        require_program(arguments, None)
+        outputs = outputs_of(arguments, [arguments.program])
+        program = pathlib.Path(arguments.program)
+    else:
+        outputs = outputs_of(arguments, sources_of(arguments))
+        check_file(arguments)
+        program = build_file(configured(arguments), arguments, RACECHECK)
+    merging = merge_reports_of(program) or built_merge_reports(program, configured(arguments))
+    results = checked(arguments, [(program, arguments.program_options)], merging)
+    code = written(results, outputs)
+    if not arguments.program:
+        following = invocation().command("run", *_given_again(arguments))
+        seed = bad_seed(results)
+        words = [*words_of(arguments), "--seed", seed, *options_of_program(arguments)]
+        say_next_after_check(code, following, invocation().command("check", *words))
+    return code
 
 
 def test(arguments):

@@ -184,11 +184,11 @@ class RunningPrograms:
 
     def __init__(self):
         self.lock = threading.Lock()
-        self.running = set()
+        self.running = {}  # what ends each of them
         self.is_over = False
 
-    def start(self, command, **options):
-        """Starts a program; raises Ended if all were ended before."""
+    def start(self, command, end=None, **options):
+        """Starts a program, which end(process) ends; raises Ended if all were ended before."""
         with self.lock:
             if self.is_over:
                 raise Ended
@@ -199,19 +199,19 @@ class RunningPrograms:
                 raise CommandError(
                     f"{command[0]} could not be started: {error.strerror}."
                 ) from error
-            self.running.add(process)
+            self.running[process] = end or kill_all_of
             return process
 
     def forget(self, process):
         with self.lock:
-            self.running.discard(process)
+            self.running.pop(process, None)
 
     def end(self):
         """Kills those that run, and lets no other start."""
         with self.lock:
             self.is_over = True
-            for process in self.running:
-                kill_all_of(process)
+            for process, end in self.running.items():
+                end(process)
 
 
 class Ended(Exception):

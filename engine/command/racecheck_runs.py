@@ -43,38 +43,48 @@ def standard_input():
 
 
 def check_once(
-    program, options, seed, timeout, lenient, given=b"", programs=None, counts="0", settings=None
-):
-    """Runs a racecheck program, one of `programs`, with one seed's schedule and the input given.
+    program, options, seed, timeout, lenient, given=b"", programs=None, counts="0", settings=None,
+    server=None,
+):  # fmt: skip
+    """Runs a racecheck program, one of `programs`, with one seed's schedule and the input given; by its
+    RunServer, if there is one that can.
 
     With `counts` "1" its report has what each launch did, in numbers, as well, and with "unseen" the launches
     that changed memory by stores that nobody saw; `settings` go into the program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
-        environment = environment_of_run(folder, seed, lenient)
-        environment["LAB_RACECHECK_SECONDS"] = str(timeout)
-        environment["LAB_RACECHECK_SECONDS_OPTION"] = "--timeout"
-        environment["LAB_RACECHECK_COUNTS"] = counts
-        environment.update(settings or {})
+        variables = {
+            **variables_of_run(folder, seed, lenient),
+            "LAB_RACECHECK_SECONDS": str(timeout),
+            "LAB_RACECHECK_SECONDS_OPTION": "--timeout",
+            "LAB_RACECHECK_COUNTS": counts,
+            **(settings or {}),
+        }
         patience = timeout + SECONDS_TO_REPORT
-        command = [str(program), *options]
-        run = run_bounded(command, environment, patience, KEPT_OUTPUT, given, programs)
+        run = server.run(variables, patience, KEPT_OUTPUT, given) if server else None
+        if run is None:
+            command, environment = [str(program), *options], {**inherited(), **variables}
+            run = run_bounded(command, environment, patience, KEPT_OUTPUT, given, programs)
         return checked_run(folder, seed, run)
 
 
-def environment_of_run(folder, seed, lenient):
-    """That of a program which writes into the folder what was found."""
-    environment = dict(os.environ)
-    environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
-    environment["LAB_RACECHECK_SEED"] = str(seed)
-    environment["LAB_RACECHECK_REPORT"] = os.path.join(folder, REPORT)
-    environment["LAB_RACECHECK_LENIENT"] = "1" if lenient else "0"
-    environment[VARIABLE] = os.path.join(folder, DIAGNOSTICS)
-    return environment
+def inherited():
+    """The environment of a run, but for its own variables: one test is one case, however many it runs."""
+    return {name: value for name, value in os.environ.items() if name != "LAB_TEST_LOG"}
+
+
+def variables_of_run(folder, seed, lenient):
+    """Those of a program which writes into the folder what was found."""
+    return {
+        "LAB_RACECHECK_SEED": str(seed),
+        "LAB_RACECHECK_REPORT": os.path.join(folder, REPORT),
+        "LAB_RACECHECK_LENIENT": "1" if lenient else "0",
+        VARIABLE: os.path.join(folder, DIAGNOSTICS),
+    }
 
 
 def checked_run(folder, seed, run):
-    """A CheckedRun from a BoundedRun that had this environment."""
+    """A CheckedRun from a BoundedRun that had such variables."""
     reports = [_report_in(path) for path in paths_of_reports(folder)]
     records = records_of(os.path.join(folder, DIAGNOSTICS))
     return CheckedRun(seed, run.code, _of_all(reports), run.output, run.left_out, records)

@@ -10,9 +10,19 @@ import threading
 
 from engine.command.errors import CommandError
 from engine.command.processes import RunningPrograms, put_answer
-from engine.command.racecheck_runs import check_once, sentence_of_unseen, unseen_stores
+from engine.command.racecheck_runs import (
+    DIAGNOSTICS,
+    KEPT_OUTPUT,
+    check_once,
+    checked_run,
+    inherited,
+    paths_of_reports,
+    sentence_of_unseen,
+    unseen_stores,
+    variables_of_run,
+)
+from engine.command.run_server import RunServer
 from engine.command.untrusted_files import content_of
-from engine.prove.forked_runs import ForkedRuns
 from engine.prove.trace import read_trace
 
 SEED = 0
@@ -132,7 +142,7 @@ class DecidedRuns:
         while asked := self._asked.get():
             answer, words = asked
             put_answer(answer, None, self._run, place, *words)
-        for each in place.forked.values():
+        for each in place.servers.values():
             if each:
                 each.close()
 
@@ -157,16 +167,23 @@ class DecidedRuns:
         return run, _written(place.folder)
 
     def _forked_run(self, place, settings, orders_fences):
-        if orders_fences not in place.forked:
-            place.forked[orders_fences] = ForkedRuns(
-                self._program, self._options, SEED, place.folder, settings, self._programs
+        if orders_fences not in place.servers:
+            variables = {**variables_of_run(place.folder, SEED, False), **settings}
+            command = [self._program, *self._options]
+            place.servers[orders_fences] = RunServer(
+                command, {**inherited(), **variables}, self._programs, at_launch=True
             )
-        forked = place.forked[orders_fences]
-        run = forked.run() if forked else None
-        if forked and run is None:
-            forked.close()
-            place.forked[orders_fences] = None
-        return run
+        server = place.servers[orders_fences]
+        if not server:
+            return None
+        for path in (pathlib.Path(place.folder, DIAGNOSTICS), *paths_of_reports(place.folder)):
+            path.unlink(missing_ok=True)
+        run = server.run({}, None, KEPT_OUTPUT)  # which ends by itself
+        if run is None:
+            server.close()
+            place.servers[orders_fences] = None
+            return None
+        return checked_run(place.folder, SEED, run)
 
     def end(self):
         self._programs.end()
@@ -188,4 +205,4 @@ class _Place:
 
     def __init__(self, folder):
         self.folder = folder
-        self.forked = {}  # by `orders_fences`; None if it can't be
+        self.servers = {}  # by `orders_fences`; None if it can't be

@@ -20,8 +20,9 @@ from engine.command.processes import (
     put_answer,
     run_bounded,
 )
-from engine.command.racecheck_runs import SECONDS_TO_REPORT
+from engine.command.racecheck_runs import SECONDS_TO_REPORT, inherited
 from engine.command.recipe import DidNotCompile
+from engine.command.run_server import RunServer
 from engine.command.untrusted_files import content_of
 from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
 from grader.inspection.source_tokens import objections_to_source
@@ -132,7 +133,8 @@ class HomeRunner(Runner):
         self.may_lack_gpu = build.settings["backend"] == "cuda"
         self.programs = RunningPrograms()
         self.compiling = {}  # {a form's prefix: a queue for its put_answer()}
-        self.compiling_begins = threading.Lock()
+        self.compiling_begins, self.server_begins = threading.Lock(), threading.Lock()
+        self.servers = {}  # {a program's path: its RunServer}
         self.numbers = itertools.count()
 
     def __enter__(self):
@@ -141,6 +143,7 @@ class HomeRunner(Runner):
         return self
 
     def __exit__(self, *_):
+        self._close_servers()
         self.pool.shutdown()
         self.folder.cleanup()
 
@@ -191,21 +194,33 @@ class HomeRunner(Runner):
             settings = {**settings, "LAB_RACECHECK_REPORT": str(report)}
         if "LAB_RACECHECK_SECONDS" in settings:  # the race checker ends it, and then reports
             seconds += SECONDS_TO_REPORT
-        inherited = {name: value for name, value in os.environ.items() if name != "LAB_TEST_LOG"}
-        run = run_bounded(
-            [str(program.path), *map(str, arguments)],
-            {**inherited, **settings},
-            seconds,
-            MOST_OUTPUT,
-            programs=self.programs,
-        )
+        words = [*map(str, arguments)]
+        run = None
+        if program.recipe.form == OBSERVED:
+            given = {**settings, **{str(place): word for place, word in enumerate(words, 1)}}
+            run = self._server_of(program, words).run(given, seconds, MOST_OUTPUT)
+        if run is None:
+            command, environment = [str(program.path), *words], {**inherited(), **settings}
+            run = run_bounded(command, environment, seconds, MOST_OUTPUT, programs=self.programs)
         limit = TIME if run.code is None else None
         return Run(run.code, run.output, limit, report=content_of(report, MOST_REPORT + 1))
+
+    def _server_of(self, program, words):
+        """Each run gives it other `words`, and as many."""
+        with self.server_begins:
+            if program.path not in self.servers:
+                command = [program.path, *words]
+                self.servers[program.path] = RunServer(command, inherited(), self.programs)
+            return self.servers[program.path]
+
+    def _close_servers(self):
+        for each in self.servers.values():
+            each.close()
+        self.servers = {}
 
     def run_until(self, is_last, function, items):
         """Several at a time; what still runs after the last one is ended, as it is by Ctrl-C."""
         pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1)
-        self.programs = RunningPrograms()
         results, later = [], {}
         try:
             for number, *answer in answers_as_ended(pool, function, items):
@@ -218,7 +233,10 @@ class HomeRunner(Runner):
                     if is_last(result):
                         return results
         finally:
-            self.programs.end()
+            if len(later) < len(items):
+                self.programs.end()
             pool.shutdown(cancel_futures=True)
-            self.programs = RunningPrograms()
+            if len(later) < len(items):
+                self._close_servers()
+                self.programs = RunningPrograms()
         return results

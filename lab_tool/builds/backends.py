@@ -76,8 +76,9 @@ def driver_version():
     return numbers(match[1]) if match else ()
 
 
-def choose_backend():
-    """What `auto` takes: the backend, the architectures to compile for, and why."""
+def choose_backend(names_architectures=True):
+    """What `auto` takes: the backend, the architectures to compile for, and why. Without a GPU they are
+    asked of nvcc only to be named."""
     version = nvcc_version()
     gpus = visible_gpus()
     if not version:
@@ -87,7 +88,9 @@ def choose_backend():
             else "there is neither nvcc on PATH nor a GPU that answers nvidia-smi"
         )
         return BackendChoice("cpu", COMMON_ARCHITECTURES, reason)
-    known = re.findall(r"sm_(\d+)\b", output_of(["nvcc", "--list-gpu-code"]) or "")
+    known = []
+    if gpus or names_architectures:
+        known = re.findall(r"sm_(\d+)\b", output_of(["nvcc", "--list-gpu-code"]) or "")
     common = [arch for arch in COMMON_ARCHITECTURES if arch in known] or COMMON_ARCHITECTURES
     if not gpus:
         return BackendChoice("cpu", common, "nvcc is here, but no GPU answers nvidia-smi")

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import time
 
@@ -24,7 +25,6 @@ from engine.command.output import remark
 from engine.command.paths import shown
 from lab_tool.builds.backends import choose_backend
 from lab_tool.paths import ROOT, VENV
-from lab_tool.setup.probe import cxx_command
 from lab_tool.setup.requirements import dotted, numbers
 from lab_tool.setup.set_up import STAMP, set_up
 
@@ -66,7 +66,7 @@ def configured(arguments):
 
     backend = arguments.backend
     if backend == "auto":
-        choice = choose_backend()
+        choice = choose_backend(names_architectures=False)
         backend = choice.backend
         remark(f"Backend: {backend} ({choice.reason}).")
     elif backend == "cuda" and not shutil.which("nvcc"):
@@ -102,7 +102,7 @@ def _own_folder(folder, backend):
         remark(f"{shown(folder)} is made anew: {defect}.")
     date_back_future_sources()
     settings = settings_of(folder)
-    if settings is None or not _fits(settings):
+    if settings is None or not _fits(settings, tools):
         command = [word_for(tools["Meson"]), "setup", shown(folder), shown(ROOT)]
         if settings is not None:  # the checkout was moved, or CXX names another compiler
             command.insert(2, "--wipe")
@@ -138,9 +138,10 @@ def require_free_space(folder):
         )
 
 
-def _fits(settings):
+def _fits(settings, tools):
     """Whether the folder was configured for this checkout and this compiler."""
-    compiler = _found(cxx_command())
+    named = shlex.split(os.environ.get("CXX", ""))
+    compiler = _found(named or [tools["C++ compiler"].path])
     configured_with = _found(lines_of(settings, "cxx"))
     return settings["source_root"] == str(ROOT) and configured_with == compiler
 

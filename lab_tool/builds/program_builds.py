@@ -6,7 +6,12 @@ import pathlib
 
 from engine.command.arguments import check_file
 from engine.command.build_folder import alone_in, build, introspection, settings_of
-from engine.command.checking import can_observe, target_of_merging
+from engine.command.checking import (
+    built_merge_reports,
+    can_observe,
+    merge_reports_of,
+    target_of_merging,
+)
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
 from engine.command.processes import output_of
@@ -67,6 +72,11 @@ def observed_programs(arguments):
         (place.folder / target, options or racecheck_options(place.folder, chapter))
         for target, chapter in zip(targets, chapters)
     ]
+
+
+def merging_program(program, arguments):
+    """The program that merges the reports of this one, which may be in no build folder."""
+    return merge_reports_of(program) or built_merge_reports(program, observing_folder(arguments))
 
 
 def observing_folder(arguments):

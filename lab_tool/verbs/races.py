@@ -15,7 +15,15 @@ from engine.command.arguments import (
     whole_number,
     words_of,
 )
-from engine.command.checking import add_check_options, check, merge_reports_of, require_program
+from engine.command.checking import (
+    add_check_options,
+    bad_seed,
+    checked,
+    outputs_of,
+    require_program,
+    say_next_after_check,
+    written,
+)
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import say, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
@@ -23,7 +31,7 @@ from engine.command.paths import shown
 from engine.command.program_runs import name_command
 from engine.command.racecheck_runs import Merging
 from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
-from lab_tool.builds.program_builds import observed_programs, observing_folder
+from lab_tool.builds.program_builds import merging_program, observed_programs, observing_folder
 from lab_tool.chapters import case_to_prove, chosen_chapters, next_chapter
 from lab_tool.options import add_build, add_chapter_or_file, is_file
 from lab_tool.paths import ROOT
@@ -38,30 +46,33 @@ def add_racecheck_options(parser):
 
 
 def racecheck(arguments):
-    def configure():
-        return observing_folder(arguments)
-
     if arguments.program:
         require_program(arguments, "all")
-        checks = [(pathlib.Path(arguments.program), arguments.program_options)]
-        return check(arguments, [arguments.program], lambda: checks, configure, None, None)
+        outputs = outputs_of(arguments, [arguments.program])
+        programs = [(pathlib.Path(arguments.program), arguments.program_options)]
+    else:
+        outputs = outputs_of(arguments, _sources(arguments))
+        programs = observed_programs(arguments)
+    results = checked(arguments, programs, merging_program(programs[0][0], arguments))
+    code = written(results, outputs)
+    if not arguments.program:
+        again = _one_schedule(arguments, bad_seed(results))
+        say_next_after_check(code, _next_command(arguments), again)
+    return code
 
-    if not is_file(arguments):
-        name_command(f"./lab racecheck {chosen_chapters(arguments.target)[0].number} --")
 
-    def again(seed):
-        target = [] if arguments.target == "all" else words_of(arguments)
-        words = [*target, "--seed", str(seed), *options_of_program(arguments)]
-        return shlex.join(["./lab", "racecheck", *words])
+def _sources(arguments):
+    if is_file(arguments):
+        return sources_of(arguments)
+    name_command(f"./lab racecheck {chosen_chapters(arguments.target)[0].number} --")
+    return _sources_of_chapters()
 
-    return check(
-        arguments,
-        sources_of(arguments) if is_file(arguments) else _sources_of_chapters(),
-        lambda: observed_programs(arguments),
-        configure,
-        lambda: _next_command(arguments),
-        again,
-    )
+
+def _one_schedule(arguments, seed):
+    """The command that runs this seed's schedule alone."""
+    target = [] if arguments.target == "all" else words_of(arguments)
+    words = [*target, "--seed", str(seed), *options_of_program(arguments)]
+    return shlex.join(["./lab", "racecheck", *words])
 
 
 def _sources_of_chapters():
@@ -175,7 +186,7 @@ def prove(arguments):
 def built(arguments):
     """The program, its options, and who merges its report."""
     ((program, options),) = observed_programs(arguments)
-    return program, options, Merging(merge_reports_of(program, lambda: observing_folder(arguments)))
+    return program, options, Merging(merging_program(program, arguments))
 
 
 def replay_one(arguments):

@@ -193,7 +193,7 @@ void host_asks_for_time() {
 std::uint64_t work_so_far() { return works; }
 
 void launch_comes() {
-  static const bool once = (fork_runs(), true);
+  static const bool once = (fork_runs_at_launch(), true);
   (void)once;
 }
 
