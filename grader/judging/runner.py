@@ -127,8 +127,9 @@ class HomeRunner(Runner):
 
     results_form = ORDINARY
 
-    def __init__(self, build, exercise, source):
+    def __init__(self, build, exercise, source, forms=None):
         super().__init__(build, exercise, source)
+        self.forms = forms  # else those that a check takes
         self.can_observe = build.can_observe
         self.may_lack_gpu = build.settings["backend"] == "cuda"
         self.programs = RunningPrograms()
@@ -151,7 +152,7 @@ class HomeRunner(Runner):
         """All forms are compiled at once, as soon as one of them is asked for. From any thread."""
         with self.compiling_begins:
             if not self.compiling:
-                for each in (ORDINARY, OBSERVED) if self._is_to_be_observed() else (ORDINARY,):
+                for each in self.forms or self._forms_of_check():
                     ended = self.compiling[each.prefix] = queue.SimpleQueue()
                     words = (self.build, self.exercise, self.source, each)
                     self.pool.submit(put_answer, ended, each, compiled, *words)
@@ -164,8 +165,9 @@ class HomeRunner(Runner):
             raise problem
         return result
 
-    def _is_to_be_observed(self):
-        return self.can_observe and len(self.exercise.parts) > 1
+    def _forms_of_check(self):
+        is_to_be_observed = self.can_observe and len(self.exercise.parts) > 1
+        return (ORDINARY, OBSERVED) if is_to_be_observed else (ORDINARY,)
 
     @property
     def warnings(self):

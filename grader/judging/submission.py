@@ -8,20 +8,22 @@ import textwrap
 from typing import NamedTuple
 
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
+from engine.command.output_files import write_whole
 from grader.exercises.cases import WatchedLoads
 from grader.exercises.limits import limits_not_kept, objections_to_uncounted
 from grader.exercises.solutions import starter
-from grader.judging.compile import ORDINARY
+from grader.judging.compile import OBSERVED, ORDINARY
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.limits import objections_to_host_code, objections_to_many_calls
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import NO_DEVICE, SCREEN, cases_of, first_failure, secret_case
-from grader.judging.runner import NotCompiled, OutOfTime
-from grader.judging.sandboxed import SECONDS_OF_ALL, SandboxRunner, compiled_alone, solution_object
+from grader.judging.runner import HomeRunner, Limits, NotCompiled
+from grader.judging.sandboxed import SandboxRunner, compiled_alone, solution_object
 from grader.judging.speed import Timed, cases_to_time, speed_row
 from grader.judging.verdict import FAILED, PASSED, shortened
 from grader.sandbox.sandboxed_run import SandboxFailed
 
+OF_OWN_CASE = Limits(seconds=60)  # by the clock, of a machine that is busy
 INTERNAL = "XX"  # the status if the grader itself has failed
 MOST_LINES = 200  # of a part, and of a case
 NO_POINTS = "No points: a solution must keep the limits, and this file does not."
@@ -265,16 +267,6 @@ class SubmissionJudge(Judge):
         secret = self.exercise_cases.secret
         return objections_at_secret_size(self, secret) if secret else []
 
-    def work(self):
-        """{a case's name: what the kernels do in it}. Raises NotCompiled."""
-        self.compile()
-        return {
-            cases[0].name: work_of(
-                self.run_cases(self.program, cases, self.counting(), OF_A_CASE).report
-            )
-            for _, cases in self.processes()
-        }
-
     def finds_device(self):
         """Whether this program, which is one of the course's, has a GPU to run on. Raises NotCompiled."""
         program = self.runner.compiled_for_gpu()
@@ -286,16 +278,49 @@ def require_device(sandbox, builds, cases):
 
     A submission may end as a program without a GPU does, and that is its own affair.
     """
-    text = starter(cases.exercise)
-    if not _of_own_file(sandbox, builds, cases, text, "starter", SubmissionJudge.finds_device):
+    exercise = cases.exercise
+    with sandbox.folder() as folder:
+        source = folder / exercise.file_name
+        source.write_text(starter(exercise), encoding="utf-8")
+        runner = SandboxRunner(sandbox, builds, exercise, source, folder)
+        try:
+            finds_device = SubmissionJudge(cases, runner, True).finds_device()
+        except NotCompiled as problem:
+            raise CommandError(
+                f"{exercise.title}: its own starter: {problem.lines[0]}"
+            ) from problem
+        except SandboxFailed as problem:
+            raise CommandError(f"{problem}.") from problem
+    if not finds_device:
         raise CommandError(f"--backend cuda: {NO_DEVICE} Nothing is graded on the CPU instead.")
 
 
-def solution_work(sandbox, builds, cases, text):
-    """What the solution's kernels do on these ExerciseCases, which others are measured by. Raises
-    CommandError."""
-    builds = builds._replace(gpu=None)
-    return _of_own_file(sandbox, builds, cases, text, "solution", SubmissionJudge.work)
+def solution_work(build, cases, text):
+    """{a case's name: what the solution's kernels do in it} of these ExerciseCases, which others are measured
+    by. It is the course's own, so it is compiled once and runs as in a check. Raises CommandError."""
+    exercise = cases.exercise
+    source = build.place.folder.resolve() / "files/solutions" / exercise.file_name
+    source.parent.mkdir(parents=True, exist_ok=True)
+    if not source.is_file() or source.read_text(encoding="utf-8") != text:
+        write_whole(source, text)
+    with HomeRunner(build, exercise, source, (OBSERVED,)) as runner:
+        runner.goes_by_the_clock = False
+        judge = Judge(cases, runner, every_case=True)
+
+        def report_on(cases_of_one):
+            program = runner.compiled(OBSERVED)
+            return judge.run_cases(program, cases_of_one, judge.counting(), OF_OWN_CASE).report
+
+        processes = [each for _, each in judge.processes()]
+        try:
+            reports = runner.run_until(lambda report: not report, report_on, processes)
+        except NotCompiled as problem:
+            raise CommandError(
+                f"{exercise.title}: its own solution: {problem.lines[0]}"
+            ) from problem
+    if not all(reports):
+        raise CommandError(f"{exercise.title}: its own solution did not come to its end.")
+    return {each[0].name: work_of(report) for each, report in zip(processes, reports)}
 
 
 def timed(sandbox, builds, cases, text, seed, folder):
@@ -317,25 +342,3 @@ def timed(sandbox, builds, cases, text, seed, folder):
     except SandboxFailed as problem:
         raise CommandError(f"{problem}.") from problem
     return Timed(cases_to_time(exercise, seed), made, alone._replace(is_for_gpu=True))
-
-
-def _of_own_file(sandbox, builds, cases, text, name, ask):
-    """What `ask` returns for the judge of a text of the course's own. Raises CommandError."""
-    exercise = cases.exercise
-    with sandbox.folder() as folder:
-        source = folder / exercise.file_name
-        source.write_text(text, encoding="utf-8")
-        try:
-            return ask(
-                SubmissionJudge(
-                    cases, SandboxRunner(sandbox, builds, exercise, source, folder), True
-                )
-            )
-        except NotCompiled as problem:
-            raise CommandError(f"{exercise.title}: its own {name}: {problem.lines[0]}") from problem
-        except OutOfTime as problem:
-            raise CommandError(
-                f"{exercise.title}: its own {name} takes more than {SECONDS_OF_ALL} s of a processor."
-            ) from problem
-        except SandboxFailed as problem:
-            raise CommandError(f"{problem}.") from problem

@@ -48,7 +48,7 @@ def measured_cases(tools, run, exercises):
             require_device(tools.sandbox, tools.builds, cases)
         if has_solution(exercise):
             text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
-            work = solution_work(tools.sandbox, tools.builds, cases, text)
+            work = solution_work(tools.builds.cpu, cases, text)
             if not any(each["launches"] for each in work.values()):
                 raise CommandError(f"{exercise.title}: its own solution was not seen to run.")
         else:
