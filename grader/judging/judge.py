@@ -4,26 +4,21 @@
 A Runner compiles and runs the file, so that it makes no difference here where that is done.
 """
 
-import os
 import textwrap
 from typing import NamedTuple, Optional
 
 from engine.command.diagnostics import VARIABLE, records_of
 from engine.command.errors import NOTHING_COULD_RUN
 from engine.command.output import invocation
-from engine.command.race_picture import race_figure, races_of
 from engine.command.racecheck_runs import CheckedRun, problem_of
 from engine.command.untrusted_files import content_of
 from engine.prove.decided_runs import SEED, decided, trace_in
 from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import (
-    counted_case,
     depends_on_schedule,
-    lines_about,
-    objections_to_uncounted,
 )
 from grader.judging.compile import OBSERVED, ORDINARY, is_empty, objections_before_compiling
-from grader.judging.limits import objections_to_host_code, objections_to_many_calls
+from grader.judging.limits import lines_about_limits
 from grader.judging.races import (
     MAY_BE_THE_REASON,
     NOT_EXPLORED,
@@ -35,9 +30,9 @@ from grader.judging.races import (
     overrun_lines,
     race_as_well,
     race_lines,
+    race_picture,
     races_in,
     remedy_lines,
-    report_in,
     settings_of,
     stream_lines,
     wrong_by_the_rules,
@@ -59,6 +54,7 @@ from grader.judging.runner import (
     Limits,
     NotCompiled,
     OutOfTime,
+    report_in,
 )
 from grader.judging.verdict import (
     COMPILE_ERROR,
@@ -71,7 +67,6 @@ from grader.judging.verdict import (
     TIMED_OUT,
     JudgedCase,
     Verdict,
-    shortened,
 )
 
 OF_A_CASE = Limits(seconds=10)
@@ -97,8 +92,6 @@ NEEDED_FOR = {  # the cases whose results must be right before a part is judged
     "races": lambda case: case.races,
     "limits": lambda case: case.counted,
 }
-# What a picture says of a race if the student is to find what would order the two accesses.
-NO_ORDER = {"name": "order", "remedy": "either of the two threads may be the first one"}
 # What a record can raise that the race checker did not write: a student's program could forge it.
 OF_NO_RECORD = (KeyError, TypeError, ValueError, AttributeError, IndexError)
 
@@ -441,11 +434,8 @@ class Judge:
             tried = self.race_cases() if self.exercise.is_program else right
             tried = [found.explored] if found.explored else tried
             shown = wrong_by_the_rules(tried, lambda weak: self._outcome(program, tried, weak))
-        races = races_of([{"program": "", "findings": found.findings}])
-        if races:
-            races = _with_short_texts(_with_names_alone(races))
-            drawn = races if self.every_case else _without_remedies(races)
-            self.race_picture = race_figure(drawn).svg()
+        drawn = race_picture(found.findings, is_explained=self.every_case)
+        self.race_picture = drawn or self.race_picture
         if not self.every_case:
             self.remedy = tuple(remedy_lines(found))
         return race_lines(found, shown, len(right), len(self.cases), explained=self.every_case)
@@ -501,19 +491,8 @@ class Judge:
 
     def _limits(self):
         self.has_begun("limits", "counting")
-        case = counted_case(self.exercise, self.cases)
-        is_program = self.exercise.is_program
         try:
-            reports = [run.report for run in self.counted(case)]
-            objections = (
-                objections_to_unseen_stores(reports)
-                or objections_to_uncounted(reports)
-                or self._race_when_counted(reports, case)
-                or (objections_to_many_calls(reports[0]) if is_program else [])
-                or lines_about(self.exercise, reports, case)
-                or (objections_to_host_code(self, reports[0], case) if is_program else [])
-            )
-            return objections or self.objections_at_secret_size()
+            return lines_about_limits(self) or self.objections_at_secret_size()
         except OF_NO_RECORD:
             return ["The kernels could not be counted."]
 
@@ -541,12 +520,6 @@ class Judge:
     def has_passed(self, part):
         return self.states.get(part) == PASSED
 
-    def _race_when_counted(self, reports, case):
-        """For this size alone there may be a kernel that does not race where races are looked for."""
-        if not self.has_passed("races") or not any(report["findings"] for report in reports):
-            return []
-        return [f"Two threads race in the case that is counted: {case.name}."]
-
     def _all_is_right(self):
         done = [f"{len(self.cases)} cases"]
         if self.accesses:
@@ -568,36 +541,3 @@ class Judge:
 
 def _checked_run(seed, run):
     return CheckedRun(seed, run.code, run.report, run.output, diagnostics=run.diagnostics)
-
-
-def _with_names_alone(races):
-    """The races with files' names in what is drawn: the folder is another one each time."""
-    return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
-
-
-def _with_short_texts(value):
-    """The same, with no text in it that would fill pages."""
-    if isinstance(value, str):
-        return shortened(value)
-    if isinstance(value, dict):
-        return {name: _with_short_texts(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(map(_with_short_texts, value))
-    return value
-
-
-def _without_remedies(races):
-    """The races with arrows where an order is missing that do not say what would make one."""
-    return [
-        (program, {**race, "chain": {**race["chain"], "arrows": _unexplained(race["chain"])}})
-        for program, race in races
-    ]
-
-
-def _unexplained(chain):
-    return [{**arrow, "lacks": [NO_ORDER] if arrow["lacks"] else []} for arrow in chain["arrows"]]
-
-
-def _named_alone(chain):
-    events = [{**event, "file": os.path.basename(event["file"])} for event in chain["events"]]
-    return {**chain, "events": events}

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Whether a whole program frees what it allocates, and notices a call of the runtime that fails.
+"""Whether a file keeps its exercise's limits, and whether a whole program frees what it allocates and notices
+a call of the runtime that fails.
 
-Both are asked of every exercise in which the student writes main(). On a machine where all is well no call
-fails, so a program that checks nothing is right there: the backend makes its calls fail, one in each run.
+The last two are asked of every exercise in which the student writes main(). On a machine where all is well
+no call fails, so a program that checks nothing is right there: the backend makes its calls fail, one in each
+run.
 """
 
 import re
 import signal
 import textwrap
 
+from grader.exercises.limits import counted_case, lines_about, objections_to_uncounted
+from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import SCREEN, how_it_ended
 
 MADE_TO_FAIL = "made_to_fail"  # the record's kind
@@ -19,6 +23,24 @@ ADVICE = (
     "Look at what each call returns, and at cudaGetLastError() after a launch. After an error print it to "
     "stderr, and end the program with a code that is not 0."
 )
+
+
+def lines_about_limits(judge):
+    """Lines about what the kernels do in the counted case; none if the exercise's limits are kept."""
+    case = counted_case(judge.exercise, judge.cases)
+    reports = [run.report for run in judge.counted(case)]
+    objections = objections_to_unseen_stores(reports) or objections_to_uncounted(reports)
+    if objections:
+        return objections
+    # For this size alone there may be a kernel that does not race where races are looked for.
+    if judge.has_passed("races") and any(report["findings"] for report in reports):
+        return [f"Two threads race in the case that is counted: {case.name}."]
+    is_program = judge.exercise.is_program
+    return (
+        (objections_to_many_calls(reports[0]) if is_program else [])
+        or lines_about(judge.exercise, reports, case)
+        or (objections_to_host_code(judge, reports[0], case) if is_program else [])
+    )
 
 
 def objections_to_many_calls(report):

@@ -165,33 +165,43 @@ void read_lines(const std::string& text, std::map<std::uint64_t, inlined_calls>&
 }
 
 // What one run has asked for, no other run of the program asks for again: LAB_LINES names a file
-// with all that addr2line has printed. Whoever asks keeps others from asking meanwhile.
+// with the program's path and all that addr2line has printed. Who asks keeps others from asking
+// meanwhile. (By exec() another program may have come in this one's place.)
 class shared_answers {
  public:
   shared_answers() {
     const char* const path = setting("LAB_LINES");
     if (path) file_ = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (file_ >= 0) flock(file_, LOCK_EX);
+    if (file_ < 0) return;
+    flock(file_, LOCK_EX);
+    read_all();
+    const std::string first = program_path() + '\n';
+    if (known_.empty()) add(first);
+    if (known_.empty() || known_.starts_with(first)) return;
+    close(file_);
+    file_ = -1;
+    known_.clear();
   }
   shared_answers(const shared_answers&) = delete;
   ~shared_answers() {
     if (file_ >= 0) close(file_);
   }
-  std::string all() const {
-    std::string text;
-    char part[4096];
-    while (const ssize_t size = file_ < 0 ? 0 : read(file_, part, sizeof part)) {
-      if (size < 0) break;
-      text.append(part, static_cast<std::size_t>(size));
-    }
-    return text;
-  }
+  const std::string& known() const { return known_; }
   void add(const std::string& text) const {
     if (file_ >= 0) (void)!write(file_, text.data(), text.size());
   }
 
  private:
+  void read_all() {
+    char part[4096];
+    while (const ssize_t size = read(file_, part, sizeof part)) {
+      if (size < 0) break;
+      known_.append(part, static_cast<std::size_t>(size));
+    }
+  }
+
   int file_ = -1;
+  std::string known_;
 };
 
 }  // namespace
@@ -231,7 +241,7 @@ std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint6
   std::map<std::uint64_t, inlined_calls> found;
   if (offsets.empty()) return found;
   const shared_answers shared;
-  read_lines(shared.all(), found);
+  read_lines(shared.known(), found);
   std::vector<std::uint64_t> unknown;
   std::ranges::copy_if(offsets, std::back_inserter(unknown),
                        [&](std::uint64_t each) { return !found.contains(each); });

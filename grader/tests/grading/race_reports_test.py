@@ -7,8 +7,7 @@ import unittest
 
 from grading_runs import real_sandboxes
 
-from grader.judging.races import report_in
-from grader.judging.runner import MOST_REPORT, TIME, Limits
+from grader.judging.runner import MOST_REPORT, TIME, Limits, report_in
 from grader.sandbox.sandbox import Sandbox, interpreter
 from grader.sandbox.sandboxed_run import Access
 
