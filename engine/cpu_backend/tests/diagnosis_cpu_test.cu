@@ -215,6 +215,19 @@ bool is_unnoticed(const expectation& expected) {
 #endif
 }
 
+// QEMU 7.2, which plays AArch64 in CI, does not say whether an access was a write.
+bool is_said(std::string piece, const std::string& errors) {
+  if (contains(errors, piece)) return true;
+#ifdef __aarch64__
+  for (const std::string kind : {"__ read", "__ write"}) {
+    if (const auto at = piece.find(kind); at != std::string::npos) {
+      return contains(errors, piece.replace(at, kind.size(), "__ access"));
+    }
+  }
+#endif
+  return false;
+}
+
 // A mistake that the processor finds: racecheck says the same of it.
 expectation fault(std::string mistake, std::string error, std::vector<std::string> report) {
   return {std::move(mistake), std::move(error), std::move(report), "", faults_alike};
@@ -409,7 +422,7 @@ TEST_CASE("a mistake in a kernel is reported with its places, and the error stic
       for (const std::string& piece : expected.report) {
         if (is_lost_by_clang(expected, piece)) continue;
         CAPTURE(piece);
-        CHECK(contains(got.errors, piece));
+        CHECK(is_said(piece, got.errors));
       }
       // Nothing but the report, and no stack trace.
       CHECK(got.errors.starts_with("kernel launched at "));
@@ -442,7 +455,7 @@ TEST_CASE("racecheck says of a fault what the ordinary form says, at the same li
         }
         if (is_lost_by_clang(expected, piece)) continue;
         CAPTURE(piece);
-        CHECK(contains(got.errors, piece));
+        CHECK(is_said(piece, got.errors));
       }
     }
   }
