@@ -275,6 +275,7 @@ def test_every_word_of_the_schema_is_checked():
 
 
 RUNS = sorted((ROOT / "docs/benchmarks").rglob("*.json"))
+IS_WHOLE = (ROOT / "docs/internals").is_dir()  # and no export, which lacks pages and chapters
 
 
 def shown_rows(file, run):
@@ -296,7 +297,7 @@ def test_a_recorded_run_of_the_course(file):
     pytest.importorskip("jsonschema")
     run = recorded_run.load(file)
     shown = shown_rows(file, run)
-    assert [row for row in run["rows"] if id(row) not in shown] == []
+    assert not IS_WHOLE or [row for row in run["rows"] if id(row) not in shown] == []
 
 
 # The documents.
@@ -310,6 +311,7 @@ def test_no_table_of_the_course_has_drifted(document):
     assert lesson_tables.filled(text) == text, "common/benchmark/lesson_tables.py fills the tables"
 
 
+@pytest.mark.skipif(not IS_WHOLE, reason="this course is an export, without some chapters")
 def test_the_page_of_channels_has_every_chapter():
     page = (ROOT / "docs/which-channel.md").read_text(encoding="utf-8")
     linked = re.findall(r"^\|[^|]*\| \[\d\d\]\(\.\./chapters/(\w+)/README\.md\) \|", page, re.M)
