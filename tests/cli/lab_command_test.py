@@ -13,6 +13,8 @@ import tempfile
 import time
 import unittest
 
+import pytest
+
 from engine.command.arguments import project_version
 from engine.command.errors import CommandError
 from lab_runs import interrupt, interrupt_alone, lab, started, without_progress
@@ -61,290 +63,306 @@ int main() {
 """
 
 
-class Version(unittest.TestCase):
-    def test_it_is_that_of_the_build(self):
-        facts = json.loads(
-            (BUILD / "meson-info/intro-projectinfo.json").read_text(encoding="utf-8")
-        )
-        for command in (ROOT / "lab", ROOT / "engine/cudacheck"):
-            result = captured([sys.executable, command, "--version"])
-            said = f"{command.name} {facts['version']}\n"
-            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, said, ""))
+def test_it_is_that_of_the_build():
+    facts = json.loads((BUILD / "meson-info/intro-projectinfo.json").read_text(encoding="utf-8"))
+    for command in (ROOT / "lab", ROOT / "engine/cudacheck"):
+        result = captured([sys.executable, command, "--version"])
+        said = f"{command.name} {facts['version']}\n"
+        assert (result.returncode, result.stdout, result.stderr) == (0, said, "")
 
-    def test_the_newest_one_stands_in_the_changelog(self):
-        headings = re.findall(
-            r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M
-        )
-        versions = [heading.split(" - ")[0] for heading in headings if heading != "Unreleased"]
-        self.assertEqual(versions[0], project_version())
 
-    def test_a_file_that_holds_no_version_is_refused(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "VERSION")
-            with self.assertRaisesRegex(
-                CommandError, "VERSION: the version can't be read: .*No such"
-            ):
+def test_the_newest_one_stands_in_the_changelog():
+    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
+    versions = [heading.split(" - ")[0] for heading in headings if heading != "Unreleased"]
+    assert versions[0] == project_version()
+
+
+def test_a_file_that_holds_no_version_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "VERSION")
+        with pytest.raises(CommandError, match=r"VERSION: the version can't be read: .*No such"):
+            project_version(file)
+        for text in (b"", b"1.2", b"1.2.3\n1.2.4\n", b"v1.2.3\n", b"1.2.3", b"\xff\n"):
+            file.write_bytes(text)
+            with pytest.raises(CommandError, match="VERSION: "):
                 project_version(file)
-            for text in (b"", b"1.2", b"1.2.3\n1.2.4\n", b"v1.2.3\n", b"1.2.3", b"\xff\n"):
-                file.write_bytes(text)
-                with self.assertRaisesRegex(CommandError, "VERSION: "):
-                    project_version(file)
-            file.write_bytes(b"1.2.3-rc.1\n")
-            self.assertEqual(project_version(file), "1.2.3-rc.1")
+        file.write_bytes(b"1.2.3-rc.1\n")
+        assert project_version(file) == "1.2.3-rc.1"
 
 
-class WrongUse(unittest.TestCase):
-    def refuses(self, *words, says):
-        """lab says one sentence that matches `says`, exits with 2 and shows no command or program."""
-        with self.subTest(words=words), tempfile.TemporaryDirectory() as folder:
-            result = lab(*words, folder=folder)
-            self.assertEqual(result.returncode, 2, result)
-            self.assertEqual(result.stdout, "")
-            problems = without_progress(result.stderr)
-            self.assertRegex(problems, r"\Alab: [^\n]+\n\Z")
-            self.assertRegex(problems, says)
+def refuses(*words, says):
+    """lab says one sentence that matches `says`, exits with 2 and shows no command or program."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = lab(*words, folder=folder)
+        assert result.returncode == 2, result
+        assert result.stdout == ""
+        problems = without_progress(result.stderr)
+        assert re.search(r"\Alab: [^\n]+\n\Z", problems), problems
+        assert re.search(says, problems), problems
 
-    def test_unknown_command(self):
-        self.refuses("rnu", says="did you mean run")
-        self.refuses("xyzzy", says=f"there are {', '.join(VERBS)}.")
-        self.refuses("tests", says="did you mean test")
 
-    def test_version_with_something_else(self):
-        self.refuses("--version", "run", says="lab --version takes nothing else")
-        self.refuses("run", "--version", says="lab run takes no option --version")
+def test_unknown_command():
+    refuses("rnu", says="did you mean run")
+    refuses("xyzzy", says=f"there are {', '.join(VERBS)}.")
+    refuses("tests", says="did you mean test")
 
-    def test_unknown_chapter(self):
-        self.refuses("run", "vectr_add", says="did you mean vector_add")
-        self.refuses("run", "99", says="no chapter 99; there are 01_vector_add")
-        self.refuses("run", "guard", says="did you mean last_block_guard")
-        self.refuses("racecheck", "reduction", says="two_kernel_reduction")
 
-    def test_an_exercise_is_no_chapter(self):
-        for verb in ("run", "racecheck", "prove", "trace", "bench"):
-            says = "01.1 is an exercise, and no chapter: ./lab check 01.1 judges"
-            self.refuses(verb, "01.1", says=says)
-        self.refuses("run", "1.1", says="01.1 is an exercise, and no chapter")
-        self.refuses("run", "saxpy", says="01.1 is an exercise, and no chapter")
-        self.refuses("run", "01.99", says="there is no exercise 01.99; ")
+def test_version_with_something_else():
+    refuses("--version", "run", says="lab --version takes nothing else")
+    refuses("run", "--version", says="lab run takes no option --version")
 
-    def test_unknown_option(self):
-        self.refuses("run", "01", "--fast", says="no option --fast")
-        self.refuses("run", "01", "--threads", "128", says="-- --threads 128")
-        for verb in ("run", "racecheck", "prove", "trace"):
-            self.refuses(verb, "04", "--xyzzy", says=r"lab \w+ \w+ -- --threads 128\.\n")
-        self.refuses("test", "--suit", "cli", says="no option --suit")
-        self.refuses("doctor", "--backend", "cpu", says="no option --backend")
 
-    def test_second_argument(self):
-        self.refuses("run", "01", "02", says="second argument 02")
-        self.refuses("exercises", "04", says="lab exercises takes no argument 04; ")
-        self.refuses("doctor", "x", says="lab doctor takes no argument x; ")
+def test_unknown_chapter():
+    refuses("run", "vectr_add", says="did you mean vector_add")
+    refuses("run", "99", says="no chapter 99; there are 01_vector_add")
+    refuses("run", "guard", says="did you mean last_block_guard")
+    refuses("racecheck", "reduction", says="two_kernel_reduction")
 
-    def test_option_without_value(self):
-        self.refuses("run", "--backend", says="--backend")
 
-    def test_all_and_a_name(self):
-        self.refuses("test", "all", "vector", says="all runs every test: name no others")
+def test_an_exercise_is_no_chapter():
+    for verb in ("run", "racecheck", "prove", "trace", "bench"):
+        says = "01.1 is an exercise, and no chapter: ./lab check 01.1 judges"
+        refuses(verb, "01.1", says=says)
+    refuses("run", "1.1", says="01.1 is an exercise, and no chapter")
+    refuses("run", "saxpy", says="01.1 is an exercise, and no chapter")
+    refuses("run", "01.99", says="there is no exercise 01.99; ")
 
-    def test_cuda_where_no_gpu_is(self):
-        if _has_gpu() or not shutil.which("nvcc"):
-            self.skipTest("this takes nvcc, and no GPU")
-        for words in (["run", "01"], ["trace", "05"], ["bench"]):
-            result = lab(*words, "--backend", "cuda")
-            self.assertEqual((result.returncode, result.stdout), (NO_DEVICE, ""), result)
-            self.assertRegex(result.stderr, r"\Alab: --backend cuda: there is no GPU [^\n]+\n\Z")
 
-    def test_a_name_with_a_line_feed_stays_on_one_line(self):
-        self.refuses("run", "a\nb.cu", says=r"no file a\\nb.cu")
-        self.refuses("a\nb", says=r"no command a\\nb;")
-        self.refuses(b"\xff", says=r"no command \\udcff;")
+def test_unknown_option():
+    refuses("run", "01", "--fast", says="no option --fast")
+    refuses("run", "01", "--threads", "128", says="-- --threads 128")
+    for verb in ("run", "racecheck", "prove", "trace"):
+        refuses(verb, "04", "--xyzzy", says=r"lab \w+ \w+ -- --threads 128\.\n")
+    refuses("test", "--suit", "cli", says="no option --suit")
+    refuses("doctor", "--backend", "cpu", says="no option --backend")
 
-    def test_options_of_a_program_without_a_verb(self):
-        self.refuses("--", "x", says="after --, need a verb")
-        self.refuses(" ", says="an argument is empty")
 
-    def test_a_folder_that_is_gone(self):
-        with tempfile.TemporaryDirectory() as folder:
-            gone = pathlib.Path(folder, "gone")
-            # With a relative path in it Python itself would not start there.
-            environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
-            for words in ("run 01", "exercises", "reset 04.2 --work w"):
-                result = captured(
-                    f"mkdir -p {gone} && cd {gone} && rmdir {gone} && "
-                    f"{sys.executable} {ROOT}/lab {words}",
-                    shell=True,
-                    env=environment,
-                )
-                said = "lab: the folder that you are in is not there any more; cd to another one.\n"
-                self.assertEqual((result.returncode, result.stderr), (2, said))
+def test_second_argument():
+    refuses("run", "01", "02", says="second argument 02")
+    refuses("exercises", "04", says="lab exercises takes no argument 04; ")
+    refuses("doctor", "x", says="lab doctor takes no argument x; ")
 
-    def test_unknown_backend(self):
-        self.refuses("run", "--backend", "gpu", says="no backend gpu; there are auto, cpu and cuda")
 
-    def test_missing_file(self):
-        self.refuses("run", "nothing.cu", says="no file nothing.cu")
+def test_option_without_value():
+    refuses("run", "--backend", says="--backend")
 
-    def test_what_is_no_file(self):
-        with tempfile.TemporaryDirectory() as folder:
-            places = [pathlib.Path(folder, name) for name in ("folder.cu", "pipe.cu", "link.cu")]
-            places[0].mkdir()
-            os.mkfifo(places[1])
-            places[2].symlink_to("nowhere.cu")
-            says = (
-                "folder.cu is a folder",
-                "pipe.cu is no regular file",
-                "link to nowhere.cu, whi",
+
+def test_all_and_a_name():
+    refuses("test", "all", "vector", says="all runs every test: name no others")
+
+
+def test_cuda_where_no_gpu_is():
+    if _has_gpu() or not shutil.which("nvcc"):
+        pytest.skip("this takes nvcc, and no GPU")
+    for words in (["run", "01"], ["trace", "05"], ["bench"]):
+        result = lab(*words, "--backend", "cuda")
+        assert (result.returncode, result.stdout) == (NO_DEVICE, ""), result
+        assert re.search(r"\Alab: --backend cuda: there is no GPU [^\n]+\n\Z", result.stderr), (
+            result.stderr
+        )
+
+
+def test_a_name_with_a_line_feed_stays_on_one_line():
+    refuses("run", "a\nb.cu", says=r"no file a\\nb.cu")
+    refuses("a\nb", says=r"no command a\\nb;")
+    refuses(b"\xff", says=r"no command \\udcff;")
+
+
+def test_options_of_a_program_without_a_verb():
+    refuses("--", "x", says="after --, need a verb")
+    refuses(" ", says="an argument is empty")
+
+
+def test_a_folder_that_is_gone():
+    with tempfile.TemporaryDirectory() as folder:
+        gone = pathlib.Path(folder, "gone")
+        # With a relative path in it Python itself would not start there.
+        environment = {name: os.environ[name] for name in os.environ if name != "PYTHONPATH"}
+        for words in ("run 01", "exercises", "reset 04.2 --work w"):
+            result = captured(
+                f"mkdir -p {gone} && cd {gone} && rmdir {gone} && "
+                f"{sys.executable} {ROOT}/lab {words}",
+                shell=True,
+                env=environment,
             )
-            for place, words in zip(places, says):
-                self.refuses("run", str(place), says=words)
-                self.refuses("racecheck", str(place), says=words)
-            self.refuses("plot", folder, says="is a folder, and a file is needed")
-            self.refuses("check", folder, says="is no exercise: take a number, a name, or")
-        self.refuses("check", "/etc", says="/etc is no exercise: take a number")
+            said = "lab: the folder that you are in is not there any more; cd to another one.\n"
+            assert (result.returncode, result.stderr) == (2, said)
 
-    def test_file_that_is_not_cuda(self):
-        self.refuses("run", str(ROOT / "README.md"), says="not a CUDA source")
-        self.refuses("run", "kernel.cuh", says="not a CUDA source")
 
-    def test_include(self):
-        self.refuses("run", "01", "--include", ".", says="--include goes with a .cu file")
-        self.refuses(
-            "run",
-            str(ROOT / "chapters/01_vector_add/vector_add.cu"),
-            "--include",
-            "nowhere",
-            says="nowhere",
+def test_unknown_backend():
+    refuses("run", "--backend", "gpu", says="no backend gpu; there are auto, cpu and cuda")
+
+
+def test_missing_file():
+    refuses("run", "nothing.cu", says="no file nothing.cu")
+
+
+def test_what_is_no_file():
+    with tempfile.TemporaryDirectory() as folder:
+        places = [pathlib.Path(folder, name) for name in ("folder.cu", "pipe.cu", "link.cu")]
+        places[0].mkdir()
+        os.mkfifo(places[1])
+        places[2].symlink_to("nowhere.cu")
+        says = (
+            "folder.cu is a folder",
+            "pipe.cu is no regular file",
+            "link to nowhere.cu, whi",
         )
-
-    def test_folder_that_is_no_build_folder(self):
-        self.refuses("test", "--build", ".", says="not a build folder")
-
-    def test_build_folder_and_backend(self):
-        self.refuses("run", "--build", BUILD_FOLDER, "--backend", "cpu", says="leave --backend out")
-
-    def test_filter_that_matches_nothing(self):
-        self.refuses(
-            "test",
-            "vektor",
-            "--build",
-            BUILD_FOLDER,
-            says="no test has a name that contains 'vektor'",
-        )
-
-    def test_empty_words(self):
-        self.refuses("test", "", "--suite", "", says="lab: an argument is empty, as of a variable")
-        self.refuses("test", "--suite", "", says="the value of --suite is empty")
-        self.refuses("trace", "05", "--panels=", says="the value of --panels is empty")
-        self.refuses("run", "", says="an argument is empty")
-        self.refuses("", says="an argument is empty.* ./lab --help shows")
-        self.refuses("racecheck", "01", "--json", "", says="the value of --json is empty")
-
-    def test_unknown_suite(self):
-        self.refuses("test", "--suite", "clj", "--build", BUILD_FOLDER, says="did you mean cli")
-        self.refuses(
-            "test",
-            "--suite",
-            "xyzzy",
-            "--build",
-            BUILD_FOLDER,
-            says="no suite xyzzy; there are .*cli",
-        )
-
-    def test_trace(self):
-        self.refuses("trace", says="lab trace needs CHAPTER; ")
-        self.refuses("trace", "all", says="one chapter")
-        for panels in (",", "queue,", "queue,,grid_stride"):
-            self.refuses(
-                "trace", "05", "--panels", panels, says=f"--panels {panels}: it takes names"
-            )
-        self.refuses("trace", "05", "--output", "picture.png", says="FILE.svg")
-        self.refuses(
-            "trace", "05", "--output", "no/such/folder/picture.svg", says="no folder no/such"
-        )
-        self.refuses("trace", "05", "--json", "no/such/a.json", says="--json .* no folder no/such")
-        self.refuses("trace", "05", "--size", "8", says="-- --threads 128")
-        self.refuses("trace", "01", "--build", BUILD_FOLDER, says="has no --trace")
-        # Before anything is built: there is no such folder.
-        self.refuses("trace", "04", "--build", "nowhere", says="has no --trace")
-        words = ["--panels", "queue,nope", "--build", "nowhere"]
-        self.refuses("trace", "05", *words, says="work_queue has no variant nope; ")
-
-    def test_program_options_for_test(self):
-        self.refuses("test", "--", "--threads", "1", says="go with run")
+        for place, words in zip(places, says):
+            refuses("run", str(place), says=words)
+            refuses("racecheck", str(place), says=words)
+        refuses("plot", folder, says="is a folder, and a file is needed")
+        refuses("check", folder, says="is no exercise: take a number, a name, or")
+    refuses("check", "/etc", says="/etc is no exercise: take a number")
 
 
-class RightUse(unittest.TestCase):
-    def test_help(self):
-        for words in ([], ["--help"], ["help"], ["run", "--help"]):
-            with self.subTest(words=words):
-                result = lab(*words)
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
-                self.assertIn("./lab run", result.stdout)
+def test_file_that_is_not_cuda():
+    refuses("run", str(ROOT / "README.md"), says="not a CUDA source")
+    refuses("run", "kernel.cuh", says="not a CUDA source")
 
-    def test_doctor(self):
-        result = lab("doctor")
-        self.assertEqual(result.returncode, 0, result)
-        for name in ("Meson", "Catch2", "CLI11", "nvcc", "What can run"):
-            self.assertIn(name, result.stdout)
 
-    def test_reader_that_goes_away(self):
-        command = f"{sys.executable} {ROOT.as_posix()!r}/lab doctor | head -1"
-        result = captured(command, shell=True)
-        self.assertEqual((result.stdout, result.stderr), ("This machine\n", ""))
+def test_include():
+    refuses("run", "01", "--include", ".", says="--include goes with a .cu file")
+    refuses(
+        "run",
+        str(ROOT / "chapters/01_vector_add/vector_add.cu"),
+        "--include",
+        "nowhere",
+        says="nowhere",
+    )
 
-    def test_reader_of_a_longer_run_that_goes_away(self):
-        if not json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries"):
-            self.skipTest("this build has no racecheck")
-        command = f"{sys.executable} {ROOT.as_posix()!r}/lab racecheck 01 --seeds 2 --build {BUILD}"
-        for streams in ("", "2>&1"):
-            with self.subTest(streams=streams):
-                result = captured(f"{command} {streams} | head -1", shell=True)
-                first = r"\A(vector_add|Building|Another lab is building) [^\n]*\n\Z"
-                self.assertRegex(result.stdout, first)
-                self.assertEqual(without_progress(result.stderr), "")
 
-    def test_chapter_by_each_of_its_names(self):
-        for name in ("01", "1", "vector_add", "01_vector_add", "chapters/01_vector_add/"):
-            with self.subTest(name=name), tempfile.TemporaryDirectory() as folder:
-                words = ["run", name, "--verbose", "--build", BUILD_FOLDER, "--", "--help"]
-                result = lab(*words, folder=folder)
-                self.assertEqual(result.returncode, 0, result)
-                self.assertRegex(result.stderr, r"\$ \S*vector_add --help\n")
-                self.assertNotIn("dot_product", result.stderr)
+def test_folder_that_is_no_build_folder():
+    refuses("test", "--build", ".", says="not a build folder")
 
-    def test_exit_code_of_a_program(self):
-        self.assertEqual(
-            lab("run", "all", "--build", BUILD_FOLDER, "--", "--threads", "0").returncode, 2
-        )
 
-    def test_every_program_runs_although_one_fails(self):
-        result = lab("run", "--build", BUILD_FOLDER, "--", "--threads", "0")
-        self.assertIn("\nvector_add: ", "\n" + result.stderr)
-        self.assertIn("\ndot_product: ", result.stderr)
+def test_build_folder_and_backend():
+    refuses("run", "--build", BUILD_FOLDER, "--backend", "cpu", says="leave --backend out")
 
-    def test_a_program_that_refuses_an_option_names_the_command_that_helps(self):
-        for words in (["run", "01"], ["run"], ["racecheck", "01", "--seeds", "1"]):
-            if words[0] == "racecheck":
-                settings = json.loads((BUILD / "single_file.json").read_text())
-                if not settings.get("racecheck_libraries"):
-                    continue
-            with self.subTest(words=words):
-                result = lab(*words, "--build", BUILD_FOLDER, "--", "--thread", "5")
-                self.assertEqual(result.returncode, 2, result)
-                self.assertIn(
-                    f"; ./lab {words[0]} 01 -- --help lists the options",
-                    result.stdout + result.stderr,
-                )
 
-    def test_what_the_source_says_of_a_program_is_what_the_program_says(self):
-        for chapter in all_chapters():
-            text = subprocess.run(
-                [BUILD / chapter.target, "--help"], capture_output=True, text=True, check=True
-            ).stdout
-            with self.subTest(chapter=chapter.program):
-                variants = re.search(r"run one variant only: (.*?) \[all\]", text, re.S)[1]
-                self.assertEqual(re.split(r",\s+", variants), variants_of(chapter))
-                self.assertEqual("--trace " in text, may_hand_out_items(chapter))
+def test_filter_that_matches_nothing():
+    refuses(
+        "test",
+        "vektor",
+        "--build",
+        BUILD_FOLDER,
+        says="no test has a name that contains 'vektor'",
+    )
+
+
+def test_empty_words():
+    refuses("test", "", "--suite", "", says="lab: an argument is empty, as of a variable")
+    refuses("test", "--suite", "", says="the value of --suite is empty")
+    refuses("trace", "05", "--panels=", says="the value of --panels is empty")
+    refuses("run", "", says="an argument is empty")
+    refuses("", says="an argument is empty.* ./lab --help shows")
+    refuses("racecheck", "01", "--json", "", says="the value of --json is empty")
+
+
+def test_unknown_suite():
+    refuses("test", "--suite", "clj", "--build", BUILD_FOLDER, says="did you mean cli")
+    refuses(
+        "test",
+        "--suite",
+        "xyzzy",
+        "--build",
+        BUILD_FOLDER,
+        says="no suite xyzzy; there are .*cli",
+    )
+
+
+def test_trace():
+    refuses("trace", says="lab trace needs CHAPTER; ")
+    refuses("trace", "all", says="one chapter")
+    for panels in (",", "queue,", "queue,,grid_stride"):
+        refuses("trace", "05", "--panels", panels, says=f"--panels {panels}: it takes names")
+    refuses("trace", "05", "--output", "picture.png", says="FILE.svg")
+    refuses("trace", "05", "--output", "no/such/folder/picture.svg", says="no folder no/such")
+    refuses("trace", "05", "--json", "no/such/a.json", says="--json .* no folder no/such")
+    refuses("trace", "05", "--size", "8", says="-- --threads 128")
+    refuses("trace", "01", "--build", BUILD_FOLDER, says="has no --trace")
+    # Before anything is built: there is no such folder.
+    refuses("trace", "04", "--build", "nowhere", says="has no --trace")
+    words = ["--panels", "queue,nope", "--build", "nowhere"]
+    refuses("trace", "05", *words, says="work_queue has no variant nope; ")
+
+
+def test_program_options_for_test():
+    refuses("test", "--", "--threads", "1", says="go with run")
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["run", "--help"]])
+def test_help(words):
+    result = lab(*words)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "./lab run" in result.stdout
+
+
+def test_doctor():
+    result = lab("doctor")
+    assert result.returncode == 0, result
+    for name in ("Meson", "Catch2", "CLI11", "nvcc", "What can run"):
+        assert name in result.stdout
+
+
+def test_reader_that_goes_away():
+    command = f"{sys.executable} {ROOT.as_posix()!r}/lab doctor | head -1"
+    result = captured(command, shell=True)
+    assert (result.stdout, result.stderr) == ("This machine\n", "")
+
+
+def test_reader_of_a_longer_run_that_goes_away():
+    if not json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries"):
+        pytest.skip("this build has no racecheck")
+    command = f"{sys.executable} {ROOT.as_posix()!r}/lab racecheck 01 --seeds 2 --build {BUILD}"
+    for streams in ("", "2>&1"):
+        result = captured(f"{command} {streams} | head -1", shell=True)
+        first = r"\A(vector_add|Building|Another lab is building) [^\n]*\n\Z"
+        assert re.search(first, result.stdout), result.stdout
+        assert without_progress(result.stderr) == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["01", "1", "vector_add", "01_vector_add", "chapters/01_vector_add/"]
+)
+def test_chapter_by_each_of_its_names(name):
+    with tempfile.TemporaryDirectory() as folder:
+        words = ["run", name, "--verbose", "--build", BUILD_FOLDER, "--", "--help"]
+        result = lab(*words, folder=folder)
+        assert result.returncode == 0, result
+        assert re.search(r"\$ \S*vector_add --help\n", result.stderr), result.stderr
+        assert "dot_product" not in result.stderr
+
+
+def test_exit_code_of_a_program():
+    assert lab("run", "all", "--build", BUILD_FOLDER, "--", "--threads", "0").returncode == 2
+
+
+def test_every_program_runs_although_one_fails():
+    result = lab("run", "--build", BUILD_FOLDER, "--", "--threads", "0")
+    assert "\nvector_add: " in "\n" + result.stderr
+    assert "\ndot_product: " in result.stderr
+
+
+def test_a_program_that_refuses_an_option_names_the_command_that_helps():
+    for words in (["run", "01"], ["run"], ["racecheck", "01", "--seeds", "1"]):
+        if words[0] == "racecheck":
+            settings = json.loads((BUILD / "single_file.json").read_text())
+            if not settings.get("racecheck_libraries"):
+                continue
+        result = lab(*words, "--build", BUILD_FOLDER, "--", "--thread", "5")
+        assert result.returncode == 2, result
+        assert f"; ./lab {words[0]} 01 -- --help lists the options" in result.stdout + result.stderr
+
+
+def test_what_the_source_says_of_a_program_is_what_the_program_says():
+    for chapter in all_chapters():
+        text = subprocess.run(
+            [BUILD / chapter.target, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        variants = re.search(r"run one variant only: (.*?) \[all\]", text, re.S)[1]
+        assert re.split(r",\s+", variants) == variants_of(chapter)
+        assert ("--trace " in text) == may_hand_out_items(chapter)
 
 
 class Tracing(unittest.TestCase):

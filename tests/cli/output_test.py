@@ -13,6 +13,8 @@ import time
 import unittest
 from unittest import mock
 
+import pytest
+
 from engine.command import output
 from engine.command.build_folder import NinjaLog, settings_of
 from engine.command.compiler_messages import readable, with_plain_launches, without_own_warnings
@@ -188,104 +190,109 @@ class Streams(unittest.TestCase):
         )
 
 
-class ProgressLine(unittest.TestCase):
-    def show(self, stream, steps, seconds=0.0, **settings):
-        """What a Progress with these steps writes to the stream."""
-        with contextlib.ExitStack() as patches:
-            patches.enter_context(mock.patch.object(sys, "stderr", stream))
-            for name, value in settings.items():
-                patches.enter_context(mock.patch.object(output, name, value))
-            patches.enter_context(mock.patch.dict(os.environ, {"TERM": "xterm"}))
-            with Progress("Building it") as progress:
-                for done in range(1, steps + 1):
-                    progress.step(done, steps)
-                time.sleep(seconds)
-        return stream.getvalue()
-
-    def test_nothing_to_do_writes_nothing(self):
-        self.assertEqual(self.show(FakeTerminal(), 0), "")
-        self.assertEqual(self.show(io.StringIO(), 0), "")
-
-    def test_no_terminal_and_soon_done_writes_nothing(self):
-        self.assertEqual(self.show(io.StringIO(), 3), "")
-
-    def test_no_terminal_gets_a_line_now_and_then(self):
-        text = self.show(
-            io.StringIO(), 3, 0.5, SECONDS_BETWEEN_LINES=0.2, SECONDS_BETWEEN_UPDATES=0.02
-        )
-        self.assertRegex(text, r"\A(Building it: 3 of 3, 0 s\n){1,3}\Z")
-
-    def test_a_terminal_has_one_line_that_changes(self):
-        text = self.show(FakeTerminal(), 3)
-        self.assertIn("\rBuilding it: 1 of 3, 0 s\x1b[K", text)
-        self.assertTrue(text.endswith("\r\x1b[KBuilding it: 3 of 3, 0 s.\n"), repr(text))
-        self.assertEqual(text.count("\n"), 1)
-
-    def test_a_long_line_is_cut_to_the_terminal(self):
-        with mock.patch.object(
-            output.shutil, "get_terminal_size", lambda: os.terminal_size((12, 24))
-        ):
-            text = self.show(FakeTerminal(), 1)
-        self.assertIn("\rBuilding it\x1b[K", text)
-
-    def test_interruption_is_one_line(self):
-        stream = io.StringIO()
-        with (
-            mock.patch.object(sys, "stderr", stream),
-            self.assertRaises(KeyboardInterrupt),
-            Progress("Building it"),
-        ):
-            raise KeyboardInterrupt
-        self.assertEqual(stream.getvalue(), "Building it: interrupted after 0 s.\n")
+def show(stream, steps, seconds=0.0, **settings):
+    """What a Progress with these steps writes to the stream."""
+    with contextlib.ExitStack() as patches:
+        patches.enter_context(mock.patch.object(sys, "stderr", stream))
+        for name, value in settings.items():
+            patches.enter_context(mock.patch.object(output, name, value))
+        patches.enter_context(mock.patch.dict(os.environ, {"TERM": "xterm"}))
+        with Progress("Building it") as progress:
+            for done in range(1, steps + 1):
+                progress.step(done, steps)
+            time.sleep(seconds)
+    return stream.getvalue()
 
 
-class FittedLines(unittest.TestCase):
-    def shown(self, stream, line):
-        size = os.terminal_size((24, 24))
-        with (
-            mock.patch.object(sys, "stdout", stream),
-            mock.patch.object(output.shutil, "get_terminal_size", lambda: size),
-            mock.patch.dict(os.environ, {"TERM": "xterm", "NO_COLOR": "1"}),
-        ):
-            output.say_fitted(line, output.RED)
-        return stream.getvalue()
-
-    def test_a_terminal_breaks_them_between_words(self):
-        text = self.shown(FakeTerminal(), "  missing acquire: block 3 saw the other's atomic")
-        self.assertEqual(text, "  missing acquire: block\n    3 saw the other's\n    atomic\n")
-
-    def test_a_long_word_stays_whole(self):
-        path = "a/long/path/that/nobody/can/break.cu:12"
-        self.assertEqual(self.shown(FakeTerminal(), f"  at {path}"), f"  at\n    {path}\n")
-
-    def test_elsewhere_a_line_is_a_line(self):
-        line = "  missing acquire: block 3 saw the other's atomic"
-        self.assertEqual(self.shown(io.StringIO(), line), f"{line}\n")
+def test_nothing_to_do_writes_nothing():
+    assert show(FakeTerminal(), 0) == ""
+    assert show(io.StringIO(), 0) == ""
 
 
-class Colour(unittest.TestCase):
-    def coloured(self, stream, **environment):
-        with mock.patch.dict(os.environ, {"TERM": "xterm", **environment}):
-            if "NO_COLOR" not in environment:
-                os.environ.pop("NO_COLOR", None)
-            return output.coloured("text", output.RED, stream)
+def test_no_terminal_and_soon_done_writes_nothing():
+    assert show(io.StringIO(), 3) == ""
 
-    def test_on_a_terminal_alone(self):
-        self.assertEqual(self.coloured(FakeTerminal()), "\x1b[31mtext\x1b[0m")
-        self.assertEqual(self.coloured(io.StringIO()), "text")
-        self.assertEqual(self.coloured(FakeTerminal(), TERM="dumb"), "text")
 
-    def test_never_with_no_color(self):
-        self.assertEqual(self.coloured(FakeTerminal(), NO_COLOR="1"), "text")
+def test_no_terminal_gets_a_line_now_and_then():
+    text = show(io.StringIO(), 3, 0.5, SECONDS_BETWEEN_LINES=0.2, SECONDS_BETWEEN_UPDATES=0.02)
+    assert re.search(r"\A(Building it: 3 of 3, 0 s\n){1,3}\Z", text), text
 
-    def test_long_messages_begin_with_the_first_lines(self):
-        stream = io.StringIO()
-        with mock.patch.object(sys, "stderr", stream):
-            output.remark_lines([f"\x1b[01mline {number}\x1b[K" for number in range(1000)])
-        lines = stream.getvalue().splitlines()
-        self.assertEqual(lines[:2], ["line 0", "line 1"])
-        self.assertEqual(len(lines), output.MOST_LINES + 1)
-        self.assertEqual(lines[-1], "... and 940 more lines; --verbose shows them all")
+
+def test_a_terminal_has_one_line_that_changes():
+    text = show(FakeTerminal(), 3)
+    assert "\rBuilding it: 1 of 3, 0 s\x1b[K" in text
+    assert text.endswith("\r\x1b[KBuilding it: 3 of 3, 0 s.\n"), repr(text)
+    assert text.count("\n") == 1
+
+
+def test_a_long_line_is_cut_to_the_terminal():
+    with mock.patch.object(output.shutil, "get_terminal_size", lambda: os.terminal_size((12, 24))):
+        text = show(FakeTerminal(), 1)
+    assert "\rBuilding it\x1b[K" in text
+
+
+def test_interruption_is_one_line():
+    stream = io.StringIO()
+    with (
+        mock.patch.object(sys, "stderr", stream),
+        pytest.raises(KeyboardInterrupt),
+        Progress("Building it"),
+    ):
+        raise KeyboardInterrupt
+    assert stream.getvalue() == "Building it: interrupted after 0 s.\n"
+
+
+def shown(stream, line):
+    size = os.terminal_size((24, 24))
+    with (
+        mock.patch.object(sys, "stdout", stream),
+        mock.patch.object(output.shutil, "get_terminal_size", lambda: size),
+        mock.patch.dict(os.environ, {"TERM": "xterm", "NO_COLOR": "1"}),
+    ):
+        output.say_fitted(line, output.RED)
+    return stream.getvalue()
+
+
+def test_a_terminal_breaks_them_between_words():
+    text = shown(FakeTerminal(), "  missing acquire: block 3 saw the other's atomic")
+    assert text == "  missing acquire: block\n    3 saw the other's\n    atomic\n"
+
+
+def test_a_long_word_stays_whole():
+    path = "a/long/path/that/nobody/can/break.cu:12"
+    assert shown(FakeTerminal(), f"  at {path}") == f"  at\n    {path}\n"
+
+
+def test_elsewhere_a_line_is_a_line():
+    line = "  missing acquire: block 3 saw the other's atomic"
+    assert shown(io.StringIO(), line) == f"{line}\n"
+
+
+def coloured(stream, **environment):
+    with mock.patch.dict(os.environ, {"TERM": "xterm", **environment}):
+        if "NO_COLOR" not in environment:
+            os.environ.pop("NO_COLOR", None)
+        return output.coloured("text", output.RED, stream)
+
+
+def test_on_a_terminal_alone():
+    assert coloured(FakeTerminal()) == "\x1b[31mtext\x1b[0m"
+    assert coloured(io.StringIO()) == "text"
+    assert coloured(FakeTerminal(), TERM="dumb") == "text"
+
+
+def test_never_with_no_color():
+    assert coloured(FakeTerminal(), NO_COLOR="1") == "text"
+
+
+def test_long_messages_begin_with_the_first_lines():
+    stream = io.StringIO()
+    with mock.patch.object(sys, "stderr", stream):
+        output.remark_lines([f"\x1b[01mline {number}\x1b[K" for number in range(1000)])
+    lines = stream.getvalue().splitlines()
+    assert lines[:2] == ["line 0", "line 1"]
+    assert len(lines) == output.MOST_LINES + 1
+    assert lines[-1] == "... and 940 more lines; --verbose shows them all"
 
 
 LAUNCHES = """\
@@ -351,75 +358,80 @@ cc1plus: note: the end
 """
 
 
-class CompilerMessages(unittest.TestCase):
-    def test_less_the_warnings_of_our_headers(self):
-        lines = COMPILER.splitlines()
-        self.assertEqual(without_own_warnings(lines), lines[:4] + lines[14:])
-        coloured = [f"\x1b[01m\x1b[K{line}\x1b[m" for line in lines]
-        self.assertEqual(without_own_warnings(coloured), coloured[:4] + coloured[14:])
-
-    def test_a_launch_as_the_student_has_written_it(self):
-        lines = MISFIT.splitlines()
-        shown = [
-            lines[0],
-            "own.cu:4: error: the arguments of this launch do not fit the kernel's parameters",
-            lines[2],
-            "own.cu:4: note: no known conversion for argument 1 from 'double*' to 'float*'",
-            "own.cu:4: note: the kernel's parameters: float*, int",
-        ]
-        # The rest is about other mistakes.
-        self.assertEqual(with_plain_launches(lines), shown + lines[12:])
-        self.assertEqual(with_plain_launches(COMPILER.splitlines()), COMPILER.splitlines())
-
-    def test_a_column_beyond_the_line_is_left_out_in_colour_as_well(self):
-        lines = ["a.cu:2:80: error: what", "    2 | k<<<1, 1>>>(x);", f"      | {' ' * 70}^"]
-        self.assertEqual(readable(lines), ["a.cu:2: error: what", lines[1]])
-        lines[0] = "\x1b[01m\x1b[Ka.cu:2:80:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kwhat"
-        self.assertEqual(readable(lines), [lines[0].replace(":80:", ":"), lines[1]])
-
-    def test_all_of_what_has_no_messages(self):
-        for lines in ([], ["one", "  two"], ["In file included from a.h:1:"]):
-            self.assertEqual(without_own_warnings(lines), lines)
+def test_less_the_warnings_of_our_headers():
+    lines = COMPILER.splitlines()
+    assert without_own_warnings(lines) == lines[:4] + lines[14:]
+    coloured = [f"\x1b[01m\x1b[K{line}\x1b[m" for line in lines]
+    assert without_own_warnings(coloured) == coloured[:4] + coloured[14:]
 
 
-class Ninja(unittest.TestCase):
-    def log(self, text):
-        log = NinjaLog(mock.Mock())
-        for line in text.splitlines():
-            log.read(line)
-        return log
-
-    def test_steps(self):
-        log = self.log("ninja: Entering directory `build'\n[1/3] Compiling a\n[3/3] Linking\n")
-        self.assertEqual(log.progress.step.call_args_list, [mock.call(1, 3), mock.call(3, 3)])
-        self.assertEqual(log.messages(), [])
-
-    def test_messages_of_failed_steps_without_their_commands(self):
-        text = (
-            "[1/9] Compiling a\nFAILED: a.o \nc++ -O3 a.cpp\na.cpp:1: error: one\n"
-            "[2/9] Compiling b\nb.cpp:7: warning: not this one\n"
-            "[3/9] Compiling c\nFAILED: c.o \nc++ c.cpp\nc.cpp:2: error: two\n"
-            "ninja: build stopped: subcommand failed.\n"
-        )
-        self.assertEqual(self.log(text).messages(), ["a.cpp:1: error: one", "c.cpp:2: error: two"])
-
-    def test_messages_of_meson(self):
-        text = (
-            "[0/1] Regenerating build files.\nThe Meson build system\nmeson.build:3:0: ERROR: no\n"
-            "FAILED: build.ninja \nmeson --internal regenerate\n"
-            "ninja: error: rebuilding 'build.ninja': subcommand failed\n"
-        )
-        self.assertEqual(self.log(text).messages()[0], "meson.build:3:0: ERROR: no")
+def test_a_launch_as_the_student_has_written_it():
+    lines = MISFIT.splitlines()
+    shown = [
+        lines[0],
+        "own.cu:4: error: the arguments of this launch do not fit the kernel's parameters",
+        lines[2],
+        "own.cu:4: note: no known conversion for argument 1 from 'double*' to 'float*'",
+        "own.cu:4: note: the kernel's parameters: float*, int",
+    ]
+    # The rest is about other mistakes.
+    assert with_plain_launches(lines) == shown + lines[12:]
+    assert with_plain_launches(COMPILER.splitlines()) == COMPILER.splitlines()
 
 
-class Names(unittest.TestCase):
-    NAMES = ("vector_add", "dot_product", "last_block_guard", "backend_vector_types_test", "run")
+def test_a_column_beyond_the_line_is_left_out_in_colour_as_well():
+    lines = ["a.cu:2:80: error: what", "    2 | k<<<1, 1>>>(x);", f"      | {' ' * 70}^"]
+    assert readable(lines) == ["a.cu:2: error: what", lines[1]]
+    lines[0] = "\x1b[01m\x1b[Ka.cu:2:80:\x1b[m\x1b[K \x1b[01;31m\x1b[Kerror: \x1b[m\x1b[Kwhat"
+    assert readable(lines) == [lines[0].replace(":80:", ":"), lines[1]]
 
-    def test_nearest(self):
-        self.assertEqual(nearest("vectr_add", self.NAMES), ["vector_add"])
-        self.assertEqual(nearest("guard", self.NAMES), ["last_block_guard"])
-        self.assertEqual(nearest("VEKTOR", self.NAMES), ["vector_add", "backend_vector_types_test"])
-        self.assertEqual(nearest("xyzzy", self.NAMES), [])
 
-    def test_at_most_three(self):
-        self.assertEqual(len(nearest("abcd", [f"abcd{number}" for number in range(9)])), 3)
+def test_all_of_what_has_no_messages():
+    for lines in ([], ["one", "  two"], ["In file included from a.h:1:"]):
+        assert without_own_warnings(lines) == lines
+
+
+def log_of(text):
+    log = NinjaLog(mock.Mock())
+    for line in text.splitlines():
+        log.read(line)
+    return log
+
+
+def test_steps():
+    log = log_of("ninja: Entering directory `build'\n[1/3] Compiling a\n[3/3] Linking\n")
+    assert log.progress.step.call_args_list == [mock.call(1, 3), mock.call(3, 3)]
+    assert log.messages() == []
+
+
+def test_messages_of_failed_steps_without_their_commands():
+    text = (
+        "[1/9] Compiling a\nFAILED: a.o \nc++ -O3 a.cpp\na.cpp:1: error: one\n"
+        "[2/9] Compiling b\nb.cpp:7: warning: not this one\n"
+        "[3/9] Compiling c\nFAILED: c.o \nc++ c.cpp\nc.cpp:2: error: two\n"
+        "ninja: build stopped: subcommand failed.\n"
+    )
+    assert log_of(text).messages() == ["a.cpp:1: error: one", "c.cpp:2: error: two"]
+
+
+def test_messages_of_meson():
+    text = (
+        "[0/1] Regenerating build files.\nThe Meson build system\nmeson.build:3:0: ERROR: no\n"
+        "FAILED: build.ninja \nmeson --internal regenerate\n"
+        "ninja: error: rebuilding 'build.ninja': subcommand failed\n"
+    )
+    assert log_of(text).messages()[0] == "meson.build:3:0: ERROR: no"
+
+
+NAMES = ("vector_add", "dot_product", "last_block_guard", "backend_vector_types_test", "run")
+
+
+def test_nearest():
+    assert nearest("vectr_add", NAMES) == ["vector_add"]
+    assert nearest("guard", NAMES) == ["last_block_guard"]
+    assert nearest("VEKTOR", NAMES) == ["vector_add", "backend_vector_types_test"]
+    assert nearest("xyzzy", NAMES) == []
+
+
+def test_at_most_three():
+    assert len(nearest("abcd", [f"abcd{number}" for number in range(9)])) == 3

@@ -29,7 +29,8 @@ import re
 import shlex
 import shutil
 import tempfile
-import unittest
+
+import pytest
 
 from engine.command.build_folder import lines_of
 from engine.command.recipe import link_arguments_of, link_step, translate_step
@@ -221,72 +222,72 @@ def judge_in_weak_form(item, program):
     return f"in the weak form {item.test!r} passes at the seeds {passed}"
 
 
-class Mutants(unittest.TestCase):
-    def test_every_mutant_is_rejected_for_the_reason_that_it_names(self):
-        every = all_mutants()
-        self.assertTrue(every)
-        with (
-            tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
-        ):
-            verdicts = list(pool.map(lambda item: judge(item, pathlib.Path(folder)), every))
-        for item, verdict in zip(every, verdicts):
-            name = f"{item.chapter.name}/{item.mutant.name}"
-            with self.subTest(mutant=name):
-                self.assertIsNone(verdict, name)
+def test_every_mutant_is_rejected_for_the_reason_that_it_names():
+    every = all_mutants()
+    assert every
+    with (
+        tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
+        concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        verdicts = list(pool.map(lambda item: judge(item, pathlib.Path(folder)), every))
+    for item, verdict in zip(every, verdicts):
+        name = f"{item.chapter.name}/{item.mutant.name}"
+        assert verdict is None, name
 
-    def test_the_weak_form_shows_nearly_all_races(self):
-        silent = [item for item in all_mutants() if item.has_race and item.weak_results != "wrong"]
-        self.assertLessEqual(len(silent), MOST_RIGHT_IN_WEAK_FORM)
 
-    def test_without_the_edits_the_same_test_cases_pass_in_silence(self):
-        tests = collections.defaultdict(set)
-        for item in all_mutants():
-            tests[source_of(item.chapter, item.test)].add(item.test)
+def test_the_weak_form_shows_nearly_all_races():
+    silent = [item for item in all_mutants() if item.has_race and item.weak_results != "wrong"]
+    assert len(silent) <= MOST_RIGHT_IN_WEAK_FORM
 
-        def outcomes(source):
-            program = pathlib.Path(folder) / source.stem
-            build(ROOT / "chapters", source, sorted(tests[source]), program)
-            return [
-                (test, run(program, test, SEEDS[0]), passes_in_weak_form(program, test, SEEDS[0]))
-                for test in sorted(tests[source])
-            ]
 
-        with (
-            tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
-            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
-        ):
-            found = list(pool.map(outcomes, tests))
-        for source, results in zip(tests, found):
-            for test, result, passes in results:
-                with self.subTest(source=source.name, test=test):
-                    self.assertEqual(result, (True, set()))
-                    self.assertTrue(passes)
+def test_without_the_edits_the_same_test_cases_pass_in_silence():
+    tests = collections.defaultdict(set)
+    for item in all_mutants():
+        tests[source_of(item.chapter, item.test)].add(item.test)
 
-    def test_only_the_wanted_test_cases_are_left(self):
-        source = 'int a;\nTEST_CASE("one", "[x]") {\n  f();\n}\n\nTEST_CASE("two") {\n}\nint b;\n'
-        self.assertEqual(
-            only_test_cases(source, ["two"]), 'int a;\n\nTEST_CASE("two") {\n}\nint b;\n'
-        )
-        with self.assertRaises(AssertionError):
-            only_test_cases(source, ["three"])
+    def outcomes(source):
+        program = pathlib.Path(folder) / source.stem
+        build(ROOT / "chapters", source, sorted(tests[source]), program)
+        return [
+            (test, run(program, test, SEEDS[0]), passes_in_weak_form(program, test, SEEDS[0]))
+            for test in sorted(tests[source])
+        ]
 
-    def test_a_mutant_that_does_not_apply_is_a_failure(self):
-        stale = self.first_with(lambda line: line.replace("-", "-never there ", 1))
-        with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
-            self.assertIn("does not apply", judge(stale, pathlib.Path(folder)))
+    with (
+        tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder,
+        concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool,
+    ):
+        found = list(pool.map(outcomes, tests))
+    for source, results in zip(tests, found):
+        for test, result, passes in results:
+            assert result == (True, set()), (source, test)
+            assert passes, (source, test)
 
-    def test_a_mutant_that_changes_nothing_survives(self):
-        harmless = self.first_with(lambda line: line.replace("-", " ", 1))
-        with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
-            self.assertEqual(judge(harmless, pathlib.Path(folder)), "it survives")
 
-    @staticmethod
-    def first_with(changed):
-        """The first mutant, whose old lines are changed, and which puts nothing in."""
-        item = all_mutants()[0]
-        edits = tuple(
-            Edit(source, tuple(changed(line) for line in lines if line[0] != "+"))
-            for source, lines in item.mutant.edits
-        )
-        return ChapterMutant(item.chapter, item.mutant._replace(edits=edits))
+def test_only_the_wanted_test_cases_are_left():
+    source = 'int a;\nTEST_CASE("one", "[x]") {\n  f();\n}\n\nTEST_CASE("two") {\n}\nint b;\n'
+    assert only_test_cases(source, ["two"]) == 'int a;\n\nTEST_CASE("two") {\n}\nint b;\n'
+    with pytest.raises(AssertionError):
+        only_test_cases(source, ["three"])
+
+
+def test_a_mutant_that_does_not_apply_is_a_failure():
+    stale = first_with(lambda line: line.replace("-", "-never there ", 1))
+    with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
+        assert "does not apply" in judge(stale, pathlib.Path(folder))
+
+
+def test_a_mutant_that_changes_nothing_survives():
+    harmless = first_with(lambda line: line.replace("-", " ", 1))
+    with tempfile.TemporaryDirectory(prefix="lab-mutants-") as folder:
+        assert judge(harmless, pathlib.Path(folder)) == "it survives"
+
+
+def first_with(changed):
+    """The first mutant, whose old lines are changed, and which puts nothing in."""
+    item = all_mutants()[0]
+    edits = tuple(
+        Edit(source, tuple(changed(line) for line in lines if line[0] != "+"))
+        for source, lines in item.mutant.edits
+    )
+    return ChapterMutant(item.chapter, item.mutant._replace(edits=edits))

@@ -4,7 +4,6 @@
 import difflib
 import re
 import shutil
-import unittest
 
 import pytest
 
@@ -101,56 +100,58 @@ def test_a_chapters_answers_differ(chapter):
         assert len({each.answer for each in predictions}) > 1
 
 
-class AllOfThem(unittest.TestCase):
-    def test_no_answer_is_a_good_guess(self):
-        """Each letter is free of races about as often as not, and no one answer is right often."""
-        answers = [each.answer for each in PREDICTIONS]
-        for letter in LETTERS:
-            share = sum(letter in answer for answer in answers) / len(answers)
-            self.assertTrue(1 / 4 <= share <= 3 / 4, f"{letter} in {share:.2f} of {answers}")
-        for answer in set(answers):
-            self.assertLessEqual(answers.count(answer), len(answers) / 4, answer)
+def test_no_answer_is_a_good_guess():
+    """Each letter is free of races about as often as not, and no one answer is right often."""
+    answers = [each.answer for each in PREDICTIONS]
+    for letter in LETTERS:
+        share = sum(letter in answer for answer in answers) / len(answers)
+        assert 1 / 4 <= share <= 3 / 4, f"{letter} in {share:.2f} of {answers}"
+    for answer in set(answers):
+        assert answers.count(answer) <= len(answers) / 4, answer
 
-    def test_a_name_is_used_once(self):
-        names = [each.name for each in PREDICTIONS]
-        self.assertEqual(len(set(names)), len(names))
-        of_chapters = {name for chapter in all_chapters() for name in chapter.names}
-        self.assertFalse(of_chapters & set(names))
 
-    def test_every_diagnosis_is_asked_for(self):
-        asked = {
-            name
-            for each in PREDICTIONS
-            for variant in each.variants.values()
-            for name in variant.diagnosis
-        }
-        self.assertGreater(len(DIAGNOSES), 9)
-        self.assertEqual(asked, DIAGNOSES)
+def test_a_name_is_used_once():
+    names = [each.name for each in PREDICTIONS]
+    assert len(set(names)) == len(names)
+    of_chapters = {name for chapter in all_chapters() for name in chapter.names}
+    assert not of_chapters & set(names)
+
+
+def test_every_diagnosis_is_asked_for():
+    asked = {
+        name
+        for each in PREDICTIONS
+        for variant in each.variants.values()
+        for name in variant.diagnosis
+    }
+    assert len(DIAGNOSES) > 9
+    assert asked == DIAGNOSES
 
 
 RACE = {"kind": "race", "diagnosis": ["missing acquire"]}
 UNWRITTEN = {"kind": "unwritten", "diagnosis": ["unwritten memory"]}
 
 
-class Contradictions(unittest.TestCase):
-    """What findings_of must not let through."""
+# What findings_of must not let through.
 
-    def says(self, diagnosis, findings, problems=()):
-        variant = Variant(1, [], "why", diagnosis, "README.md#the-idea")
-        return contradiction(variant, findings, list(problems))
 
-    def test_agreement(self):
-        self.assertIsNone(self.says([], []))
-        self.assertIsNone(self.says(["missing acquire"], [RACE]))
-        self.assertIsNone(self.says(["missing acquire"], [RACE, UNWRITTEN]))
+def says(diagnosis, findings, problems=()):
+    variant = Variant(1, [], "why", diagnosis, "README.md#the-idea")
+    return contradiction(variant, findings, list(problems))
 
-    def test_contradiction(self):
-        for diagnosis, findings, sentence in (
-            ([], [RACE], "racecheck finds missing acquire, and not nothing"),
-            (["missing acquire"], [], "racecheck finds nothing, and not missing acquire"),
-            (["missing release"], [RACE], "finds missing acquire, and not missing release"),
-            ([], [UNWRITTEN], "racecheck finds unwritten memory, and not nothing"),
-        ):
-            with self.subTest(diagnosis=diagnosis, findings=findings):
-                self.assertIn(sentence, self.says(diagnosis, findings))
-        self.assertEqual(self.says([], [], ["it did not end"]), "it did not end")
+
+def test_agreement():
+    assert says([], []) is None
+    assert says(["missing acquire"], [RACE]) is None
+    assert says(["missing acquire"], [RACE, UNWRITTEN]) is None
+
+
+def test_contradiction():
+    for diagnosis, findings, sentence in (
+        ([], [RACE], "racecheck finds missing acquire, and not nothing"),
+        (["missing acquire"], [], "racecheck finds nothing, and not missing acquire"),
+        (["missing release"], [RACE], "finds missing acquire, and not missing release"),
+        ([], [UNWRITTEN], "racecheck finds unwritten memory, and not nothing"),
+    ):
+        assert sentence in says(diagnosis, findings)
+    assert says([], [], ["it did not end"]) == "it did not end"

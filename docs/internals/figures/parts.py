@@ -15,7 +15,7 @@ def figure():
         618,
         "The three parts, and the way of a .cu file",
         """A .cu file enters the course by a verb of lab. run and racecheck hand it to the engine; check
-        and grade hand it to the grader, whose judge has a runner run it, at home or in the sandbox, by
+        and grade hand it to the grader, whose judge has a runner run it, on this machine or in the sandbox, by
         the engine again. Without the course it enters the engine by cudacheck. In the engine its command
         has translate make C++ of the file, and the compiler a program of that. The CPU backend runs the
         program, and the race checker watches it. Both write records with codes. On the way back the
@@ -30,7 +30,7 @@ def figure():
 
     part(picture, "green", GRADER_LEFT, GRADER, 104, "grader", "grader/")
     picture.box(232, GRADER + 30, 204, 24, "green", "judge")
-    picture.box(232, GRADER + 70, 204, 24, "green", "runner: home, or sandbox")
+    picture.box(232, GRADER + 70, 204, 24, "green", "runner: local, or sandbox")
 
     part(picture, "orange", LEFT, ENGINE, 276, "engine", "engine/")
     picture.box(
