@@ -238,7 +238,7 @@ times the CPU backend next to a serial loop, and the race checker.""",
         (0, "all was measured, and every result was right"),
         (
             1,
-            "a result is wrong, something failed while it was built or run, or --goals: a goal is missed",
+            "a result is wrong, a goal of --goals is missed, or something failed",
         ),
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),

@@ -161,8 +161,8 @@ def test_without_apt_get_on_path():
         pytest.raises(CommandError) as raised,
     ):
         set_up.install(["pkg-config"], {})
-    assert "lab installs with apt-get, which is not on PATH" in str(raised.exception)
-    assert "Debian" not in str(raised.exception)
+    assert "lab installs with apt-get, which is not on PATH" in str(raised.value)
+    assert "Debian" not in str(raised.value)
 
 
 def install(missing, system, user, sudo, here=()):
@@ -302,7 +302,7 @@ def fails(venv):
         patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
         with pytest.raises(CommandError) as caught:
             set_up.install(["Meson"], {})
-    return str(caught.exception)
+    return str(caught.value)
 
 
 def test_behind_a_proxy_that_does_not_answer():
@@ -352,7 +352,7 @@ def test_after_a_dpkg_that_was_interrupted():
                 patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
                 with pytest.raises(CommandError) as caught:
                     set_up.install(["CLI11"], {})
-            message = str(caught.exception)
+            message = str(caught.value)
             has_journal = os.path.exists(f"{folder}/0001")
             assert ("network" not in message) == has_journal, message
             assert ("run `sudo dpkg --configure -a`, and run" in message) == has_journal
@@ -398,7 +398,7 @@ def test_cudacheck_says_what_to_set():
     ):
         cudacheck.default_build_folder()
     said = "there is no home folder to build in: set HOME, or name a folder with --build."
-    assert (str(caught.exception), caught.exception.code) == (said, 2)
+    assert (str(caught.value), caught.value.code) == (said, 2)
 
 
 def found_wraps(text):
@@ -433,8 +433,8 @@ def test_what_meson_or_ninja_can_not_take_is_one_sentence():
     for letter, name in (("'", "'"), ("\\", "\\"), ("\n", "a line feed"), (":", ":")):
         with pytest.raises(CommandError) as raised:
             build_folder.require_usable_path(pathlib.Path(f"/home/a{letter}b"))
-        assert f"Meson and Ninja can't take: {name}; move" in str(raised.exception)
-        assert "\n" not in str(raised.exception)
+        assert f"Meson and Ninja can't take: {name}; move" in str(raised.value)
+        assert "\n" not in str(raised.value)
 
 
 def test_every_other_letter():

@@ -14,12 +14,12 @@ def figure():
     picture = Figure(
         618,
         "The three parts, and the way of a .cu file",
-        """A .cu file enters the course by a verb of lab. run and racecheck hand it to the engine; check
-        and grade hand it to the grader, whose judge has a runner run it, on this machine or in the sandbox, by
-        the engine again. Without the course it enters the engine by cudacheck. In the engine its command
-        has translate make C++ of the file, and the compiler a program of that. The CPU backend runs the
-        program, and the race checker watches it. Both write records with codes. On the way back the
-        command makes sentences and pictures of them, and the judge a verdict.""",
+        """A .cu file enters the course by a verb of lab. run and racecheck hand it to the engine; check and
+        grade hand it to the grader, whose judge has a runner run it, on this machine or in the sandbox,
+        by the engine again. Without the course it enters the engine by cudacheck. In the engine its
+        command has translate make C++ of the file, and the compiler a program of that. The CPU backend
+        runs the program, and the race checker watches it. Both write records with codes. On the way back
+        the command makes sentences and pictures of them, and the judge a verdict.""",
     )
     part(picture, "blue", LEFT, COURSE, 92, "course", "chapters/ common/ lab_tool/")
     picture.label(FILE, 22, "FILE.cu", "middle", code=True, bold=True)
