@@ -9,6 +9,8 @@ import sys
 import time
 import unittest
 
+import pytest
+
 from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
@@ -123,10 +125,6 @@ class ForkedProgram(unittest.TestCase):
                 self.assertTrue(is_over(child))
 
 
-if __name__ == "__main__":
-    unittest.main()
-
-
 # Raises KeyboardInterrupt where the thread that waits has just taken a lock, for the n-th time since it
 # began to wait.
 INTERRUPTS = """
@@ -209,9 +207,18 @@ BY_A_GRADE = """
 """
 
 
-def test_it_ends_wherever_the_interruption_comes():
-    for runs in (BY_SEEDS, BY_DECISIONS, BY_A_CHECK, COMPILING, BY_A_GRADE):
-        program = INTERRUPTS.replace("    RUNS", runs)
-        for count in range(1, 13):
-            result = captured([sys.executable, "-c", program, str(count)], timeout=30)
-            assert (result.stdout, result.stderr) == ("ended\n", "")
+@pytest.mark.parametrize(
+    "runs",
+    [
+        pytest.param(BY_SEEDS, id="seeds"),
+        pytest.param(BY_DECISIONS, id="decisions"),
+        pytest.param(BY_A_CHECK, id="check"),
+        pytest.param(COMPILING, id="compiling"),
+        pytest.param(BY_A_GRADE, id="grade"),
+    ],
+)
+def test_it_ends_wherever_the_interruption_comes(runs):
+    program = INTERRUPTS.replace("    RUNS", runs)
+    for count in range(1, 13):
+        result = captured([sys.executable, "-c", program, str(count)], timeout=30)
+        assert (result.stdout, result.stderr) == ("ended\n", "")
