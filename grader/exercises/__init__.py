@@ -1,2 +1,0 @@
-# SPDX-License-Identifier: MIT
-"""Exercises: their cases, their markers and what a student's copy of them is."""
