@@ -6,20 +6,16 @@ program can write anything into it, so a record that is not whole is left out, a
 verdict and never makes one.
 """
 
-import functools
 import json
 import math
 import re
 from typing import NamedTuple, Optional
 
 from engine.command.output import printable
-from engine.command.paths import ENGINE
 from engine.command.untrusted_files import content_of
-from engine.translate.refusals import SENTENCES as REFUSALS
+from engine.translate.words import filled, rows
 
 VARIABLE = "LAB_DIAGNOSTICS"
-SENTENCES = ENGINE / "cpu_backend/execution/diagnostic_sentences.inc"
-
 REFUSED_SOURCE = "refused_source"  # by the translator
 
 MOST_BYTES = 1 << 20  # of a file of records
@@ -28,8 +24,6 @@ LONGEST_LINE = 1 << 14
 LONGEST_TEXT = 1000
 DEEPEST_ROW = 4  # of sentences that name one another
 
-OPTIONAL_PART = re.compile(r"\[([^\]]*)\]")
-PLACEHOLDER = re.compile(r"\{(\w+)(?::(\w+))?\}")
 ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 
 # What a student is not shown: it is of the course's own files, or another one each time.
@@ -118,7 +112,8 @@ def _record_of(line):
         fields = {name: CHECKS[name](value) for name, value in made.items() if name in CHECKS}
         if kind == REFUSED_SOURCE:
             fields["at"]  # must be there
-            sentence = REFUSALS[made["code"]].format(**_words(made["arguments"]))
+            words = _words(made["arguments"])
+            sentence = filled(made["code"], words.__contains__, lambda name, _: str(words[name]))
         else:
             sentence = sentence_of(kind, fields)
         return Diagnostic(kind, fields, sentence)
@@ -131,14 +126,10 @@ def sentence_of(row, fields, depth=0):
     if depth == DEEPEST_ROW:
         raise ValueError("rows of the table that name one another")
 
-    def part(match):
-        return match[1] if shown(PLACEHOLDER.search(match[1])[1]) else ""
-
-    def shown(name):
+    def is_shown(name):
         return name in fields and name not in NOT_SHOWN
 
-    def words(match):
-        name, form = match.groups()
+    def word(name, form):
         value = fields[name]
         if form == "row":
             return sentence_of(value, fields, depth + 1)
@@ -146,18 +137,7 @@ def sentence_of(row, fields, depth=0):
             return "1 byte" if value == 1 else f"{value} bytes"
         return f"{value:g}" if isinstance(value, float) else str(value)
 
-    return PLACEHOLDER.sub(words, OPTIONAL_PART.sub(part, sentences()[row]))
-
-
-@functools.cache
-def sentences():
-    """{name: sentence}, of the table from which the backend's own text is made."""
-    rows = {}
-    for line in SENTENCES.read_text(encoding="utf-8").splitlines():
-        if line.startswith("{"):
-            name, sentence = json.loads(f"[{line[1:-2]}]")
-            rows[name] = sentence
-    return rows
+    return filled(row, is_shown, word)
 
 
 def _text(value):
@@ -171,7 +151,7 @@ def _words(arguments):
 
 
 def _row(value):
-    if value not in sentences():
+    if value not in rows():
         raise ValueError("no row of the table")
     return value
 

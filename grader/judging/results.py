@@ -7,7 +7,7 @@ import runpy
 import textwrap
 from typing import NamedTuple
 
-from engine.command.diagnostics import sentences
+from engine.command.diagnostics import rows
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
 from engine.command.processes import signal_name
 from grader.exercises.cases import POISON, PRINTED, Array
@@ -269,14 +269,14 @@ def places_of_threads(records, width):
             more = record.fields.get("more")
             who = f"thread {thread} and {more} more wait" if more else f"thread {thread} waits"
             awaits = record.fields["awaits"]
-            place = f"block {block} {who} {sentences()[awaits]}    line {at.line}"
+            place = f"block {block} {who} {rows()[awaits]}    line {at.line}"
             places.append((awaits != "a_value_in_memory", place))
         elif record.is_stop:
             places.append((False, f"block {block} thread {thread} is in a loop    line {at.line}"))
         elif record.kind == "plain_poll":
             if record.fields["poll"] == "loops_without_reading":
                 remarks.append("The compiler reads what it waits for once, before the loop.")
-            remarks += textwrap.wrap(f"Such a loop {sentences()['without_an_atomic']}.", width)
+            remarks += textwrap.wrap(f"Such a loop {rows()['without_an_atomic']}.", width)
     lines = [place for _, place in places]
     if len(places) > MOST_PLACES:
         # Those in loops: whoever waits at a barrier waits for them.

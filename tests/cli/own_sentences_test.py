@@ -8,8 +8,7 @@ import itertools
 import re
 import unittest
 
-from engine.command.diagnostics import sentences
-from engine.translate.refusals import SENTENCES as REFUSALS
+from engine.translate.words import rows as rows_of_words
 from this_build import ROOT
 
 try:
@@ -37,12 +36,17 @@ SAMPLES = {
 
 
 def sentences_of_tables():
-    """What the backend and its translator say, with something in each gap."""
-    rows = {name: row.replace("[", "").replace("]", "") for name, row in sentences().items()}
+    """What the backend and its translator say, with something in each gap. (The names of diagnoses are
+    ordinary words.)"""
+    rows = {
+        name: row.replace("[", "").replace("]", "")
+        for name, row in rows_of_words().items()
+        if "." not in name
+    }
     for row in rows.values():
         fill = {**SAMPLES, "what": rows["stopped"], "why": rows["time_was_over"]}
         yield GAP.sub(lambda gap, fill=fill: fill.get(gap[0][1:-1].split(":")[0], "7"), row)
-    yield from REFUSALS.values()
+        yield row
 
 
 def sentences_of_sources():

@@ -15,6 +15,7 @@ import shlex
 
 import pytest
 
+from engine.translate.words import rows as rows_of_words
 from grader.exercises.catalogue import DRIVER, chosen_exercise
 from lab_tool.chapters import all_chapters, chosen_chapters
 from lab_tool.command_line import parsed
@@ -284,7 +285,6 @@ def test_refuses():
 
 # docs/racecheck.md explains every diagnosis of a race, and no other one.
 
-DIAGNOSES = ROOT / "engine/racecheck/races/diagnoses.json"
 # Of memory, and no race.
 NO_RACES = {"unwritten memory", "outside of the allocation"}
 
@@ -293,8 +293,7 @@ def test_the_table_of_the_page_has_the_names_of_the_checkers_table():
     page = (ROOT / "docs/racecheck.md").read_text(encoding="utf-8")
     rows = re.match(r"(?:\|.*\n)+", page[page.index("| diagnosis |") :])[0].splitlines()[2:]
     explained = [row.split("|")[1].strip().replace("`", "") for row in rows]
-    diagnoses = json.loads(DIAGNOSES.read_text(encoding="utf-8"))["diagnoses"]
-    names = {row["name"] for row in diagnoses if "name" in row}
+    names = {text for code, text in rows_of_words().items() if code.endswith(".name")}
     assert sorted(explained) == sorted(names - NO_RACES)
 
 

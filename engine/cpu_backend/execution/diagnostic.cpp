@@ -13,6 +13,7 @@
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/execution/source_line.hpp"
+#include "cpu_backend/execution/words.hpp"
 
 namespace cpu_backend {
 
@@ -36,21 +37,6 @@ std::string quoted_in_json(std::string_view text) {
 }
 
 namespace {
-
-struct table_row {
-  std::string_view name;
-  std::string_view sentence;
-};
-constexpr table_row table[] = {
-#include "cpu_backend/execution/diagnostic_sentences.inc"
-};
-
-std::string_view row_of(std::string_view name) {
-  for (const table_row& each : table) {
-    if (each.name == name) return each.sentence;
-  }
-  return name;
-}
 
 std::string json_of(std::string_view file, unsigned line, std::string_view text) {
   std::string made = "{\"file\":" + quoted_in_json(file) + ",\"line\":" + std::to_string(line);
@@ -118,48 +104,20 @@ const diagnostic::field* diagnostic::find(std::string_view name) const {
   return nullptr;
 }
 
-// Of "name" or "name:form", without the braces.
-std::string diagnostic::words_of(std::string_view placeholder) const {
-  const auto colon = placeholder.find(':');
-  const field* const found = find(placeholder.substr(0, colon));
+std::string diagnostic::word(std::string_view name, std::string_view form) const {
+  const field* const found = find(name);
   if (!found) return "";
-  if (colon == std::string_view::npos) return found->words;
-  const std::string_view form = placeholder.substr(colon + 1);
   if (form == "row") return sentence(found->words);
   if (form == "short") return short_index(found->words);
-  return found->words + (found->words == "1" ? " byte" : " bytes");
+  if (form == "bytes") return found->words + (found->words == "1" ? " byte" : " bytes");
+  return found->words;
 }
 
-// Without each [...] that names a field that is not there, and without the brackets of the others.
-std::string diagnostic::without_gaps(std::string_view text) const {
-  std::string made;
-  while (!text.empty()) {
-    const auto open = text.find('[');
-    made += text.substr(0, open);
-    if (open == std::string_view::npos) break;
-    const auto close = text.find(']', open);
-    const std::string_view part = text.substr(open + 1, close - open - 1);
-    const auto brace = part.find('{');
-    const std::string_view name =
-        part.substr(brace + 1, part.find_first_of(":}", brace) - brace - 1);
-    if (find(name)) made += part;
-    text.remove_prefix(close + 1);
-  }
-  return made;
-}
-
-std::string diagnostic::sentence(std::string_view row) const {
-  const std::string kept = without_gaps(row_of(row));
-  std::string_view text = kept;
-  std::string made;
-  for (;;) {
-    const auto open = text.find('{');
-    made += text.substr(0, open);
-    if (open == std::string_view::npos) return made;
-    const auto close = text.find('}', open);
-    made += words_of(text.substr(open + 1, close - open - 1));
-    text.remove_prefix(close + 1);
-  }
+std::string diagnostic::sentence(std::string_view code) const {
+  const words::row* const row = words::find(code);
+  return words::filled(
+      row ? row->text : code, [&](std::string_view name) { return find(name) != nullptr; },
+      [&](std::string_view name, std::string_view form) { return word(name, form); });
 }
 
 std::string diagnostic::json() const {

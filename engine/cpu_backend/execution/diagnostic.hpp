@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What went wrong, as a record for programs. What people read is made from the same record, by the
-// sentences of diagnostic_sentences.inc.
+// rows of words.inc.
 #pragma once
 
 #include <concepts>
@@ -45,7 +45,7 @@ class diagnostic {
   // What is said of it, in one line without its end.
   std::string sentence() const { return sentence(kind_); }
   // The same by another row of the table.
-  std::string sentence(std::string_view row) const;
+  std::string sentence(std::string_view code) const;
   // A JSON object in one line, without its end.
   std::string json() const;
 
@@ -58,8 +58,7 @@ class diagnostic {
 
   diagnostic& add_number(const char* name, std::string digits);
   const field* find(std::string_view name) const;
-  std::string words_of(std::string_view placeholder) const;
-  std::string without_gaps(std::string_view text) const;
+  std::string word(std::string_view name, std::string_view form) const;
 
   const char* kind_;
   std::vector<field> fields_;

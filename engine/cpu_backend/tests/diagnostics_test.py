@@ -16,8 +16,8 @@ from engine.command.diagnostics import (
     MOST_RECORDS,
     records_in,
     records_of,
-    sentences,
 )
+from engine.translate.words import TABLE, rows
 from test_setup import captured, temporary_folder
 
 PROGRAM = os.environ.get("DIAGNOSIS_PROGRAM")
@@ -135,15 +135,9 @@ class ReadTest(unittest.TestCase):
             self.assertEqual(len(records_of(real)), 1)
 
     def test_the_table_has_one_row_for_each_name(self):
-        names = re.findall(r'^\{"(\w+)"', table(), re.MULTILINE)
+        names = re.findall(r'^\{"([\w.]+)"', TABLE.read_text(encoding="utf-8"), re.MULTILINE)
         self.assertEqual(len(names), len(set(names)))
-        self.assertEqual(names, list(sentences()))
-
-
-def table():
-    return (pathlib.Path(__file__).parents[1] / "execution/diagnostic_sentences.inc").read_text(
-        encoding="utf-8"
-    )
+        self.assertEqual(names, list(rows()))
 
 
 @unittest.skipUnless(PROGRAM, "only the CPU backend says what went wrong")

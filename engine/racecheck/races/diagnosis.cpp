@@ -7,7 +7,7 @@ namespace racecheck {
 namespace {
 
 // Rules that need no assumptions.
-diagnosis_set lacks_by_kind(const party& earlier, const party& later) {
+diagnosis_set lacks_by_kind(const racing_access& earlier, const racing_access& later) {
   if (is_atomic(earlier.what) && is_atomic(later.what) && earlier.bytes != later.bytes) {
     return {diagnosis::two_sizes};
   }
@@ -35,8 +35,9 @@ diagnosis_set lacks_under(const assumptions& assumed) {
 // What the program lacks according to the smallest assumption that orders the two; nothing if none
 // does.
 std::optional<diagnosis_set> lacks_by_assumptions(launch_clocks& clocks, const block_state& block,
-                                                  const thread_state& by, const party& earlier,
-                                                  epoch earlier_at, bool same_block) {
+                                                  const thread_state& by,
+                                                  const racing_access& earlier, epoch earlier_at,
+                                                  bool same_block) {
   const auto ordered = [&](unsigned assumption) {
     return clocks.before_under(assumption, block, by, earlier.thread, earlier_at);
   };
@@ -67,9 +68,9 @@ void add_lacks(diagnosis_set& to, const synchronization_log::way& of) {
 
 }  // namespace
 
-bool lacks_scope_by_kind(const party& earlier, const party& later) {
+bool lacks_scope_by_kind(const racing_access& earlier, const racing_access& later) {
   const bool both_atomic = is_atomic(earlier.what) && is_atomic(later.what);
-  const auto is_narrow = [](const party& of) {
+  const auto is_narrow = [](const racing_access& of) {
     return is_atomic(of.what) && of.within == scope::block;
   };
   if (earlier.has_thread_scope || later.has_thread_scope) return true;
@@ -79,8 +80,9 @@ bool lacks_scope_by_kind(const party& earlier, const party& later) {
 }
 
 diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
-                       const block_state& block, const thread_state& by, const party& earlier,
-                       epoch earlier_at, const party& later, std::uint32_t word) {
+                       const block_state& block, const thread_state& by,
+                       const racing_access& earlier, epoch earlier_at, const racing_access& later,
+                       std::uint32_t word) {
   diagnosis_set lacks = lacks_by_kind(earlier, later);
   if (lacks.has(diagnosis::scope_too_narrow) || lacks.has(diagnosis::two_sizes)) return lacks;
   if (lacks.has(diagnosis::plain_mixed_with_atomic)) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the race checker has found, before it is put into words.
+// What the race checker has found: one record, which the run fills in, whose places become lines of
+// the source when it is over, which is written as JSON (report/finding_json.hpp), and from which
+// all text is made (report/finding_text.hpp).
 #pragma once
 
 #include <bit>
@@ -7,23 +9,53 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "racecheck/events/places.hpp"
 #include "racecheck/order/synchronization.hpp"
-#include "racecheck/races/diagnosis_table.hpp"
 #include "vector_types.h"
 
 namespace racecheck {
 
-inline const diagnosis_row& row_of(diagnosis code) {
-  return diagnosis_table[static_cast<std::size_t>(code)];
+// What may be said of a finding, in the order in which it is told: the rows CODE.name, CODE.advice,
+// CODE.repair and CODE.otherwise of words.inc have the words. Those without a name say more about
+// another one.
+#define RACECHECK_DIAGNOSES(each)                                                                  \
+  each(two_sizes) each(members_of_one_word) each(arrays_at_one_address) each(plain_flag)           \
+      each(lock_on_one_side) each(access_after_release) each(write_after_signal)                   \
+          each(read_between_two_signals) each(release_sequence_ended) each(scope_too_narrow)       \
+              each(scope_of_one_thread) each(missing_barrier_before) each(barrier_is_enough)       \
+                  each(missing_release) each(missing_acquire) each(only_a_fence_acquires)          \
+                      each(missing_barrier_after) each(missing_syncwarp) each(missing_syncthreads) \
+                          each(barrier_is_not_enough) each(missing_atomic)                         \
+                              each(volatile_is_no_synchronisation) each(plain_mixed_with_atomic)   \
+                                  each(atomic_orders_nothing) each(lock_opened_by_plain_store)     \
+                                      each(plain_store_beside_updates)                             \
+                                          each(plain_look_before_atomic) each(not_diagnosed)       \
+                                              each(no_synchronisation)                             \
+                                                  each(same_value_is_no_excuse)                    \
+                                                      each(older_value_read)                       \
+                                                          each(unwritten_memory)                   \
+                                                              each(outside_of_the_allocation)
+
+#define RACECHECK_ENUMERATOR(code) code,
+#define RACECHECK_CODE(code) #code,
+enum class diagnosis { RACECHECK_DIAGNOSES(RACECHECK_ENUMERATOR) };
+inline constexpr std::string_view diagnosis_codes[] = {RACECHECK_DIAGNOSES(RACECHECK_CODE)};
+#undef RACECHECK_ENUMERATOR
+#undef RACECHECK_CODE
+
+constexpr std::string_view code_of(diagnosis of) {
+  return diagnosis_codes[static_cast<std::size_t>(of)];
 }
 
-// What a race lacks, as a set over the table of diagnoses (diagnoses.json). It is empty if nothing
-// connects the two threads.
+// What a race lacks, as a set of diagnoses. It is empty if nothing connects the two threads.
 class diagnosis_set {
  public:
   constexpr diagnosis_set() = default;
@@ -55,7 +87,7 @@ class diagnosis_set {
   auto operator<=>(const diagnosis_set&) const = default;
 
  private:
-  static_assert(diagnosis_table.size() <= 64);
+  static_assert(std::size(diagnosis_codes) <= 64);
   static constexpr std::uint64_t bit(diagnosis code) {
     return std::uint64_t{1} << static_cast<unsigned>(code);
   }
@@ -67,6 +99,15 @@ class diagnosis_set {
 
   std::uint64_t bits_ = 0;
 };
+
+// In the order in which they are told.
+inline std::vector<diagnosis> all_of(const diagnosis_set& codes) {
+  std::vector<diagnosis> all;
+  for (std::size_t i = 0; i < std::size(diagnosis_codes); ++i) {
+    if (codes.has(static_cast<diagnosis>(i))) all.push_back(static_cast<diagnosis>(i));
+  }
+  return all;
+}
 
 // What a way over atomics can lack.
 inline constexpr diagnosis_set lacks_of_ways = {
@@ -93,7 +134,7 @@ constexpr bool writes(operation what) {
 }
 
 // One of two accesses.
-struct party {
+struct racing_access {
   operation what = operation::read;
   scope within = scope::device;  // of an atomic
   bool is_volatile = false;
@@ -103,24 +144,27 @@ struct party {
   uint3 block_index{};
   uint3 thread_index{};
   place_number place = 0;
+  source_line at;
 };
 
 inline bool is_same(const uint3& left, const uint3& right) {
   return left.x == right.x && left.y == right.y && left.z == right.z;
 }
 
-inline bool same_warp(const party& left, const party& right) {
+inline bool same_warp(const racing_access& left, const racing_access& right) {
   constexpr unsigned warp_size = 32;
   return left.thread.block == right.thread.block &&
          left.thread.rank / warp_size == right.thread.rank / warp_size;
 }
 
-struct witness {  // an atomic that a diagnosis names, or a volatile access in its place
+// An atomic that a diagnosis names, or a volatile access instead of it.
+struct synchronizing_operation {
   bool known = false;
   bool is_volatile = false;
   std::uint32_t rank = 0;
   uint3 thread_index{};
   place_number place = 0;
+  source_line at;
 };
 
 // What a thread did on the way from the one access of a race to the other.
@@ -133,6 +177,7 @@ struct chain_step {
   bool in_observers_block = false;
   std::uint32_t rank = 0;  // but for barriers, to which both threads of their block come
   place_number place = 0;
+  source_line at;
 };
 
 // The way over which the one access could have come to be before the other, in its order: what the
@@ -144,6 +189,38 @@ struct chain {
   std::uint32_t updates_between = 0;  // by which the value was handed on between the two atomics
 
   bool has_signal() const { return steps.size() > 1; }
+};
+
+// A race as a sequence diagram: the threads that take part, what they did, and what orders it or
+// would have to. `cudacheck check --picture` draws it.
+struct drawn_chain {
+  struct lane {                      // a thread
+    std::vector<std::string> roles;  // "writes", "signals", "observes", "reads", ...
+    uint3 block{};
+    uint3 thread{};
+  };
+  struct event {
+    std::size_t lane = 0;
+    std::string kind;  // "access", "fence", "atomic", "barrier"
+    std::string does;  // what the thread did: "writes", "fences at block scope", ...
+    source_line location;
+  };
+  struct arrow {
+    // "barrier"; "signal" from a release to an acquire, or between the two atomics if it lacks
+    // something; "order" between the two accesses.
+    std::string kind;
+    std::size_t from = 0, to = 0;       // events
+    std::uint32_t updates_between = 0;  // atomics of other threads that handed the signal on
+    // Nothing where what is at `from` did happen before what is at `to`; no_synchronisation where
+    // nothing at all connects the two.
+    diagnosis_set lacks;
+  };
+
+  std::vector<lane> lanes;  // in the order of the way from the one access to the other
+  // Those of one lane in the order in which its thread did them. What two lanes did is ordered by
+  // arrows alone.
+  std::vector<event> events;
+  std::vector<arrow> arrows;
 };
 
 // Two instructions of one thread, of which the second one writes what the first one has read by a
@@ -165,16 +242,18 @@ struct element_name {
 
 enum class mistake { race, unwritten_read, outside };
 
+// Read from a JSON file, it has no place numbers and no steps.
 struct finding {
   mistake what = mistake::race;
-  party first;         // of a race: the earlier one
-  party second;        // of a race: the later one; of anything else: the only one
-  std::string memory;  // "global memory", ...
-  std::string object;  // "element 17 of ..."
+  racing_access first;   // of a race: the earlier one
+  racing_access second;  // of a race: the later one; of anything else: the only one
+  std::string memory;    // "global memory", ...
+  std::string object;    // "element 17 of ..."
   element_name element;
   diagnosis_set lacks;
-  witness releaser;  // the strong write that would have to publish what the first one did
-  witness acquirer;  // the strong read by which the second one's block has seen it
+  synchronizing_operation
+      releaser;  // the strong write that would have to publish what the first one did
+  synchronizing_operation acquirer;  // the strong read by which the second one's block has seen it
   // A load by one of the two threads, before its access, that got an older value of its word. If
   // `in_observers_block`, it is by the second one's thread.
   std::optional<chain_step> older_load;
@@ -182,12 +261,19 @@ struct finding {
   // ends a release sequence, the atomic that takes a lock, the last barrier before a release.
   std::optional<chain_step> cause;
   // The second one's block has signalled before the second access came.
-  bool is_hasty = false;
+  bool signals_early = false;
   chain between;
   std::uint64_t count = 1;  // of findings at these two places with this diagnosis
 
-  const party& publisher() const { return is_hasty ? second : first; }
-  const party& observer() const { return is_hasty ? first : second; }
+  // ---- Known when the run is over and the places' lines are known: see locating.hpp.
+  drawn_chain drawn;  // of a race
+  // Threads of different blocks race at these lines, too, and nothing orders them.
+  bool also_between_blocks = false;
+  std::uint64_t seed = 0;         // of the schedule that has this very pair of accesses
+  std::set<std::uint64_t> seeds;  // of all that have a finding of this diagnosis at these lines
+
+  const racing_access& publisher() const { return signals_early ? second : first; }
+  const racing_access& observer() const { return signals_early ? first : second; }
 
   // What it is called in a report: never nothing.
   diagnosis_set codes_to_tell() const {
@@ -206,6 +292,15 @@ struct finding {
     return what == mistake::race && lacks.has(diagnosis::missing_acquire) &&
            lacks.without(strict).empty();
   }
+};
+
+// One diagnosis of one element, at one pair of lines or several.
+struct element_findings {
+  finding shown;
+  std::vector<finding> lesser;  // at the shown lines, and lacking only a part of it
+  std::vector<std::pair<source_line, source_line>> other_lines;
+  std::uint64_t count = 0;        // of all
+  std::set<std::uint64_t> seeds;  // of all
 };
 
 }  // namespace racecheck

@@ -161,7 +161,7 @@ void name_object(finding& of, described_object as) {
   of.element = std::move(as.element);
 }
 
-bool mixes_with_atomic(const party& one, const party& other) {
+bool mixes_with_atomic(const racing_access& one, const racing_access& other) {
   return is_atomic(one.what) != is_atomic(other.what);
 }
 
@@ -175,8 +175,9 @@ void finding_collection::begin_launch(const cpu_backend::observer::launch& now) 
   block_size_ = now.threads;
 }
 
-party finding_collection::describe(thread_name thread, place_number place, operation what) const {
-  party made;
+racing_access finding_collection::describe(thread_name thread, place_number place,
+                                           operation what) const {
+  racing_access made;
   made.what = what;
   made.thread = thread;
   made.block_index = index_of(thread.block, grid_size_);
@@ -186,8 +187,8 @@ party finding_collection::describe(thread_name thread, place_number place, opera
   return made;
 }
 
-party finding_collection::describe(cell_record of, operation what) const {
-  party made =
+racing_access finding_collection::describe(cell_record of, operation what) const {
+  racing_access made =
       describe({clocks_.block_of(of.access_epoch()), of.rank()}, place_of_site(of.site()), what);
   if (is_atomic(what)) {
     made.within = of.within();
@@ -200,8 +201,8 @@ party finding_collection::describe(cell_record of, operation what) const {
 void finding_collection::add_race(const thread_state& by, const cell_access& now, operation now_is,
                                   cell_record earlier_record, operation earlier_is) {
   ++races_;
-  const party earlier = describe(earlier_record, earlier_is);
-  const party later = describe(now.record, now_is);
+  const racing_access earlier = describe(earlier_record, earlier_is);
+  const racing_access later = describe(now.record, now_is);
   findings_at& here = findings_[{mistake::race, earlier.place, later.place}];
   const race_key key{earlier_record, later.thread, now.record.marks(), clocks_.operations()};
   // A plain access and an atomic one are told by the log.
@@ -213,7 +214,7 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     known = find_untold(here, by, earlier, earlier_record.access_epoch());
   }
   diagnosis_set lacks;
-  std::optional<synchronization_log::way> hasty, other;
+  std::optional<synchronization_log::way> early, other;
   if (!known) {
     ++here.diagnosed;
     lacks = diagnose(clocks_, log_, blocks_.running(), by, earlier, earlier_record.access_epoch(),
@@ -221,15 +222,15 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     if (is_no_signal(lacks))
       lacks = lacks.without(lacks_of_ways).without({diagnosis::only_a_fence_acquires});
     if (lacks.empty() && earlier.thread.block != later.thread.block) {
-      hasty = find_hasty_way(here, earlier, earlier_record.access_epoch(), by);
-      if (hasty && hasty->lacks.has(diagnosis::write_after_signal) &&
+      early = find_early_way(here, earlier, earlier_record.access_epoch(), by);
+      if (early && early->lacks.has(diagnosis::write_after_signal) &&
           (earlier.what != operation::read || later.what != operation::write)) {
-        hasty.reset();
+        early.reset();
       }
-      if (hasty) lacks = hasty->lacks;
+      if (early) lacks = early->lacks;
     }
     constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
-    if (!hasty && lacks.without(of_a_signal).empty()) {
+    if (!early && lacks.without(of_a_signal).empty()) {
       other = find_other_way(earlier, earlier_record.access_epoch(), later, lacks);
     }
     known = find_same(here, lacks, earlier, later);
@@ -245,14 +246,14 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                            ? describe_object(now.in, now.begin, now.bytes)
                            : describe_object(now.in, now.address, bytes_of_cell));
     found.lacks = lacks;
-    found.is_hasty = hasty.has_value();
+    found.signals_early = early.has_value();
     found.older_load = log_.find_older_load(by.name, by.current_epoch);
     if (found.older_load) {
       found.older_load->in_observers_block = true;
     } else {
       found.older_load = log_.find_older_load(earlier.thread, earlier_record.access_epoch());
     }
-    const auto way = hasty   ? hasty
+    const auto way = early   ? early
                      : other ? other
                              : log_.find_way(earlier.thread, earlier_record.access_epoch(),
                                              later.thread, lacks, word);
@@ -272,7 +273,7 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
 
 // `atomic`: the access of the two that is one.
 std::uint32_t finding_collection::location_of(const cell_access& now, cell_record atomic,
-                                              const party& by) const {
+                                              const racing_access& by) const {
   const std::size_t bytes = std::max(atomic.shape().bytes(), bytes_of_cell);
   const std::byte* const begin =
       now.address - reinterpret_cast<std::uintptr_t>(now.address) % bytes;
@@ -284,7 +285,7 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
   of.releaser = by.released;
   of.acquirer = by.acquired;
   of.cause = by.cause;
-  for (witness* each : {&of.releaser, &of.acquirer}) {
+  for (synchronizing_operation* each : {&of.releaser, &of.acquirer}) {
     each->thread_index = index_of(each->rank, block_size_);
   }
   const diagnosis_set& lacks = by.lacks;
@@ -298,16 +299,17 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
   const bool signals = lacks.common_with(of_a_signal).empty();
   const block_state& running = blocks_.running();
   const bool is_confirmed =
-      of.is_hasty ? by.is_certain
-                  : !signals || clocks_.before(running, running.threads[by.acquired_by],
-                                               by.released_by, by.released_at);
+      of.signals_early ? by.is_certain
+                       : !signals || clocks_.before(running, running.threads[by.acquired_by],
+                                                    by.released_by, by.released_at);
   if (is_confirmed) of.between = by.steps;
 }
 
 // A way on which no more is missing than that the access came too late for its release, or that a
 // store ended what the release had begun; `lacks` says so then.
 std::optional<synchronization_log::way> finding_collection::find_other_way(
-    const party& earlier, epoch earlier_at, const party& later, diagnosis_set& lacks) const {
+    const racing_access& earlier, epoch earlier_at, const racing_access& later,
+    diagnosis_set& lacks) const {
   if (earlier.thread.block == later.thread.block) return std::nullopt;
   auto found = log_.find_ended_sequence(earlier.thread, earlier_at, later.thread);
   if (found) {
@@ -336,21 +338,19 @@ void finding_collection::name_lock(finding& of, epoch earlier_at, const thread_s
 }
 
 // It takes a search of the log: after some of them, the others count like the last one.
-std::optional<synchronization_log::way> finding_collection::find_hasty_way(findings_at& in,
-                                                                           const party& earlier,
-                                                                           epoch earlier_at,
-                                                                           const thread_state& by) {
+std::optional<synchronization_log::way> finding_collection::find_early_way(
+    findings_at& in, const racing_access& earlier, epoch earlier_at, const thread_state& by) {
   if (in.searched < few_diagnosed ||
       (in.searched < most_blocks && in.blocks_searched.insert(earlier.thread.block).second)) {
     ++in.searched;
-    in.hasty = log_.find_hasty_way(earlier.thread, earlier_at, by.name, by.current_epoch);
+    in.early = log_.find_early_way(earlier.thread, earlier_at, by.name, by.current_epoch);
   }
-  return in.hasty;
+  return in.early;
 }
 
 // One of the findings with this diagnosis, if there is one.
 finding* finding_collection::find_same(findings_at& in, const diagnosis_set& lacks,
-                                       const party& earlier, const party& later) {
+                                       const racing_access& earlier, const racing_access& later) {
   const bool same_block = earlier.thread.block == later.thread.block;
   const auto found = std::find_if(in.all.begin(), in.all.end(), [&](const finding& each) {
     return each.lacks == lacks && each.is_between_blocks() != same_block;
@@ -362,7 +362,7 @@ finding* finding_collection::find_same(findings_at& in, const diagnosis_set& lac
 // known already; if not, it counts as the known one that lacks most, since nobody has seen that it
 // lacks less. nullptr: it is worse.
 finding* finding_collection::find_untold(findings_at& in, const thread_state& by,
-                                         const party& earlier, epoch earlier_at) {
+                                         const racing_access& earlier, epoch earlier_at) {
   const auto most = std::ranges::max_element(in.all, {}, [](const finding& each) {
     return std::pair(!each.is_strict(), each.lacks.size());
   });

@@ -48,15 +48,16 @@ std::string describe_outside(const region& near, const std::byte* address,
 
 // Whether at least one of the two is an atomic whose scope is too narrow for the other's thread: no
 // order in between would be needed if it were wider.
-bool lacks_scope_by_kind(const party& earlier, const party& later);
+bool lacks_scope_by_kind(const racing_access& earlier, const racing_access& later);
 
 // What is missing between two accesses that race: the smallest repair under which they would have
 // been ordered. `earlier` was in epoch `earlier_at`; `later` is what `by`, a thread of `block`,
 // does now. Where assumptions were given up, `log` is asked for one way between the two. `word` is
 // the location of what they access, as the log has it.
 diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
-                       const block_state& block, const thread_state& by, const party& earlier,
-                       epoch earlier_at, const party& later, std::uint32_t word);
+                       const block_state& block, const thread_state& by,
+                       const racing_access& earlier, epoch earlier_at, const racing_access& later,
+                       std::uint32_t word);
 
 // One finding for each pair of places and each diagnosis.
 class finding_collection {
@@ -96,8 +97,8 @@ class finding_collection {
   }
 
  private:
-  party describe(cell_record of, operation what) const;
-  party describe(thread_name thread, place_number place, operation what) const;
+  racing_access describe(cell_record of, operation what) const;
+  racing_access describe(thread_name thread, place_number place, operation what) const;
   void add(finding found);
 
   // What a diagnosis depends on: where it is the same again, so is the diagnosis.
@@ -115,25 +116,28 @@ class finding_collection {
     std::size_t of_latest = 0;
     std::uint64_t diagnosed = 0;
     std::set<std::uint32_t> later_blocks;           // of those that were
-    std::optional<synchronization_log::way> hasty;  // the last one that was searched
+    std::optional<synchronization_log::way> early;  // the last one that was searched
     std::uint64_t searched = 0;
     std::set<std::uint32_t> blocks_searched;
   };
   static constexpr std::uint64_t most_diagnosed = 4096, few_diagnosed = 16;
   static constexpr std::size_t most_blocks = 256;
 
-  std::optional<synchronization_log::way> find_hasty_way(findings_at& in, const party& earlier,
+  std::optional<synchronization_log::way> find_early_way(findings_at& in,
+                                                         const racing_access& earlier,
                                                          epoch earlier_at, const thread_state& by);
-  std::optional<synchronization_log::way> find_other_way(const party& earlier, epoch earlier_at,
-                                                         const party& later,
+  std::optional<synchronization_log::way> find_other_way(const racing_access& earlier,
+                                                         epoch earlier_at,
+                                                         const racing_access& later,
                                                          diagnosis_set& lacks) const;
   void name_lock(finding& of, epoch earlier_at, const thread_state& by) const;
   void name_way(finding& of, const synchronization_log::way& by) const;
-  static finding* find_same(findings_at& in, const diagnosis_set& lacks, const party& earlier,
-                            const party& later);
+  static finding* find_same(findings_at& in, const diagnosis_set& lacks,
+                            const racing_access& earlier, const racing_access& later);
   bool is_told_apart(findings_at& in, std::uint32_t later_block, bool by_log);
-  std::uint32_t location_of(const cell_access& now, cell_record atomic, const party& by) const;
-  finding* find_untold(findings_at& in, const thread_state& by, const party& earlier,
+  std::uint32_t location_of(const cell_access& now, cell_record atomic,
+                            const racing_access& by) const;
+  finding* find_untold(findings_at& in, const thread_state& by, const racing_access& earlier,
                        epoch earlier_at);
 
   launch_clocks& clocks_;

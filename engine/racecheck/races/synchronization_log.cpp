@@ -362,7 +362,8 @@ synchronization_log::way synchronization_log::search::over(std::size_t write,
                                                            std::size_t read) const {
   const auto named = [&](std::size_t number) {
     const event& of = event_of(number);
-    return witness{true, static_cast<bool>(of.is_volatile), of.rank, {}, of.place};
+    return synchronizing_operation{true, static_cast<bool>(of.is_volatile), of.rank, {}, of.place,
+                                   {}};
   };
   way made;
   made.released = named(write);
@@ -474,7 +475,7 @@ std::optional<synchronization_log::way> synchronization_log::find_way(
   return here.best(wanted.common_with(lacks_of_ways));
 }
 
-std::optional<synchronization_log::way> synchronization_log::find_hasty_way(thread_name earlier,
+std::optional<synchronization_log::way> synchronization_log::find_early_way(thread_name earlier,
                                                                             epoch earlier_at,
                                                                             thread_name later,
                                                                             epoch now) const {

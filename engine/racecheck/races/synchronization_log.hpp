@@ -49,8 +49,8 @@ class synchronization_log {
 
   // One way from a thread's access to another thread's, over a location that both blocks use.
   struct way {
-    witness released;
-    witness acquired;
+    synchronizing_operation released;
+    synchronizing_operation acquired;
     diagnosis_set lacks;  // nothing: what is on it would have done
     chain steps;
     // Whose scope is too narrow, or that ends the release sequence. Where a barrier is missing
@@ -74,7 +74,7 @@ class synchronization_log {
   // The same where the access that another thread of its block has published already only comes
   // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`. Or where
   // `later` itself has signalled already, as `write_after_signal`.
-  std::optional<way> find_hasty_way(thread_name earlier, epoch earlier_at, thread_name later,
+  std::optional<way> find_early_way(thread_name earlier, epoch earlier_at, thread_name later,
                                     epoch now) const;
   // A release after which `earlier` accessed in epoch `earlier_at`, and which the later one's
   // thread has acquired: had the access come before it, nothing would be missing. Else an atomic of

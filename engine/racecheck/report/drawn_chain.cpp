@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-#include "racecheck/report/located_finding.hpp"
-
 #include <algorithm>
 
 #include "racecheck/report/finding_text.hpp"
+#include "racecheck/report/locating.hpp"
 
 namespace racecheck {
 namespace {
 
-std::string action_of(const party& of) {
+std::string action_of(const racing_access& of) {
   const std::string manner = manner_of(of);
   return doing_of(of) + (manner.empty() ? "" : ' ' + manner);
 }
@@ -19,7 +18,7 @@ bool is_barrier(const chain_step& step) {
 
 class drawing {
  public:
-  drawing(const finding& of, const race_lines& lines) : found_(of), lines_(lines) {}
+  explicit drawing(const finding& of) : found_(of) {}
 
   drawn_chain draw() {
     if (found_.between.has_signal()) {
@@ -35,7 +34,7 @@ class drawing {
   void draw_without_way();
 
   std::size_t lane_of(const uint3& block, const uint3& thread, const std::string& role);
-  std::size_t lane_of(const party& of) {
+  std::size_t lane_of(const racing_access& of) {
     return lane_of(of.block_index, of.thread_index, writes(of.what) ? "writes" : "reads");
   }
   std::size_t add_event(std::size_t lane, const char* kind, const std::string& does,
@@ -43,19 +42,17 @@ class drawing {
     made_.events.push_back({lane, kind, does, at});
     return made_.events.size() - 1;
   }
-  std::size_t add_access(std::size_t lane, const party& of, const source_line& at) {
-    return add_event(lane, "access", action_of(of), at);
+  std::size_t add_access(std::size_t lane, const racing_access& of) {
+    return add_event(lane, "access", action_of(of), of.at);
   }
-  std::size_t add_fence_or_atomic(std::size_t lane, const chain_step& step, const source_line& at);
-  void add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step,
-                   const source_line& at);
+  std::size_t add_fence_or_atomic(std::size_t lane, const chain_step& step);
+  void add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step);
   void add_arrow(const char* kind, std::size_t from, std::size_t to, const diagnosis_set& lacks,
                  std::uint32_t updates_between = 0) {
     made_.arrows.push_back({kind, from, to, updates_between, lacks});
   }
 
   const finding& found_;
-  const race_lines& lines_;
   drawn_chain made_;
 };
 
@@ -70,59 +67,53 @@ std::size_t drawing::lane_of(const uint3& block, const uint3& thread, const std:
   return static_cast<std::size_t>(lane - made_.lanes.begin());
 }
 
-std::size_t drawing::add_fence_or_atomic(std::size_t lane, const chain_step& step,
-                                         const source_line& at) {
+std::size_t drawing::add_fence_or_atomic(std::size_t lane, const chain_step& step) {
   if (step.what == chain_step::kind::fence) {
     return add_event(lane, "fence",
-                     step.within == scope::block ? "fences at block scope" : "fences", at);
+                     step.within == scope::block ? "fences at block scope" : "fences", step.at);
   }
-  party by;
+  racing_access by;
   by.what = step.does;
   by.is_volatile = step.is_volatile;
   by.within = step.within;
-  return add_event(lane, "atomic", action_of(by), at);
+  return add_event(lane, "atomic", action_of(by), step.at);
 }
 
-void drawing::add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step,
-                          const source_line& at) {
+void drawing::add_barrier(std::size_t from_lane, std::size_t to_lane, const chain_step& step) {
   const char* const does = step.what == chain_step::kind::barrier ? "meets its block's threads"
                                                                   : "meets its warp's lanes";
-  const std::size_t from = add_event(from_lane, "barrier", does, at);
-  const std::size_t to = add_event(to_lane, "barrier", does, at);
+  const std::size_t from = add_event(from_lane, "barrier", does, step.at);
+  const std::size_t to = add_event(to_lane, "barrier", does, step.at);
   add_arrow("barrier", from, to, {});
 }
 
 void drawing::draw_way() {
-  const party& publisher = found_.publisher();
-  const party& observer = found_.observer();
-  const source_line& published_at = found_.is_hasty ? lines_.second : lines_.first;
-  const source_line& observed_at = found_.is_hasty ? lines_.first : lines_.second;
+  const racing_access& publisher = found_.publisher();
+  const racing_access& observer = found_.observer();
   const std::size_t writer = lane_of(publisher);
   const std::size_t signaller =
       lane_of(publisher.block_index, found_.releaser.thread_index, "signals");
-  const std::size_t witness =
+  const std::size_t waiter =
       lane_of(observer.block_index, found_.acquirer.thread_index, "observes");
   const std::size_t reader = lane_of(observer);
 
-  const std::size_t published = add_access(writer, publisher, published_at);
+  const std::size_t published = add_access(writer, publisher);
   std::size_t released = 0, signal = 0, seen = 0, acquired = 0;
-  for (std::size_t i = 0; i < lines_.steps.size(); ++i) {
-    const chain_step& step = found_.between.steps[i];
-    const source_line& at = lines_.steps[i];
+  for (const chain_step& step : found_.between.steps) {
     if (is_barrier(step)) {
-      add_barrier(step.in_observers_block ? witness : writer,
-                  step.in_observers_block ? reader : signaller, step, at);
+      add_barrier(step.in_observers_block ? waiter : writer,
+                  step.in_observers_block ? reader : signaller, step);
       continue;
     }
     const std::size_t lane = step.in_observers_block
-                                 ? (step.rank == found_.acquirer.rank ? witness : reader)
+                                 ? (step.rank == found_.acquirer.rank ? waiter : reader)
                                  : (step.rank == found_.releaser.rank ? signaller : writer);
-    const std::size_t event = add_fence_or_atomic(lane, step, at);
+    const std::size_t event = add_fence_or_atomic(lane, step);
     if (!step.in_observers_block && released == 0) released = event;
     if (step.in_observers_block) acquired = event;
     if (step.what == chain_step::kind::atomic) (step.in_observers_block ? seen : signal) = event;
   }
-  const std::size_t observed = add_access(reader, observer, observed_at);
+  const std::size_t observed = add_access(reader, observer);
 
   const auto lacking = [&](const diagnosis_set& part) { return found_.lacks.common_with(part); };
   constexpr diagnosis_set barrier_before = {diagnosis::missing_barrier_before};
@@ -146,17 +137,15 @@ void drawing::draw_without_way() {
   const std::size_t first = lane_of(found_.first);
   const std::size_t second = lane_of(found_.second);
   if (!found_.between.steps.empty()) {
-    add_barrier(first, second, found_.between.steps.front(), lines_.steps.front());
+    add_barrier(first, second, found_.between.steps.front());
   }
-  const std::size_t from = add_access(first, found_.first, lines_.first);
-  const std::size_t to = add_access(second, found_.second, lines_.second);
+  const std::size_t from = add_access(first, found_.first);
+  const std::size_t to = add_access(second, found_.second);
   add_arrow("order", from, to, found_.codes_to_tell());
 }
 
 }  // namespace
 
-drawn_chain chain_of(const finding& of, const race_lines& lines) {
-  return drawing(of, lines).draw();
-}
+drawn_chain chain_of(const finding& of) { return drawing(of).draw(); }
 
 }  // namespace racecheck

@@ -4,112 +4,57 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <limits>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "racecheck/report/finding_text.hpp"
+template <>
+struct nlohmann::adl_serializer<uint3> {
+  static void to_json(ordered_json& to, const uint3& index) { to = {index.x, index.y, index.z}; }
+  static void from_json(const ordered_json& from, uint3& index) {
+    index = {from.at(0), from.at(1), from.at(2)};
+  }
+};
 
 namespace racecheck {
-namespace {
 
 using json = nlohmann::ordered_json;
 
-// In the order of their enumerators.
-constexpr std::array kinds = {"race", "unwritten", "outside"};
-constexpr std::array operations = {"read", "write", "atomic_load", "atomic_store", "atomic_update"};
-constexpr std::array scopes = {"block", "device", "thread"};
-constexpr std::array causes = {"fence", "atomic", "barrier",
-                               "warp_barrier"};  // as chain_step::kind
+// The words for enumerators, in their order. (A report is made when the program's destructors have
+// run: no table may have one.)
+enum class scope_word { block, device, thread };
+constexpr auto words_of(scope_word) { return std::array{"block", "device", "thread"}; }
+constexpr auto words_of(mistake) { return std::array{"race", "unwritten", "outside"}; }
+constexpr auto words_of(operation) {
+  return std::array{"read", "write", "atomic_load", "atomic_store", "atomic_update"};
+}
+constexpr auto words_of(chain_step::kind) {
+  return std::array{"fence", "atomic", "barrier", "warp_barrier"};
+}
+constexpr auto& words_of(diagnosis) { return diagnosis_codes; }
 
-json json_of(const uint3& index) { return {index.x, index.y, index.z}; }
+template <class Word>
+concept has_words = requires(Word of) {
+  words_of(of);
+};
 
-json json_of(const party& of, const source_line& at, const own_file& own) {
-  return {{"access", verb_of(of)},
-          {"does", doing_of(of)},
-          {"manner", manner_of(of)},
-          {"operation", operations[static_cast<std::size_t>(of.what)]},
-          {"scope", scopes[of.has_thread_scope ? 2 : of.within == scope::device]},
-          {"volatile", of.is_volatile},
-          {"bytes", of.bytes},
-          {"block", json_of(of.block_index)},
-          {"thread", json_of(of.thread_index)},
-          {"file", at.file},
-          {"line", at.line},
-          {"text", at.text},
-          {"sentence", access_text(of, at, own)}};
+void to_json(json& to, has_words auto word) { to = words_of(word)[static_cast<std::size_t>(word)]; }
+template <has_words Word>
+void from_json(const json& from, Word& word) {
+  const auto& words = words_of(word);
+  const auto known = std::ranges::find(words, std::string_view(from.get_ref<const std::string&>()));
+  if (known == std::end(words)) throw malformed_record("a word is none of the checker's");
+  word = static_cast<Word>(known - std::begin(words));
+}
+void to_json(json& to, const diagnosis_set& codes) { to = all_of(codes); }
+void from_json(const json& from, diagnosis_set& codes) {
+  codes = {};
+  for (const json& each : from) codes.add(each.get<diagnosis>());
 }
 
-// nullptr if it is not known.
-json json_of(const witness& of, const source_line& at) {
-  if (!of.known) return nullptr;
-  return {{"thread", json_of(of.thread_index)},
-          {"volatile", of.is_volatile},
-          {"file", at.file},
-          {"line", at.line}};
-}
-
-json json_of(const chain_step& cause, const source_line& at) {
-  return {{"kind", causes[static_cast<std::size_t>(cause.what)]},
-          {"by_the_second", cause.in_observers_block},
-          {"file", at.file},
-          {"line", at.line}};
-}
-
-json json_of(const diagnosis_set& codes) {
-  json list = json::array();
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    if (codes.has(static_cast<diagnosis>(i))) list.push_back(diagnosis_table[i].code);
-  }
-  return list;
-}
-
-json lacks_of(const located_finding& of, const drawn_chain::arrow& arrow) {
-  json list = json::array();
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    const diagnosis_row& row = diagnosis_table[i];
-    const auto code = static_cast<diagnosis>(i);
-    if (!arrow.lacks.has(code)) continue;
-    if (*row.name) {
-      list.push_back(
-          {{"code", row.code}, {"name", row.name}, {"remedy", repair_of(code, of, arrow)}});
-    } else if (!list.empty()) {
-      list.back()["refined_by"] = row.code;
-    }
-  }
-  return list;
-}
-
-json chain_json(const located_finding& of) {
-  json made = {{"lanes", json::array()}, {"events", json::array()}, {"arrows", json::array()}};
-  for (const drawn_chain::lane& each : of.chain.lanes) {
-    made["lanes"].push_back(
-        {{"roles", each.roles}, {"block", json_of(each.block)}, {"thread", json_of(each.thread)}});
-  }
-  for (const drawn_chain::event& each : of.chain.events) {
-    made["events"].push_back({{"lane", each.lane},
-                              {"kind", each.kind},
-                              {"does", each.does},
-                              {"file", each.location.file},
-                              {"line", each.location.line},
-                              {"text", each.location.text}});
-  }
-  for (const drawn_chain::arrow& each : of.chain.arrows) {
-    made["arrows"].push_back({{"kind", each.kind},
-                              {"from", each.from},
-                              {"to", each.to},
-                              {"updates_between", each.updates_between},
-                              {"lacks", lacks_of(of, each)}});
-  }
-  return made;
-}
-
-// ---- And back
-
-[[noreturn]] void refuse(const char* key, const char* wanted) {
-  throw malformed_record(std::string("\"") + key + "\" is no " + wanted);
-}
+namespace {
 
 const json& value_at(const json& object, const char* key) {
   if (!object.is_object())
@@ -119,171 +64,235 @@ const json& value_at(const json& object, const char* key) {
   return *found;
 }
 
-std::string text_at(const json& object, const char* key) {
-  const json& value = value_at(object, key);
-  if (!value.is_string()) refuse(key, "text");
-  return value.get<std::string>();
+void demand(bool is_right, const char* key) {
+  if (!is_right)
+    throw malformed_record(std::string("\"") + key + "\" is not what the checker writes");
 }
 
-bool flag_at(const json& object, const char* key) {
-  const json& value = value_at(object, key);
-  if (!value.is_boolean()) refuse(key, "true or false");
-  return value.get<bool>();
-}
+// ---- A record's fields are listed once, and both the writer and the reader go over the list
 
-unsigned small_number_at(const json& object, const char* key) {
-  const std::uint64_t value = number_at(object, key);
-  if (value > std::numeric_limits<unsigned>::max()) refuse(key, "number of 32 bits");
-  return static_cast<unsigned>(value);
-}
+class writer {
+ public:
+  writer(json& to, const own_file& own) : to_(to), own_(own) { to_ = json::object(); }
 
-template <std::size_t size>
-std::size_t word_at(const json& object, const char* key,
-                    const std::array<const char*, size>& words) {
-  const std::string text = text_at(object, key);
-  const auto found = std::ranges::find(words, std::string_view(text));
-  if (found == words.end()) refuse(key, "word that the checker writes there");
-  return static_cast<std::size_t>(found - words.begin());
-}
-
-uint3 index_at(const json& object, const char* key) {
-  const json& list = list_at(object, key);
-  if (list.size() != 3) refuse(key, "index of three numbers");
-  std::array<unsigned, 3> parts{};
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    parts[i] = small_number_at({{key, list[i]}}, key);
+  template <class T>
+  void operator()(const char* key, const T& value) {
+    to_[key] = value;
   }
-  return {parts[0], parts[1], parts[2]};
+  template <class Fields>
+  void object(const char* key, Fields fields) {
+    writer inside(to_[key], own_);
+    fields(inside);
+  }
+  template <class T>
+  void optional(const char* key, std::optional<T>& value) {
+    if (value) (*this)(key, *value);
+  }
+  template <class T, class Fields>
+  void optional(const char* key, std::optional<T>& value, Fields fields) {
+    if (value) object(key, [&](writer& in) { fields(in, *value); });
+  }
+  template <class T, class Fields>
+  void list(const char* key, std::vector<T>& values, Fields fields) {
+    to_[key] = json::array();
+    for (T& each : values) {
+      writer inside(to_[key].emplace_back(), own_);
+      fields(inside, each);
+    }
+  }
+  bool is_null(const char* key, bool is_known) {
+    if (!is_known) to_[key] = nullptr;
+    return !is_known;
+  }
+  // Texts, which are made of the other fields, and are not read.
+  template <class Make>
+  void made(const char* key, Make make) {
+    to_[key] = make(own_);
+  }
+  // With the words for it.
+  void lacks(const drawn_chain::arrow& of, const finding& race) {
+    json& list = to_["lacks"] = json::array();
+    for (const diagnosis code : all_of(of.lacks)) {
+      const auto names = names_of({code});
+      if (!names.empty()) {
+        list.push_back(
+            {{"code", code}, {"name", names.front()}, {"remedy", repair_of(code, race, of)}});
+      } else if (!list.empty()) {
+        list.back()["refined_by"] = code;
+      }
+    }
+  }
+
+ private:
+  json& to_;
+  const own_file& own_;
+};
+
+class reader {
+ public:
+  explicit reader(const json& from) : from_(from) {}
+
+  // No other number or word than that which is written for what was read.
+  template <class T>
+  void operator()(const char* key, T& to) {
+    const json& value = value_at(from_, key);
+    demand(!value.is_number() || value.is_number_unsigned(), key);
+    try {
+      value.get_to(to);
+    } catch (const json::exception&) {
+      demand(false, key);
+    }
+    demand(json(to) == value, key);
+  }
+  template <class Fields>
+  void object(const char* key, Fields fields) {
+    reader inside(value_at(from_, key));
+    fields(inside);
+  }
+  template <class T>
+  void optional(const char* key, std::optional<T>& to) {
+    if (from_.contains(key)) (*this)(key, to.emplace());
+  }
+  template <class T, class Fields>
+  void optional(const char* key, std::optional<T>& to, Fields fields) {
+    if (from_.contains(key)) object(key, [&](reader& in) { fields(in, to.emplace()); });
+  }
+  template <class T, class Fields>
+  void list(const char* key, std::vector<T>& to, Fields fields) {
+    for (const json& each : list_at(from_, key)) {
+      reader inside(each);
+      fields(inside, to.emplace_back());
+    }
+  }
+  bool is_null(const char* key, bool) { return value_at(from_, key).is_null(); }
+  template <class Make>
+  void made(const char*, Make) {}
+  void lacks(drawn_chain::arrow& to, const finding&) {
+    for (const json& lack : list_at(from_, "lacks")) {
+      reader inside(lack);
+      diagnosis code{};
+      std::optional<diagnosis> refinement;
+      inside("code", code);
+      inside.optional("refined_by", refinement);
+      to.lacks.add(code);
+      if (refinement) to.lacks.add(*refinement);
+    }
+  }
+
+ private:
+  const json& from_;
+};
+
+void place(auto& in, source_line& at) {
+  in("file", at.file);
+  in("line", at.line);
 }
 
-source_line line_at(const json& object) {
-  source_line made;
-  made.file = text_at(object, "file");
-  made.line = small_number_at(object, "line");
-  if (object.contains("text")) made.text = text_at(object, "text");
-  return made;
+void access(auto& in, racing_access& of) {
+  in.made("access", [&](const own_file&) { return verb_of(of); });
+  in.made("does", [&](const own_file&) { return doing_of(of); });
+  in.made("manner", [&](const own_file&) { return manner_of(of); });
+  in("operation", of.what);
+  scope_word within = of.has_thread_scope         ? scope_word::thread
+                      : of.within == scope::block ? scope_word::block
+                                                  : scope_word::device;
+  in("scope", within);
+  of.within = within == scope_word::block ? scope::block : scope::device;
+  of.has_thread_scope = within == scope_word::thread;
+  in("volatile", of.is_volatile);
+  in("bytes", of.bytes);
+  in("block", of.block_index);
+  in("thread", of.thread_index);
+  place(in, of.at);
+  in("text", of.at.text);
+  in.made("sentence", [&](const own_file& own) { return access_text(of, own); });
 }
 
-party party_of(const json& object) {
-  party made;
-  made.what = static_cast<operation>(word_at(object, "operation", operations));
-  const std::size_t within = word_at(object, "scope", scopes);
-  made.within = within == 0 ? scope::block : scope::device;
-  made.has_thread_scope = within == 2;
-  made.is_volatile = flag_at(object, "volatile");
-  made.bytes = small_number_at(object, "bytes");
-  made.block_index = index_at(object, "block");
-  made.thread_index = index_at(object, "thread");
-  return made;
-}
-
-void read_witness(const json& record, const char* key, witness& of, source_line& at) {
-  const json& object = value_at(record, key);
-  if (object.is_null()) return;
-  of.known = true;
-  of.is_volatile = flag_at(object, "volatile");
-  of.thread_index = index_at(object, "thread");
-  at = line_at(object);
-}
-
-void read_cause(const json& object, located_finding& of) {
-  of.finding.cause.emplace();
-  of.finding.cause->what = static_cast<chain_step::kind>(word_at(object, "kind", causes));
-  of.finding.cause->in_observers_block = flag_at(object, "by_the_second");
-  of.cause = line_at(object);
-}
-
-void read_older_load(const json& object, located_finding& of) {
-  of.finding.older_load.emplace();
-  of.finding.older_load->in_observers_block = flag_at(object, "by_the_second");
-  of.finding.older_load->is_volatile = flag_at(object, "volatile");
-  of.older_load = line_at(object);
-}
-
-diagnosis code_of(const json& text) {
-  const auto row = std::ranges::find_if(diagnosis_table, [&](const diagnosis_row& each) {
-    return text.is_string() && text.get_ref<const std::string&>() == each.code;
+void operation_of_signal(auto& in, const char* key, synchronizing_operation& of) {
+  of.known = !in.is_null(key, of.known);
+  if (!of.known) return;
+  in.object(key, [&](auto& inside) {
+    inside("thread", of.thread_index);
+    inside("volatile", of.is_volatile);
+    place(inside, of.at);
   });
-  if (row == diagnosis_table.end()) throw malformed_record("there is no diagnosis of one code");
-  return static_cast<diagnosis>(row - diagnosis_table.begin());
 }
 
-diagnosis_set codes_at(const json& object, const char* key) {
-  diagnosis_set codes;
-  for (const json& each : list_at(object, key)) codes.add(code_of(each));
-  return codes;
+void chain_of_race(auto& in, finding& of) {
+  drawn_chain& chain = of.drawn;
+  in.list("lanes", chain.lanes, [](auto& inside, drawn_chain::lane& lane) {
+    inside("roles", lane.roles);
+    inside("block", lane.block);
+    inside("thread", lane.thread);
+  });
+  in.list("events", chain.events, [&](auto& inside, drawn_chain::event& event) {
+    inside("lane", event.lane);
+    demand(event.lane < chain.lanes.size(), "lane");
+    inside("kind", event.kind);
+    inside("does", event.does);
+    place(inside, event.location);
+    inside("text", event.location.text);
+  });
+  in.list("arrows", chain.arrows, [&](auto& inside, drawn_chain::arrow& arrow) {
+    inside("kind", arrow.kind);
+    inside("from", arrow.from);
+    inside("to", arrow.to);
+    demand(std::max(arrow.from, arrow.to) < chain.events.size(), "arrows");
+    inside("updates_between", arrow.updates_between);
+    inside.lacks(arrow, of);
+  });
 }
 
-drawn_chain chain_of_record(const json& record) {
-  drawn_chain made;
-  const json& chain = value_at(record, "chain");
-  for (const json& each : list_at(chain, "lanes")) {
-    drawn_chain::lane lane{{}, index_at(each, "block"), index_at(each, "thread")};
-    for (const json& role : list_at(each, "roles")) {
-      lane.roles.push_back(text_at({{"roles", role}}, "roles"));
-    }
-    made.lanes.push_back(std::move(lane));
+void fields(auto& in, finding& of) {
+  in("kind", of.what);
+  const bool is_race = of.what == mistake::race;
+  in.made("severity", [&](const own_file&) { return of.is_strict() ? "strict" : "error"; });
+  diagnosis_set codes = of.codes_to_tell();
+  in("codes", codes);
+  if (is_race) of.lacks = codes.without({diagnosis::no_synchronisation});
+  demand(codes == of.codes_to_tell(), "codes");
+  in.made("diagnosis", [&](const own_file&) { return names_of(codes); });
+  in("memory", of.memory);
+  in("object", of.object);
+  in("element", of.element.text);
+  in("count", of.count);
+  demand(of.count != 0, "count");
+  in.optional("element_of_dynamic_memory", of.element.in_dynamic_memory);
+  if (is_race) in.object("first", [&](auto& inside) { access(inside, of.first); });
+  in.object("second", [&](auto& inside) { access(inside, of.second); });
+  if (is_race) {
+    operation_of_signal(in, "releaser", of.releaser);
+    operation_of_signal(in, "acquirer", of.acquirer);
+    in("signals_too_early", of.signals_early);
+    in.optional("older_load", of.older_load, [](auto& inside, chain_step& load) {
+      inside("by_the_second", load.in_observers_block);
+      inside("volatile", load.is_volatile);
+      place(inside, load.at);
+    });
+    in.optional("cause", of.cause, [](auto& inside, chain_step& cause) {
+      inside("kind", cause.what);
+      inside("by_the_second", cause.in_observers_block);
+      place(inside, cause.at);
+    });
   }
-  for (const json& each : list_at(chain, "events")) {
-    made.events.push_back({static_cast<std::size_t>(number_at(each, "lane")), text_at(each, "kind"),
-                           text_at(each, "does"), line_at(each)});
-    if (made.events.back().lane >= made.lanes.size()) refuse("lane", "number of one of the lanes");
-  }
-  for (const json& each : list_at(chain, "arrows")) {
-    drawn_chain::arrow arrow;
-    arrow.kind = text_at(each, "kind");
-    arrow.from = static_cast<std::size_t>(number_at(each, "from"));
-    arrow.to = static_cast<std::size_t>(number_at(each, "to"));
-    arrow.updates_between = small_number_at(each, "updates_between");
-    if (std::max(arrow.from, arrow.to) >= made.events.size()) {
-      refuse("arrows", "list of arrows between the events");
+  in.made("heading", [&](const own_file&) { return heading_of(of); });
+  in.made("advice", [&](const own_file& own) {
+    json advice = json::array();
+    for (const auto& [code, sentence] : advice_of(of, own)) {
+      advice.push_back({{"code", code}, {"text", sentence}});
     }
-    for (const json& lack : list_at(each, "lacks")) {
-      arrow.lacks.add(code_of(value_at(lack, "code")));
-      if (lack.contains("refined_by")) arrow.lacks.add(code_of(lack["refined_by"]));
-    }
-    made.arrows.push_back(std::move(arrow));
-  }
-  return made;
+    return advice;
+  });
+  in.made("text", [&](const own_file& own) { return text_of(of, own); });
+  if (is_race) in.object("chain", [&](auto& inside) { chain_of_race(inside, of); });
 }
 
 }  // namespace
 
-json json_of(const located_finding& of, const own_file& own) {
-  const finding& found = of.finding;
-  const bool is_race = found.what == mistake::race;
-  json made = {{"kind", kinds[static_cast<std::size_t>(found.what)]},
-               {"severity", found.is_strict() ? "strict" : "error"},
-               {"codes", json_of(found.codes_to_tell())},
-               {"diagnosis", names_of(found.codes_to_tell())},
-               {"memory", found.memory},
-               {"object", found.object},
-               {"element", found.element.text},
-               {"count", found.count}};
-  if (found.element.in_dynamic_memory) {
-    made["element_of_dynamic_memory"] = *found.element.in_dynamic_memory;
-  }
-  if (is_race) made["first"] = json_of(found.first, of.first, own);
-  made["second"] = json_of(found.second, of.second, own);
-  if (is_race) {
-    made["releaser"] = json_of(found.releaser, of.releaser);
-    made["acquirer"] = json_of(found.acquirer, of.acquirer);
-    made["signals_too_early"] = found.is_hasty;
-    if (found.older_load) {
-      made["older_load"] = {{"by_the_second", found.older_load->in_observers_block},
-                            {"volatile", found.older_load->is_volatile},
-                            {"file", of.older_load.file},
-                            {"line", of.older_load.line}};
-    }
-    if (found.cause) made["cause"] = json_of(*found.cause, of.cause);
-  }
-  made["heading"] = heading_of(of);
-  made["advice"] = json::array();
-  for (const auto& [code, sentence] : advice_of(of, own)) {
-    made["advice"].push_back({{"code", row_of(code).code}, {"text", sentence}});
-  }
-  made["text"] = text_of(of, own);
-  if (is_race) made["chain"] = chain_json(of);
+json json_of(finding of, const own_file& own) {
+  json made;
+  writer in(made, own);
+  fields(in, of);
   return made;
 }
 
@@ -292,10 +301,12 @@ json json_of(const element_findings& of, std::uint64_t schedules, const own_file
   made["count"] = of.count;
   made["seed"] = of.shown.seed;
   made["seeds"] = of.seeds.size();
-  for (const located_finding& each : of.lesser) {
-    const diagnosis_set codes = each.finding.codes_to_tell();
-    made["lesser"].push_back(
-        {{"codes", json_of(codes)}, {"diagnosis", names_of(codes)}, {"count", each.finding.count}});
+  for (const finding& each : of.lesser) {
+    json& lesser = made["lesser"].emplace_back();
+    writer in(lesser, own);
+    in("codes", each.codes_to_tell());
+    in("diagnosis", names_of(each.codes_to_tell()));
+    in("count", each.count);
   }
   for (const auto& [first, second] : of.other_lines) {
     made["other_lines"].push_back({place_text(first), place_text(second)});
@@ -305,46 +316,24 @@ json json_of(const element_findings& of, std::uint64_t schedules, const own_file
 }
 
 std::uint64_t number_at(const json& object, const char* key) {
-  const json& value = value_at(object, key);
-  if (!value.is_number_unsigned()) refuse(key, "whole number of 0 or more");
-  return value.get<std::uint64_t>();
+  std::uint64_t number = 0;
+  reader in(object);
+  in(key, number);
+  return number;
 }
 
 const json& list_at(const json& object, const char* key) {
   const json& value = value_at(object, key);
-  if (!value.is_array()) refuse(key, "list");
+  demand(value.is_array(), key);
   return value;
 }
 
-located_finding finding_of(const json& record, std::uint64_t seed) {
-  located_finding made;
-  finding& found = made.finding;
-  found.what = static_cast<mistake>(word_at(record, "kind", kinds));
-  found.memory = text_at(record, "memory");
-  found.object = text_at(record, "object");
-  found.element.text = text_at(record, "element");
-  if (record.contains("element_of_dynamic_memory")) {
-    found.element.in_dynamic_memory = number_at(record, "element_of_dynamic_memory");
-  }
-  found.count = number_at(record, "count");
-  if (found.count == 0) refuse("count", "number of 1 or more");
-  found.second = party_of(value_at(record, "second"));
-  made.second = line_at(value_at(record, "second"));
+finding finding_of(const json& record, std::uint64_t seed) {
+  finding made;
   made.seed = seed;
   made.seeds = {seed};
-  const diagnosis_set codes = codes_at(record, "codes");
-  if (found.what == mistake::race) {
-    found.first = party_of(value_at(record, "first"));
-    made.first = line_at(value_at(record, "first"));
-    found.lacks = codes.without({diagnosis::no_synchronisation});
-    found.is_hasty = flag_at(record, "signals_too_early");
-    read_witness(record, "releaser", found.releaser, made.releaser);
-    read_witness(record, "acquirer", found.acquirer, made.acquirer);
-    if (record.contains("older_load")) read_older_load(record["older_load"], made);
-    if (record.contains("cause")) read_cause(record["cause"], made);
-    made.chain = chain_of_record(record);
-  }
-  if (codes != found.codes_to_tell()) refuse("codes", "list of diagnoses of that kind");
+  reader in(record);
+  fields(in, made);
   return made;
 }
 

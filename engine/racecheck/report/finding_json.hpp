@@ -6,9 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "racecheck/races/finding.hpp"
 #include "racecheck/report/finding_text.hpp"
-#include "racecheck/report/located_finding.hpp"
-#include "racecheck/report/merging.hpp"
 
 namespace racecheck {
 
@@ -17,7 +16,7 @@ struct malformed_record : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-nlohmann::ordered_json json_of(const located_finding& of, const own_file& own = {});
+nlohmann::ordered_json json_of(finding of, const own_file& own = {});
 
 // The same with what was merged into it, in a report on so many schedules.
 nlohmann::ordered_json json_of(const element_findings& of, std::uint64_t schedules,
@@ -25,7 +24,7 @@ nlohmann::ordered_json json_of(const element_findings& of, std::uint64_t schedul
 
 // What json_of() has made of a finding in a run with that seed; its texts are not read, but made
 // anew. Throws malformed_record.
-located_finding finding_of(const nlohmann::ordered_json& record, std::uint64_t seed);
+finding finding_of(const nlohmann::ordered_json& record, std::uint64_t seed);
 
 // The whole number of 0 or more that `object` has at `key`. Throws malformed_record.
 std::uint64_t number_at(const nlohmann::ordered_json& object, const char* key);

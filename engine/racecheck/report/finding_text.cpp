@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
+
+#include "cpu_backend/execution/words.hpp"
 
 namespace racecheck {
 
@@ -19,7 +22,7 @@ std::string thread_text(const uint3& block, const uint3& thread) {
   return index_text("block", block) + ' ' + index_text("thread", thread);
 }
 
-std::string verb_of(const party& of) {
+std::string verb_of(const racing_access& of) {
   const std::string verb = of.what == operation::atomic_update ? "updated"
                            : writes(of.what)                   ? "written"
                                                                : "read";
@@ -27,11 +30,11 @@ std::string verb_of(const party& of) {
   return verb + (manner.empty() ? "" : ' ' + manner);
 }
 
-std::string doing_of(const party& of) {
+std::string doing_of(const racing_access& of) {
   return of.what == operation::atomic_update ? "updates" : writes(of.what) ? "writes" : "reads";
 }
 
-std::string manner_of(const party& of) {
+std::string manner_of(const racing_access& of) {
   if (of.is_volatile) return "(volatile)";
   if (of.has_thread_scope) return "atomically at thread scope";
   if (!is_atomic(of.what)) return "";
@@ -67,8 +70,6 @@ bool has_one_of(const diagnosis_set& all, const diagnosis_set& wanted) {
   return !all.common_with(wanted).empty();
 }
 
-diagnosis code_number(std::size_t number) { return static_cast<diagnosis>(number); }
-
 bool barrier_is_enough(const finding& of) {
   constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
   return !of.is_between_blocks() && of.memory == "shared memory" &&
@@ -79,163 +80,118 @@ bool barrier_is_enough(const finding& of) {
 // way: as atomics they would be as unordered, only that no race would show it.
 bool order_is_missing(const finding& of) { return !of.lacks.common_with(lacks_of_ways).empty(); }
 
-bool is_narrow(const party& of) {
+bool is_narrow(const racing_access& of) {
   return of.has_thread_scope || (is_atomic(of.what) && of.within == scope::block);
 }
 
-// What the texts of the table may ask of a finding.
-struct text_maker {
-  const located_finding& located;
-  const own_file& own;
-  const source_line* released = nullptr;  // of an arrow: where it is released
-
-  std::string text_of(const char* text, const text_variant& variant) const;
-  bool holds(condition when) const;
-  std::string value_of(placeholder name) const;
-  std::string cause_text() const;
-
-  bool second_holds() const {
-    return located.finding.cause && located.finding.cause->in_observers_block;
-  }
-  const source_line& published() const {
-    return located.finding.is_hasty ? located.second : located.first;
-  }
-  const source_line& observed() const {
-    return located.finding.is_hasty ? located.first : located.second;
-  }
-  std::string place_of_witness(const witness& of, const source_line& at) const {
-    return of.known ? " at " + place_text(at, own) : "";
-  }
-  // `volatile_access` names it if it is none.
-  std::string atomic_at(const witness& of, const source_line& at,
-                        const char* volatile_access) const {
-    const std::string what = of.is_volatile ? volatile_access : "the atomic";
-    return of.known ? what + " at " + line_text(at, own) : what;
-  }
-};
-
-bool text_maker::holds(condition when) const {
-  const finding& found = located.finding;
-  switch (when) {
-    case condition::access_is_narrow:
-      return is_narrow(found.first) || is_narrow(found.second);
-    case condition::acquirer_is_volatile:
-      return found.acquirer.is_volatile;
-    case condition::also_between_blocks:
-      return located.also_between_blocks;
-    case condition::older_load_is_volatile:
-      return found.older_load && found.older_load->is_volatile;
-    case condition::on_one_line:
-      return place_text(located.first) == place_text(located.second);
-    case condition::order_is_missing:
-      return order_is_missing(found);
-    case condition::plain_one_is_volatile:
-      return (is_atomic(found.first.what) ? found.second : found.first).is_volatile;
-    case condition::releaser_is_volatile:
-      return found.releaser.is_volatile;
-    case condition::released_on_its_line:
-      return place_text(published()) == place_text(located.releaser);
-    case condition::same_block:
-      return !found.is_between_blocks();
-    case condition::same_block_and_no_barrier_advised:
-      return !found.is_between_blocks() && !barrier_is_enough(found);
-  }
-  return false;
+// " at FILE:LINE"; nothing if it is not known.
+std::string place_of(const synchronizing_operation& of, const own_file& own) {
+  return of.known ? " at " + place_text(of.at, own) : "";
+}
+// `volatile_access` names it if it is none.
+std::string atomic_at(const synchronizing_operation& of, const char* volatile_access,
+                      const own_file& own) {
+  const std::string what = of.is_volatile ? volatile_access : "the atomic";
+  return of.known ? what + " at " + line_text(of.at, own) : what;
 }
 
-std::string text_maker::cause_text() const {
-  const auto& cause = located.finding.cause;
+source_line line_of(const std::optional<chain_step>& step) {
+  return step ? step->at : source_line();
+}
+
+std::string cause_text(const std::optional<chain_step>& cause, const own_file& own) {
   if (!cause || cause->what == chain_step::kind::barrier)
     return "an atomic or a fence between the two";
   return (cause->what == chain_step::kind::fence ? "the fence at " : "the atomic at ") +
-         place_text(located.cause, own);
+         place_text(cause->at, own);
 }
 
-std::string text_maker::value_of(placeholder name) const {
-  const finding& found = located.finding;
-  switch (name) {
-    case placeholder::acquire_place:
-      return place_of_witness(found.acquirer, located.acquirer);
-    case placeholder::acquiring_atomic:
-      return atomic_at(found.acquirer, located.acquirer, "the volatile load");
-    case placeholder::atomic_line:
-      return line_text(is_atomic(found.first.what) ? located.first : located.second, own);
-    case placeholder::plain_line:
-      return line_text(is_atomic(found.first.what) ? located.second : located.first, own);
-    case placeholder::reading_line:
-      return line_text(writes(found.first.what) ? located.second : located.first, own);
-    case placeholder::writing_line:
-      return line_text(writes(found.first.what) ? located.first : located.second, own);
-    case placeholder::cause:
-      return cause_text();
-    case placeholder::cause_place:
-      return place_text(located.cause, own);
-    case placeholder::first_bytes:
-      return std::to_string(found.first.bytes);
-    case placeholder::first_line:
-      return line_text(located.first, own);
-    case placeholder::second_bytes:
-      return std::to_string(found.second.bytes);
-    case placeholder::second_line:
-      return line_text(located.second, own);
-    case placeholder::holding_line:
-      return line_text(second_holds() ? located.second : located.first, own);
-    case placeholder::older_load_line:
-      return line_text(located.older_load, own);
-    case placeholder::older_load_thread: {
-      const bool by_second = found.older_load && found.older_load->in_observers_block;
-      const party& by = by_second ? found.second : found.first;
-      return thread_text(by.block_index, by.thread_index);
-    }
-    case placeholder::other_line:
-      return line_text(second_holds() ? located.first : located.second, own);
-    case placeholder::release_line:
-      return line_text(located.releaser, own);
-    case placeholder::narrow_access:
-      return place_text(is_narrow(found.first) ? located.first : located.second, own);
-    case placeholder::observed_line:
-      return line_text(observed(), own);
-    case placeholder::observing_block:
-      return index_text("block", found.observer().block_index);
-    case placeholder::published_line:
-      return line_text(published(), own);
-    case placeholder::publishing_block:
-      return index_text("block", found.publisher().block_index);
-    case placeholder::release_place:
-      return place_of_witness(found.releaser, located.releaser);
-    case placeholder::released_line:
-      return line_text(released ? *released : located.releaser, own);
-    case placeholder::releasing_atomic:
-      return atomic_at(found.releaser, located.releaser, "the volatile store");
-    case placeholder::releasing_thread:
-      return index_text("thread", found.releaser.thread_index);
-  }
-  return "";
+}  // namespace
+
+std::map<std::string_view, bool> conditions_of(const finding& of) {
+  return {
+      {"access_is_narrow", is_narrow(of.first) || is_narrow(of.second)},
+      {"acquirer_is_volatile", of.acquirer.is_volatile},
+      {"also_between_blocks", of.also_between_blocks},
+      {"older_load_is_volatile", of.older_load && of.older_load->is_volatile},
+      {"on_one_line", place_text(of.first.at) == place_text(of.second.at)},
+      {"order_is_missing", order_is_missing(of)},
+      {"plain_one_is_volatile", (is_atomic(of.first.what) ? of.second : of.first).is_volatile},
+      {"releaser_is_volatile", of.releaser.is_volatile},
+      {"released_on_its_line", place_text(of.publisher().at) == place_text(of.releaser.at)},
+      {"same_block", !of.is_between_blocks()},
+      {"same_block_and_no_barrier_advised", !of.is_between_blocks() && !barrier_is_enough(of)},
+  };
 }
 
-std::string text_maker::text_of(const char* text, const text_variant& variant) const {
-  std::string_view rest = variant.text && holds(variant.when) ? variant.text : text;
-  std::string made;
-  for (auto open = rest.find('{'); open != std::string_view::npos; open = rest.find('{')) {
-    const auto close = rest.find('}', open);
-    const std::string_view name = rest.substr(open + 1, close - open - 1);
-    const auto known = std::ranges::find(placeholder_names, name);
-    made += rest.substr(0, open);
-    made += value_of(static_cast<placeholder>(known - placeholder_names.begin()));
-    rest.remove_prefix(close + 1);
+std::map<std::string_view, std::string> values_of(const finding& of, const own_file& own) {
+  const auto line = [&](const source_line& at) { return line_text(at, own); };
+  const bool atomic_first = is_atomic(of.first.what), writes_first = writes(of.first.what);
+  const bool second_holds = of.cause && of.cause->in_observers_block;
+  const bool by_second = of.older_load && of.older_load->in_observers_block;
+  const racing_access& of_older_load = by_second ? of.second : of.first;
+  return {
+      {"acquire_place", place_of(of.acquirer, own)},
+      {"acquiring_atomic", atomic_at(of.acquirer, "the volatile load", own)},
+      {"atomic_line", line((atomic_first ? of.first : of.second).at)},
+      {"plain_line", line((atomic_first ? of.second : of.first).at)},
+      {"reading_line", line((writes_first ? of.second : of.first).at)},
+      {"writing_line", line((writes_first ? of.first : of.second).at)},
+      {"cause", cause_text(of.cause, own)},
+      {"cause_place", place_text(line_of(of.cause), own)},
+      {"first_bytes", std::to_string(of.first.bytes)},
+      {"first_line", line(of.first.at)},
+      {"second_bytes", std::to_string(of.second.bytes)},
+      {"second_line", line(of.second.at)},
+      {"holding_line", line((second_holds ? of.second : of.first).at)},
+      {"other_line", line((second_holds ? of.first : of.second).at)},
+      {"older_load_line", line(line_of(of.older_load))},
+      {"older_load_thread", thread_text(of_older_load.block_index, of_older_load.thread_index)},
+      {"narrow_access", place_text((is_narrow(of.first) ? of.first : of.second).at, own)},
+      {"observed_line", line(of.observer().at)},
+      {"observing_block", index_text("block", of.observer().block_index)},
+      {"published_line", line(of.publisher().at)},
+      {"publishing_block", index_text("block", of.publisher().block_index)},
+      {"release_line", line(of.releaser.at)},
+      {"release_place", place_of(of.releaser, own)},
+      {"released_line", line(of.releaser.at)},
+      {"releasing_atomic", atomic_at(of.releaser, "the volatile store", own)},
+      {"releasing_thread", index_text("thread", of.releaser.thread_index)},
+  };
+}
+
+namespace {
+
+const words::row* row_of(diagnosis code, std::string_view part) {
+  return words::find(std::string(code_of(code)) + '.' + std::string(part));
+}
+
+// The row for that part of what is said of a diagnosis, with all its gaps filled; the last one of
+// those whose condition holds, if there is one. `released`: where it is released, if not by the
+// finding's own operation.
+std::string text_of(diagnosis code, const char* part, const finding& of, const own_file& own,
+                    const source_line* released = nullptr) {
+  const words::row* row = row_of(code, part);
+  for (const auto& [condition, holds] : conditions_of(of)) {
+    const words::row* const variant = row_of(code, part + ('.' + std::string(condition)));
+    if (variant && holds) row = variant;
   }
-  return made.append(rest);
+  if (!row) return "";
+  auto values = values_of(of, own);
+  if (released) values["released_line"] = line_text(*released, own);
+  return words::filled(
+      row->text, [](std::string_view) { return true; },
+      [&](std::string_view name, std::string_view) { return values.at(name); });
 }
 
 // What is told besides the diagnoses.
-diagnosis_set remarks_on(const located_finding& of) {
-  const finding& found = of.finding;
+diagnosis_set remarks_on(const finding& found) {
   const bool is_unordered = found.lacks.empty() || has_one_of(found.lacks, missing_barriers);
   diagnosis_set remarks;
   if (found.what != mistake::race) return remarks;
   remarks.add(diagnosis::barrier_is_enough, barrier_is_enough(found));
   remarks.add(diagnosis::barrier_is_not_enough,
-              of.also_between_blocks && has_one_of(found.lacks, missing_barriers));
+              found.also_between_blocks && has_one_of(found.lacks, missing_barriers));
   remarks.add(diagnosis::same_value_is_no_excuse, is_unordered &&
                                                       found.first.what == operation::write &&
                                                       found.second.what == operation::write);
@@ -247,16 +203,30 @@ diagnosis_set remarks_on(const located_finding& of) {
   return remarks;
 }
 
+// The diagnosis about which this one says more; itself if there is none.
+diagnosis refined_by(diagnosis code) {
+  switch (code) {
+    case diagnosis::scope_of_one_thread:
+      return diagnosis::scope_too_narrow;
+    case diagnosis::only_a_fence_acquires:
+      return diagnosis::missing_acquire;
+    case diagnosis::atomic_orders_nothing:
+    case diagnosis::lock_opened_by_plain_store:
+    case diagnosis::plain_store_beside_updates:
+    case diagnosis::plain_look_before_atomic:
+      return diagnosis::plain_mixed_with_atomic;
+    default:
+      return code;
+  }
+}
+
 // Whether another one of them says it better.
 bool is_refined(diagnosis code, const diagnosis_set& codes) {
   constexpr diagnosis_set atomics_advised = {diagnosis::plain_store_beside_updates,
                                              diagnosis::plain_look_before_atomic};
   if (codes.has(diagnosis::atomic_orders_nothing) && atomics_advised.has(code)) return true;
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    const bool refines = diagnosis_table[i].refines == code && code_number(i) != code;
-    if (refines && codes.has(code_number(i))) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      all_of(codes), [&](diagnosis each) { return each != code && refined_by(each) == code; });
 }
 
 std::string joined(const std::vector<std::string>& words, const char* between) {
@@ -279,14 +249,13 @@ std::string text_of_other_lines(const element_findings& of, const own_file& own)
 }
 
 // "60 of these lack less: missing acquire"
-std::string text_of_lesser(const located_finding& lesser, const finding& shown) {
-  std::string text = std::to_string(lesser.finding.count) + " of these lack less: " +
-                     joined(names_of(lesser.finding.codes_to_tell()), ", ");
-  const diagnosis_set more = shown.lacks.without(lesser.finding.lacks);
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    const diagnosis_row& row = diagnosis_table[i];
-    if (*row.otherwise && more.has(code_number(i)) && lesser.finding.lacks.has(row.refines)) {
-      text += std::string(" (") + row.otherwise + ')';
+std::string text_of_lesser(const finding& lesser, const finding& shown) {
+  std::string text = std::to_string(lesser.count) +
+                     " of these lack less: " + joined(names_of(lesser.codes_to_tell()), ", ");
+  for (const diagnosis more : all_of(shown.lacks.without(lesser.lacks))) {
+    const words::row* const row = row_of(more, "otherwise");
+    if (row && lesser.lacks.has(refined_by(more))) {
+      text += " (" + std::string(row->text) + ')';
     }
   }
   return text;
@@ -296,16 +265,13 @@ std::string text_of_lesser(const located_finding& lesser, const finding& shown) 
 
 std::vector<std::string> names_of(const diagnosis_set& codes) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    if (codes.has(code_number(i)) && *diagnosis_table[i].name) {
-      names.emplace_back(diagnosis_table[i].name);
-    }
+  for (const diagnosis each : all_of(codes)) {
+    if (const words::row* row = row_of(each, "name")) names.emplace_back(row->text);
   }
   return names;
 }
 
-std::string heading_of(const located_finding& of) {
-  const finding& found = of.finding;
+std::string heading_of(const finding& found) {
   switch (found.what) {
     case mistake::unwritten_read:
       return "unwritten " + found.memory + " on " + found.object;
@@ -316,40 +282,36 @@ std::string heading_of(const located_finding& of) {
   }
 }
 
-std::string access_text(const party& of, const source_line& at, const own_file& own) {
+std::string access_text(const racing_access& of, const own_file& own) {
   return verb_of(of) + " by " + thread_text(of.block_index, of.thread_index) + " at " +
-         place_text(at, own);
+         place_text(of.at, own);
 }
 
-std::vector<std::pair<diagnosis, std::string>> advice_of(const located_finding& of,
-                                                         const own_file& own) {
-  diagnosis_set codes = of.finding.codes_to_tell();
+std::vector<std::pair<diagnosis, std::string>> advice_of(const finding& of, const own_file& own) {
+  diagnosis_set codes = of.codes_to_tell();
   codes.add(remarks_on(of));
-  const text_maker maker{of, own};
   std::vector<std::pair<diagnosis, std::string>> advice;
-  for (std::size_t i = 0; i < diagnosis_table.size(); ++i) {
-    const diagnosis_row& row = diagnosis_table[i];
-    if (!codes.has(code_number(i)) || !*row.advice || is_refined(code_number(i), codes)) continue;
-    advice.emplace_back(code_number(i), maker.text_of(row.advice, row.advice_if));
+  for (const diagnosis each : all_of(codes)) {
+    if (row_of(each, "advice") && !is_refined(each, codes))
+      advice.emplace_back(each, text_of(each, "advice", of, own));
   }
   return advice;
 }
 
-std::string repair_of(diagnosis code, const located_finding& of, const drawn_chain::arrow& arrow) {
-  const own_file any;
-  text_maker maker{of, any};
-  if (arrow.kind == "barrier") maker.released = &of.chain.events[arrow.to].location;
-  return maker.text_of(row_of(code).repair, row_of(code).repair_if);
+std::string repair_of(diagnosis code, const finding& of, const drawn_chain::arrow& arrow) {
+  const bool is_barrier = arrow.kind == "barrier";
+  return text_of(code, "repair", of, {},
+                 is_barrier ? &of.drawn.events[arrow.to].location : nullptr);
 }
 
-std::string text_of(const located_finding& of, const own_file& own) {
+std::string text_of(const finding& of, const own_file& own) {
   std::string text = heading_of(of) + '\n';
-  const auto add_access = [&](const party& by, const source_line& at) {
-    text += "  " + access_text(by, at, own) + '\n';
-    if (!at.text.empty()) text += "      " + at.text + '\n';
+  const auto add_access = [&](const racing_access& by) {
+    text += "  " + access_text(by, own) + '\n';
+    if (!by.at.text.empty()) text += "      " + by.at.text + '\n';
   };
-  if (of.finding.what == mistake::race) add_access(of.finding.first, of.first);
-  add_access(of.finding.second, of.second);
+  if (of.what == mistake::race) add_access(of.first);
+  add_access(of.second);
   for (const auto& [code, sentence] : advice_of(of, own)) text += "  " + sentence + '\n';
   return text;
 }
@@ -357,8 +319,8 @@ std::string text_of(const located_finding& of, const own_file& own) {
 std::vector<std::string> notes_of(const element_findings& of, std::uint64_t schedules,
                                   const own_file& own) {
   std::vector<std::string> notes;
-  for (const located_finding& each : of.lesser) {
-    notes.push_back(text_of_lesser(each, of.shown.finding));
+  for (const finding& each : of.lesser) {
+    notes.push_back(text_of_lesser(each, of.shown));
   }
   if (!of.other_lines.empty()) notes.push_back(text_of_other_lines(of, own));
   std::string seeds = "seed " + std::to_string(of.shown.seed);

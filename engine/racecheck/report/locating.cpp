@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,9 +31,9 @@ struct updates {
   std::set<place_number> places;
   std::set<std::string> lines;
 
-  bool contain(const party& of, const source_line& at) const {
+  bool contain(const racing_access& of) const {
     return places.contains(of.place) ||
-           (of.what == operation::write && lines.contains(place_text(at)));
+           (of.what == operation::write && lines.contains(place_text(of.at)));
   }
 };
 
@@ -57,12 +58,11 @@ looks find_looks(const std::set<plain_update>& all) {
   return found;
 }
 
-void name_look(located_finding& at, const looks& known) {
-  finding& of = at.finding;
+void name_look(finding& of, const looks& known) {
   if (!of.lacks.has(diagnosis::plain_mixed_with_atomic)) return;
   const bool is_first = is_atomic(of.second.what);
-  const source_line &plain = is_first ? at.first : at.second,
-                    &other = is_first ? at.second : at.first;
+  const source_line &plain = (is_first ? of.first : of.second).at,
+                    &other = (is_first ? of.second : of.first).at;
   of.lacks.add(diagnosis::plain_look_before_atomic,
                known.contains({place_text(plain), place_text(other)}));
 }
@@ -70,14 +70,13 @@ void name_look(located_finding& at, const looks& known) {
 // Lines at which two threads write one element, and whether they are of two blocks.
 using two_writers = std::map<std::string, bool>;
 
-two_writers find_two_writers(const std::vector<located_finding>& all) {
+two_writers find_two_writers(const std::vector<finding>& all) {
   two_writers found;
-  for (const located_finding& each : all) {
-    const finding& of = each.finding;
-    const std::string line = place_text(each.first);
-    if (of.what == mistake::race && of.first.what == operation::write &&
-        of.second.what == operation::write && line == place_text(each.second)) {
-      found[line] |= of.is_between_blocks();
+  for (const finding& each : all) {
+    const std::string line = place_text(each.first.at);
+    if (each.what == mistake::race && each.first.what == operation::write &&
+        each.second.what == operation::write && line == place_text(each.second.at)) {
+      found[line] |= each.is_between_blocks();
     }
   }
   return found;
@@ -137,16 +136,15 @@ updates find_updates(const std::set<plain_update>& all, const two_writers& write
 }
 
 // Two updates that nothing orders: a barrier, even of the grid, would not be what is missing.
-void name_update(located_finding& at, const updates& known) {
+void name_update(finding& of, const updates& known) {
   constexpr diagnosis_set of_no_order = {diagnosis::missing_syncwarp,
                                          diagnosis::missing_syncthreads, diagnosis::not_diagnosed};
   constexpr diagnosis_set of_volatile = {diagnosis::volatile_is_no_synchronisation};
-  finding& of = at.finding;
   const diagnosis_set rest = of.lacks.without(of_no_order).without(of_volatile);
   const bool reads_first = of.first.what == operation::read;
-  const bool are_updates =
-      (known.contain(of.first, at.first) && known.contain(of.second, at.second)) ||
-      is_checked_and_set(reads_first ? at.first : at.second, reads_first ? at.second : at.first);
+  const bool are_updates = (known.contain(of.first) && known.contain(of.second)) ||
+                           is_checked_and_set((reads_first ? of.first : of.second).at,
+                                              (reads_first ? of.second : of.first).at);
   if (of.what != mistake::race || !rest.empty() || is_atomic(of.first.what) || !are_updates) return;
   of.lacks = of.lacks.without(of_no_order);
   of.lacks.add(diagnosis::missing_atomic);
@@ -173,12 +171,11 @@ std::set<std::string> dynamic_arrays(const std::string& path) {
 }
 
 // Two names for the same bytes: nothing has to be ordered then, but told apart.
-void name_shared_bytes(located_finding& at) {
-  finding& of = at.finding;
+void name_shared_bytes(finding& of) {
   constexpr diagnosis_set of_no_order = {diagnosis::missing_syncwarp,
                                          diagnosis::missing_syncthreads};
-  const changed_variables first = variables_changed_by(at.first.text);
-  const changed_variables second = variables_changed_by(at.second.text);
+  const changed_variables first = variables_changed_by(of.first.at.text);
+  const changed_variables second = variables_changed_by(of.second.at.text);
   if (of.what != mistake::race || is_atomic(of.first.what) || is_atomic(of.second.what) ||
       !of.lacks.without(of_no_order).empty() || first.stored_places.size() != 1 ||
       second.stored_places.size() != 1 || first.stored_places == second.stored_places) {
@@ -191,7 +188,7 @@ void name_shared_bytes(located_finding& at) {
     of.lacks = {diagnosis::members_of_one_word};
   } else if (both_write && of.element.in_dynamic_memory &&
              first.stored_elements != second.stored_elements) {
-    const std::set<std::string> arrays = dynamic_arrays(at.first.file);
+    const std::set<std::string> arrays = dynamic_arrays(of.first.at.file);
     if (arrays.contains(*first.stored_elements.begin()) &&
         arrays.contains(*second.stored_elements.begin())) {
       of.lacks = {diagnosis::arrays_at_one_address};
@@ -320,27 +317,26 @@ bool is_in_a_seqlock(const source_line& published, const source_line& observed,
 
 // What a thread does after its own signal: whether the source has it in this order, and whether the
 // signal is one.
-void name_late_access(located_finding& at) {
-  finding& of = at.finding;
+void name_late_access(finding& of) {
   constexpr diagnosis_set late = {diagnosis::write_after_signal, diagnosis::access_after_release};
   if (of.lacks.common_with(late).empty()) return;
-  const source_line& published = of.is_hasty ? at.second : at.first;
-  const source_line& observed = of.is_hasty ? at.first : at.second;
+  const source_line& published = of.publisher().at;
+  const source_line& observed = of.observer().at;
   // A loop that comes round does its release before the next round's accesses.
   const bool is_later_in_source =
-      published.file == at.releaser.file &&
-      (published.line > at.releaser.line ||
-       (published.line == at.releaser.line && goes_on_after_its_atomic(published.text)));
+      published.file == of.releaser.at.file &&
+      (published.line > of.releaser.at.line ||
+       (published.line == of.releaser.at.line && goes_on_after_its_atomic(published.text)));
   // Who fetches by an atomic has not looked for what another one has fetched.
-  const bool is_looked_for = of.cause && observed.file == at.acquirer.file &&
-                             observed.line >= at.acquirer.line &&
-                             (only_looks(*of.cause, at.acquirer.text) ||
-                              has_the_same_index(at.releaser.text, published.text));
+  const bool is_looked_for = of.cause && observed.file == of.acquirer.at.file &&
+                             observed.line >= of.acquirer.at.line &&
+                             (only_looks(*of.cause, of.acquirer.at.text) ||
+                              has_the_same_index(of.releaser.at.text, published.text));
   if (!is_later_in_source || (of.lacks.has(diagnosis::write_after_signal) && !is_looked_for)) {
     of.lacks = {};
     of.releaser = of.acquirer = {};
-    of.is_hasty = false;
-  } else if (is_in_a_seqlock(published, observed, at.releaser)) {
+    of.signals_early = false;
+  } else if (is_in_a_seqlock(published, observed, of.releaser.at)) {
     of.lacks = {diagnosis::read_between_two_signals};
   }
   of.cause.reset();
@@ -348,29 +344,28 @@ void name_late_access(located_finding& at) {
 
 // The lock that only one of two updates holds, or that is opened by a plain store; and whether what
 // was found on the way is what the source says.
-void name_cause(located_finding& at) {
-  finding& of = at.finding;
+void name_cause(finding& of) {
   const bool plain_writes =
       (is_atomic(of.first.what) ? of.second : of.first).what == operation::write;
   of.lacks.add(diagnosis::lock_opened_by_plain_store,
                of.lacks.has(diagnosis::plain_mixed_with_atomic) && plain_writes &&
-                   takes_a_lock((is_atomic(of.first.what) ? at.first : at.second).text));
-  const party& plain = is_atomic(of.first.what) ? of.second : of.first;
-  const party& other = is_atomic(of.first.what) ? of.first : of.second;
+                   takes_a_lock((is_atomic(of.first.what) ? of.first : of.second).at.text));
+  const racing_access& plain = is_atomic(of.first.what) ? of.second : of.first;
+  const racing_access& other = is_atomic(of.first.what) ? of.first : of.second;
   const changed_variables by_plain =
-      variables_changed_by((is_atomic(of.first.what) ? at.second : at.first).text);
+      variables_changed_by((is_atomic(of.first.what) ? of.second : of.first).at.text);
   of.lacks.add(diagnosis::plain_store_beside_updates,
                of.lacks.has(diagnosis::plain_mixed_with_atomic) &&
                    !of.lacks.has(diagnosis::lock_opened_by_plain_store) &&
                    plain.what == operation::write && other.what == operation::atomic_update &&
                    !by_plain.stored_elements.empty() && by_plain.updated_elements.empty());
   const bool reads_first = of.first.what == operation::read;
-  const source_line& reading = reads_first ? at.first : at.second;
-  const source_line& writing = reads_first ? at.second : at.first;
+  const source_line& reading = (reads_first ? of.first : of.second).at;
+  const source_line& writing = (reads_first ? of.second : of.first).at;
   constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
   // A flag that is set under a lock is checked again there, which is no lost update.
   const bool is_set_under_lock =
-      of.cause && of.cause->in_observers_block == reads_first && takes_a_lock(at.cause.text);
+      of.cause && of.cause->in_observers_block == reads_first && takes_a_lock(of.cause->at.text);
   if (of.what == mistake::race && of.is_between_blocks() &&
       reads_first != (of.second.what == operation::read) &&
       of.lacks.without(is_set_under_lock ? of_no_lock : diagnosis_set()).empty() &&
@@ -378,9 +373,9 @@ void name_cause(located_finding& at) {
     of.lacks = {diagnosis::plain_flag};
   }
   // Then what has signalled belongs to the round before, and its reader has not waited.
-  const source_line& published = of.is_hasty ? at.second : at.first;
+  const source_line& published = of.publisher().at;
   const bool has_barrier = of.cause && of.cause->what == chain_step::kind::barrier &&
-                           is_barrier_between(published, at.cause, at.releaser);
+                           is_barrier_between(published, of.cause->at, of.releaser.at);
   if (has_barrier && of.lacks.has(diagnosis::missing_barrier_before)) {
     of.lacks = {};
     of.releaser = of.acquirer = {};
@@ -388,7 +383,7 @@ void name_cause(located_finding& at) {
     of.cause.reset();
   }
   if (of.cause && of.lacks.without(of_no_lock).empty()) {
-    if (takes_a_lock(at.cause.text)) {
+    if (takes_a_lock(of.cause->at.text)) {
       of.lacks = {diagnosis::lock_on_one_side};
     } else {
       of.cause.reset();
@@ -396,49 +391,41 @@ void name_cause(located_finding& at) {
   }
 }
 
+// Calls what(place_number, source_line&) for each of the finding's places.
+template <class What>
+void each_place(finding& of, What what) {
+  for (racing_access* each : {&of.first, &of.second}) what(each->place, each->at);
+  for (synchronizing_operation* each : {&of.releaser, &of.acquirer}) what(each->place, each->at);
+  for (std::optional<chain_step>* each : {&of.older_load, &of.cause}) {
+    if (*each) what((*each)->place, (*each)->at);
+  }
+  for (chain_step& each : of.between.steps) what(each.place, each.at);
+}
+
 }  // namespace
 
-std::vector<located_finding> locate(const std::vector<finding>& findings,
-                                    const std::set<plain_update>& plain_updates,
-                                    std::uint64_t seed) {
+std::vector<finding> locate(std::vector<finding> all, const std::set<plain_update>& plain_updates,
+                            std::uint64_t seed) {
   std::vector<place_number> places;
-  for (const finding& each : findings) {
-    places.insert(places.end(),
-                  {each.first.place, each.second.place, each.releaser.place, each.acquirer.place,
-                   each.older_load ? each.older_load->place : place_number{},
-                   each.cause ? each.cause->place : place_number{}});
-    for (const chain_step& step : each.between.steps) places.push_back(step.place);
+  for (finding& each : all) {
+    each_place(each, [&](place_number place, source_line&) { places.push_back(place); });
   }
   const std::vector<source_line> lines = source_lines(places);
-  std::vector<located_finding> all;
-  std::vector<race_lines> chains;
   auto line = lines.begin();
-  for (const finding& each : findings) {
-    located_finding now;
-    now.finding = each;
-    now.first = *line++;
-    now.second = *line++;
-    now.releaser = *line++;
-    now.acquirer = *line++;
-    now.older_load = *line++;
-    now.cause = *line++;
-    now.seed = seed;
-    now.seeds = {seed};
-    const auto end = line + static_cast<std::ptrdiff_t>(each.between.steps.size());
-    const race_lines of_chain{now.first, now.second, {line, end}};
-    line = end;
-    chains.push_back(of_chain);
-    all.push_back(std::move(now));
+  for (finding& each : all) {
+    each_place(each, [&](place_number, source_line& at) { at = *line++; });
+    each.seed = seed;
+    each.seeds = {seed};
   }
   const updates known_updates = find_updates(plain_updates, find_two_writers(all));
   const looks known_looks = find_looks(plain_updates);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    name_update(all[i], known_updates);
-    name_shared_bytes(all[i]);
-    name_look(all[i], known_looks);
-    name_late_access(all[i]);
-    name_cause(all[i]);
-    if (all[i].finding.what == mistake::race) all[i].chain = chain_of(all[i].finding, chains[i]);
+  for (finding& each : all) {
+    name_update(each, known_updates);
+    name_shared_bytes(each);
+    name_look(each, known_looks);
+    name_late_access(each);
+    name_cause(each);
+    if (each.what == mistake::race) each.drawn = chain_of(each);
   }
   return merge_by_lines(std::move(all));
 }

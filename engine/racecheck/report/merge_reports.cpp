@@ -47,7 +47,7 @@ own_file own_file_of(const std::vector<std::string_view>& words) {
   return own;
 }
 
-void add_findings_of(const std::string& line, std::vector<located_finding>& to) {
+void add_findings_of(const std::string& line, std::vector<finding>& to) {
   const json run = json::parse(line, nullptr, false);
   if (run.is_discarded()) throw malformed_record("it is no JSON");
   const std::uint64_t seed = number_at(run, "seed");
@@ -55,7 +55,7 @@ void add_findings_of(const std::string& line, std::vector<located_finding>& to) 
 }
 
 void merge_runs(std::istream& in, std::ostream& out, const own_file& own) {
-  std::vector<located_finding> findings;
+  std::vector<finding> findings;
   std::uint64_t runs = 0;
   for (std::string line; std::getline(in, line); ++runs) {
     try {

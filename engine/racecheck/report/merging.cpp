@@ -18,8 +18,8 @@ namespace {
 using two_lines = std::pair<std::string, std::string>;
 
 // The places of both accesses, the smaller text first.
-two_lines lines_of(const located_finding& of) {
-  two_lines lines{place_text(of.first), place_text(of.second)};
+two_lines lines_of(const finding& of) {
+  two_lines lines{place_text(of.first.at), place_text(of.second.at)};
   if (lines.second < lines.first) std::swap(lines.first, lines.second);
   return lines;
 }
@@ -102,82 +102,80 @@ bool is_by_chance(const finding& now, const finding& known) {
 
 // Those that are there by chance are counted for what is really missing at their lines, and are
 // gone. Each diagnosis stands at most once for two lines.
-void merge_chance_findings(std::vector<located_finding>& all) {
-  std::map<two_lines, std::vector<located_finding*>> at_lines;
-  for (located_finding& each : all) at_lines[lines_of(each)].push_back(&each);
-  for (located_finding& each : all) {
+void merge_chance_findings(std::vector<finding>& all) {
+  std::map<two_lines, std::vector<finding*>> at_lines;
+  for (finding& each : all) at_lines[lines_of(each)].push_back(&each);
+  for (finding& each : all) {
     const auto& here = at_lines[lines_of(each)];
-    const auto real = std::ranges::find_if(here, [&](const located_finding* other) {
-      return other->finding.count != 0 && is_by_chance(each.finding, other->finding);
+    const auto real = std::ranges::find_if(here, [&](const finding* other) {
+      return other->count != 0 && is_by_chance(each, *other);
     });
     if (real == here.end()) continue;
-    (*real)->finding.count += std::exchange(each.finding.count, 0);
+    (*real)->count += std::exchange(each.count, 0);
     (*real)->seeds.merge(each.seeds);
   }
   // That two threads open a lock by plain stores is no other mistake.
-  for (located_finding& lock : all) {
-    if (!lock.finding.lacks.has(diagnosis::lock_opened_by_plain_store)) continue;
-    const bool atomic_first = is_atomic(lock.finding.first.what);
-    const std::string opened = place_text(atomic_first ? lock.second : lock.first);
-    for (located_finding& each : all) {
-      if (is_atomic(each.finding.first.what) || is_atomic(each.finding.second.what) ||
-          each.finding.object != lock.finding.object ||
+  for (finding& lock : all) {
+    if (!lock.lacks.has(diagnosis::lock_opened_by_plain_store)) continue;
+    const bool atomic_first = is_atomic(lock.first.what);
+    const std::string opened = place_text((atomic_first ? lock.second : lock.first).at);
+    for (finding& each : all) {
+      if (is_atomic(each.first.what) || is_atomic(each.second.what) || each.object != lock.object ||
           lines_of(each) != two_lines(opened, opened)) {
         continue;
       }
-      lock.finding.count += std::exchange(each.finding.count, 0);
+      lock.count += std::exchange(each.count, 0);
       lock.seeds.merge(each.seeds);
     }
   }
-  std::erase_if(all, [](const located_finding& each) { return each.finding.count == 0; });
+  std::erase_if(all, [](const finding& each) { return each.count == 0; });
 }
 
 // ---- Diagnoses that only the findings of all runs together tell
 
 // Not every run shows that two lines are those of an update. Atomics that neither release nor
 // acquire were not meant to order its accesses.
-void name_all_updates(std::vector<located_finding>& all) {
+void name_all_updates(std::vector<finding>& all) {
   constexpr diagnosis_set update = {diagnosis::missing_atomic};
   constexpr diagnosis_set unordered = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads,
                                        diagnosis::not_diagnosed,
                                        diagnosis::volatile_is_no_synchronisation};
   constexpr diagnosis_set relaxed = {diagnosis::missing_release, diagnosis::missing_acquire};
   std::set<std::string> lines;
-  for (const located_finding& each : all) {
-    if (!each.finding.lacks.has(diagnosis::missing_atomic)) continue;
-    lines.insert({place_text(each.first), place_text(each.second)});
+  for (const finding& each : all) {
+    if (!each.lacks.has(diagnosis::missing_atomic)) continue;
+    lines.insert({place_text(each.first.at), place_text(each.second.at)});
   }
-  for (located_finding& each : all) {
-    finding& of = each.finding;
-    const diagnosis_set rest = of.lacks.without(unordered).without(update);
-    if (of.what == mistake::race && !is_atomic(of.first.what) && !is_atomic(of.second.what) &&
+  for (finding& each : all) {
+    const diagnosis_set rest = each.lacks.without(unordered).without(update);
+    if (each.what == mistake::race && !is_atomic(each.first.what) && !is_atomic(each.second.what) &&
         (rest.empty() || rest.common_with(relaxed) == relaxed) &&
-        lines.contains(place_text(each.first)) && lines.contains(place_text(each.second))) {
-      of.lacks = of.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
-      of.lacks.add(update);
-      for (drawn_chain::arrow& arrow : each.chain.arrows) {
-        if (!arrow.lacks.empty()) arrow.lacks = of.lacks;
+        lines.contains(place_text(each.first.at)) && lines.contains(place_text(each.second.at))) {
+      each.lacks = each.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
+      each.lacks.add(update);
+      for (drawn_chain::arrow& arrow : each.drawn.arrows) {
+        if (!arrow.lacks.empty()) arrow.lacks = each.lacks;
       }
     }
   }
 }
 
 // Where a line needs a barrier of the block, one of the warp would not do for its other accesses.
-void widen_warp_barriers(std::vector<located_finding>& all) {
+void widen_warp_barriers(std::vector<finding>& all) {
   std::set<std::string> lines;
-  for (const located_finding& each : all) {
-    if (!each.finding.lacks.has(diagnosis::missing_syncthreads)) continue;
-    lines.insert({place_text(each.first), place_text(each.second)});
+  for (const finding& each : all) {
+    if (!each.lacks.has(diagnosis::missing_syncthreads)) continue;
+    lines.insert({place_text(each.first.at), place_text(each.second.at)});
   }
-  for (located_finding& each : all) {
-    diagnosis_set& lacks = each.finding.lacks;
-    if (!lacks.has(diagnosis::missing_syncwarp) ||
-        (!lines.contains(place_text(each.first)) && !lines.contains(place_text(each.second)))) {
+  for (finding& each : all) {
+    diagnosis_set& lacks = each.lacks;
+    if (!lacks.has(diagnosis::missing_syncwarp) || (!lines.contains(place_text(each.first.at)) &&
+                                                    !lines.contains(place_text(each.second.at)))) {
       continue;
     }
     lacks = lacks.without({diagnosis::missing_syncwarp});
     lacks.add(diagnosis::missing_syncthreads);
-    for (drawn_chain::arrow& arrow : each.chain.arrows) {
+    for (drawn_chain::arrow& arrow : each.drawn.arrows) {
       if (arrow.lacks.has(diagnosis::missing_syncwarp)) arrow.lacks = lacks;
     }
   }
@@ -185,30 +183,29 @@ void widen_warp_barriers(std::vector<located_finding>& all) {
 
 // What a plain flag lets through without the lock under which the flag is set is read after the
 // flag, and not meant to take the lock.
-void name_what_flags_let_through(std::vector<located_finding>& all) {
+void name_what_flags_let_through(std::vector<finding>& all) {
   std::set<std::string> locks;
-  for (const located_finding& each : all) {
-    if (each.finding.lacks.has(diagnosis::plain_flag) && each.finding.cause)
-      locks.insert(place_text(each.cause));
+  for (const finding& each : all) {
+    if (each.lacks.has(diagnosis::plain_flag) && each.cause)
+      locks.insert(place_text(each.cause->at));
   }
-  for (located_finding& each : all) {
-    finding& of = each.finding;
-    if (of.lacks != diagnosis_set{diagnosis::lock_on_one_side} || !of.cause ||
-        (of.cause->in_observers_block ? of.first : of.second).what != operation::read ||
-        !locks.contains(place_text(each.cause))) {
+  for (finding& each : all) {
+    if (each.lacks != diagnosis_set{diagnosis::lock_on_one_side} || !each.cause ||
+        (each.cause->in_observers_block ? each.first : each.second).what != operation::read ||
+        !locks.contains(place_text(each.cause->at))) {
       continue;
     }
-    of.lacks = {};
-    of.cause.reset();
-    for (drawn_chain::arrow& arrow : each.chain.arrows) {
-      if (!arrow.lacks.empty()) arrow.lacks = of.codes_to_tell();
+    each.lacks = {};
+    each.cause.reset();
+    for (drawn_chain::arrow& arrow : each.drawn.arrows) {
+      if (!arrow.lacks.empty()) arrow.lacks = each.codes_to_tell();
     }
   }
 }
 
 // Gives findings of the same lines the diagnosis that one of them shows: an update over two lines,
 // a barrier of the whole block, and what a plain flag lets through without its lock.
-void rename_findings(std::vector<located_finding>& all) {
+void rename_findings(std::vector<finding>& all) {
   name_all_updates(all);
   name_what_flags_let_through(all);
   widen_warp_barriers(all);
@@ -220,7 +217,8 @@ void rename_findings(std::vector<located_finding>& all) {
 bool tells_more(const finding& now, const finding& known) {
   return (known.lacks.has(diagnosis::missing_syncwarp) &&
           now.lacks.has(diagnosis::missing_syncthreads)) ||
-         (known.is_hasty && !now.is_hasty) || (is_plain_for_all(now) && !is_plain_for_all(known)) ||
+         (known.signals_early && !now.signals_early) ||
+         (is_plain_for_all(now) && !is_plain_for_all(known)) ||
          (now.is_between_blocks() && !known.is_between_blocks());
 }
 
@@ -238,30 +236,28 @@ diagnosis_set key_of(const finding& of) {
 }
 
 // Adds what `more` has been counted for; where it tells more, it is what is shown.
-void add_same(located_finding& to, const located_finding& more) {
-  const std::uint64_t count = to.finding.count + more.finding.count;
+void add_same(finding& to, const finding& more) {
+  const std::uint64_t count = to.count + more.count;
   std::set<std::uint64_t> seeds = more.seeds;
   seeds.merge(to.seeds);
-  if (tells_more(more.finding, to.finding)) to = more;
-  to.finding.count = count;
+  if (tells_more(more, to)) to = more;
+  to.count = count;
   to.seeds = std::move(seeds);
 }
 
 }  // namespace
 
-std::vector<located_finding> merge_by_lines(std::vector<located_finding> findings) {
+std::vector<finding> merge_by_lines(std::vector<finding> findings) {
   rename_findings(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;
   std::set<two_lines> unordered_between_blocks;
-  std::vector<located_finding> all;
-  for (located_finding& each : findings) {
+  std::vector<finding> all;
+  for (finding& each : findings) {
     const two_lines lines = lines_of(each);
-    if (each.finding.what == mistake::race && each.finding.is_between_blocks() &&
-        each.finding.lacks.empty()) {
+    if (each.what == mistake::race && each.is_between_blocks() && each.lacks.empty()) {
       unordered_between_blocks.insert(lines);
     }
-    const auto [entry, is_new] =
-        known.try_emplace({each.finding.what, lines, key_of(each.finding)}, all.size());
+    const auto [entry, is_new] = known.try_emplace({each.what, lines, key_of(each)}, all.size());
     if (is_new) {
       all.push_back(std::move(each));
     } else {
@@ -269,59 +265,55 @@ std::vector<located_finding> merge_by_lines(std::vector<located_finding> finding
     }
   }
   merge_chance_findings(all);
-  for (located_finding& each : all) {
+  for (finding& each : all) {
     each.also_between_blocks =
-        !each.finding.is_between_blocks() && unordered_between_blocks.contains(lines_of(each));
+        !each.is_between_blocks() && unordered_between_blocks.contains(lines_of(each));
   }
-  std::ranges::stable_sort(all, {}, [](const located_finding& of) {
-    return std::tuple(of.finding.is_strict(), !is_plain_alone(of.finding), of.also_between_blocks,
-                      -of.finding.lacks.size());
+  std::ranges::stable_sort(all, {}, [](const finding& of) {
+    return std::tuple(of.is_strict(), !is_plain_alone(of), of.also_between_blocks,
+                      -of.lacks.size());
   });
   return all;
 }
 
-std::vector<element_findings> merge_by_element(const std::vector<located_finding>& findings) {
+std::vector<element_findings> merge_by_element(const std::vector<finding>& findings) {
   std::map<std::tuple<mistake, std::string, std::string, diagnosis_set>, std::size_t> known;
   std::map<two_lines, std::vector<std::size_t>> at_lines;  // that are shown
   std::vector<element_findings> all;
   // What lacks more comes before what lacks less.
-  const auto find_larger = [&](const located_finding& now) {
+  const auto find_larger = [&](const finding& now) {
     const auto is_larger = [&](std::size_t number) {
-      const finding& larger = all[number].shown.finding;
-      return larger.what == now.finding.what &&
-             larger.is_between_blocks() == now.finding.is_between_blocks() &&
-             larger.is_strict() <= now.finding.is_strict() &&
-             now.finding.lacks.is_part_of(larger.lacks);
+      const finding& larger = all[number].shown;
+      return larger.what == now.what && larger.is_between_blocks() == now.is_between_blocks() &&
+             larger.is_strict() <= now.is_strict() && now.lacks.is_part_of(larger.lacks);
     };
     const auto& here = at_lines[lines_of(now)];
     const auto larger = std::ranges::find_if(here, is_larger);
     return larger == here.end() ? nullptr : &all[*larger];
   };
-  for (const located_finding& each : findings) {
+  for (const finding& each : findings) {
     element_findings* with = find_larger(each);
     if (with) {
       with->lesser.push_back(each);
     } else {
-      const auto [entry, is_new] = known.try_emplace(
-          {each.finding.what, each.finding.memory, each.finding.object, key_of(each.finding)},
-          all.size());
+      const auto [entry, is_new] =
+          known.try_emplace({each.what, each.memory, each.object, key_of(each)}, all.size());
       if (is_new) {
         at_lines[lines_of(each)].push_back(all.size());
         all.push_back({each, {}, {}, 0, {}});
       } else {
-        all[entry->second].other_lines.emplace_back(each.first, each.second);
+        all[entry->second].other_lines.emplace_back(each.first.at, each.second.at);
       }
       with = &all[entry->second];
     }
-    with->count += each.finding.count;
+    with->count += each.count;
     with->seeds.insert(each.seeds.begin(), each.seeds.end());
   }
   // A word that is not always used by atomics makes what it should order race as well. Of several
   // runs the one that shows a mistake first: a race that only some schedules have is more often the
   // consequence of another mistake than the mistake itself.
   std::ranges::stable_sort(all, {}, [](const element_findings& of) {
-    return std::tuple(of.shown.finding.is_strict(), !is_plain_alone(of.shown.finding),
-                      *of.shown.seeds.begin());
+    return std::tuple(of.shown.is_strict(), !is_plain_alone(of.shown), *of.shown.seeds.begin());
   });
   return all;
 }

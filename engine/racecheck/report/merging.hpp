@@ -4,15 +4,15 @@
 
 #include <vector>
 
-#include "racecheck/report/located_finding.hpp"
+#include "racecheck/races/finding.hpp"
 
 namespace racecheck {
 
 // Findings of one diagnosis at the same lines become one, with their counts and seeds added. The
 // worst come first. Merged findings of several runs may be merged again.
-std::vector<located_finding> merge_by_lines(std::vector<located_finding> findings);
+std::vector<finding> merge_by_lines(std::vector<finding> findings);
 
 // `findings` are those of merge_by_lines().
-std::vector<element_findings> merge_by_element(const std::vector<located_finding>& findings);
+std::vector<element_findings> merge_by_element(const std::vector<finding>& findings);
 
 }  // namespace racecheck

@@ -140,7 +140,7 @@ void print(const std::vector<element_findings>& findings, const run_summary& run
 }
 
 // Returns whether it could be written, and says so if not.
-bool write_report(const run_summary& run, const std::vector<located_finding>* findings) {
+bool write_report(const run_summary& run, const std::vector<finding>* findings) {
   run_counts counts;
   counting_consumer* const counting = run.is_interim ? nullptr : counts_of_process();
   if (counting) {
@@ -159,7 +159,7 @@ bool write_report(const run_summary& run, const std::vector<located_finding>* fi
 
 void print_weak_report(const checker& of, const weak_memory& weak) {
   if (of.launches() == 0) return;
-  std::vector<located_finding> findings;
+  std::vector<finding> findings;
   const bool explains = is_set("LAB_WEAK_EXPLAIN");
   if (explains) findings = locate(of.findings(), of.plain_updates(), seed_of_process());
   std::string text = weak_report(weak.stale(), of.older().count(), explains ? &findings : nullptr);
@@ -190,7 +190,7 @@ run_summary summary(const checker& of) {
   return made;
 }
 
-std::vector<located_finding> findings_so_far(const checker& of) {
+std::vector<finding> findings_so_far(const checker& of) {
   return locate(of.findings(), of.plain_updates(), seed_of_process());
 }
 
@@ -208,7 +208,7 @@ void write_interim_report() {
   const bool works = time_of_program.set_checker_works(true);
   run_summary run = summary(of);
   run.is_interim = true;
-  const std::vector<located_finding> findings = findings_so_far(of);
+  const std::vector<finding> findings = findings_so_far(of);
   write_report(run, &findings);
   time_of_program.set_checker_works(works);
 }
@@ -234,14 +234,14 @@ int make_report(int status) {
     failed = counts_of_process() && !write_report(run, nullptr);
     return failed && status == 0 ? exit_found : status;
   }
-  const std::vector<located_finding> findings = findings_so_far(of);
+  const std::vector<finding> findings = findings_so_far(of);
   if (path_of_report()) {
     if (!write_report(run, &findings)) failed = true;
   } else if (run.launches != 0) {
     print(merge_by_element(findings), run);
   }
-  for (const located_finding& each : findings) {
-    if (!(is_lenient() && each.finding.is_strict())) failed = true;
+  for (const finding& each : findings) {
+    if (!(is_lenient() && each.is_strict())) failed = true;
   }
   if (run.launches > run.failed_launches && run.accesses == 0) {
     say("racecheck: not one access of a kernel was seen: nothing was checked\n");

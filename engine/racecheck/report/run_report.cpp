@@ -133,7 +133,7 @@ json json_of(const std::vector<launch_counts>& launches) {
 }  // namespace
 
 bool write_json_report(const std::string& path, const run_summary& of,
-                       const std::vector<located_finding>* findings, const run_counts* counts) {
+                       const std::vector<finding>* findings, const run_counts* counts) {
   json report = {{"seed", of.seed},
                  {"launches", of.launches},
                  {"failed_launches", of.failed_launches},
@@ -145,7 +145,7 @@ bool write_json_report(const std::string& path, const run_summary& of,
   if (of.is_interim) report["is_interim"] = true;
   if (findings) {
     report["findings"] = json::array();
-    for (const located_finding& each : *findings) report["findings"].push_back(json_of(each));
+    for (const finding& each : *findings) report["findings"].push_back(json_of(each));
   }
   if (counts && counts->only_unseen) {
     report["unseen_stores"] = json_of(counts->launches);
@@ -208,12 +208,11 @@ std::vector<shown_read> by_lines(const stale_reads& stale) {
   return all;
 }
 
-const located_finding* finding_of(const shown_read& of,
-                                  const std::vector<located_finding>& findings) {
+const finding* finding_of(const shown_read& of, const std::vector<finding>& findings) {
   const std::string write = place_text(of.write), read = place_text(of.read);
-  const auto found = std::ranges::find_if(findings, [&](const located_finding& each) {
-    if (each.finding.what != mistake::race) return false;
-    const std::string first = place_text(each.first), second = place_text(each.second);
+  const auto found = std::ranges::find_if(findings, [&](const finding& each) {
+    if (each.what != mistake::race) return false;
+    const std::string first = place_text(each.first.at), second = place_text(each.second.at);
     return (first == write && second == read) || (first == read && second == write);
   });
   return found == findings.end() ? nullptr : &*found;
@@ -248,10 +247,10 @@ std::string value_text(std::uint64_t bits, unsigned bytes) {
   return std::to_string(bits);
 }
 
-std::string text_of(const shown_read& of, const std::vector<located_finding>& findings) {
+std::string text_of(const shown_read& of, const std::vector<finding>& findings) {
   const stale_read& stale = of.first;
   std::string text;
-  if (const located_finding* race = finding_of(of, findings)) {
+  if (const finding* race = finding_of(of, findings)) {
     text = racecheck::text_of(*race);
   } else {
     text = "old value read at " + place_text(of.read) + "\n      " + of.read.text +
@@ -270,7 +269,7 @@ std::string text_of(const shown_read& of, const std::vector<located_finding>& fi
 }  // namespace
 
 std::string weak_report(const stale_reads& stale, std::uint64_t older_loads,
-                        const std::vector<located_finding>* findings) {
+                        const std::vector<finding>* findings) {
   std::string older;
   if (older_loads != 0) {
     older = "weak: " + counted(older_loads, "atomic or volatile load") +

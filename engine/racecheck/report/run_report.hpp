@@ -9,7 +9,7 @@
 
 #include "racecheck/events/counts.hpp"
 #include "racecheck/memory/weak_memory.hpp"
-#include "racecheck/report/located_finding.hpp"
+#include "racecheck/races/finding.hpp"
 
 namespace racecheck {
 
@@ -36,13 +36,13 @@ struct run_counts {
 // program has opened. Returns whether it could be written. Without findings if no races were looked
 // for, and without counts if nothing was counted: nullptr.
 bool write_json_report(const std::string& path, const run_summary& of,
-                       const std::vector<located_finding>* findings, const run_counts* counts);
+                       const std::vector<finding>* findings, const run_counts* counts);
 
 // What a run in the weak form says: how many reads got an old value, and on how many lines. Before
 // that, if there are findings, the first such read of each pair of lines, with its race as it is
 // among them. `older_loads`: how many atomic and volatile loads got an older value, which is no
 // mistake. Without a last newline.
 std::string weak_report(const stale_reads& stale, std::uint64_t older_loads,
-                        const std::vector<located_finding>* findings);
+                        const std::vector<finding>* findings);
 
 }  // namespace racecheck
