@@ -86,6 +86,12 @@ struct run {
   int ended, answer;
 };
 
+// The child, and all of its session: it may not have begun that yet.
+void end(const run& of) {
+  kill(-of.child, SIGKILL);
+  kill(of.child, SIGKILL);
+}
+
 // The program's own, if the first of all begins its runs.
 std::span<char*> arguments;
 
@@ -101,7 +107,7 @@ void set(const std::string& name, const char* value) {
 
 void begin_child(int asked, const request& given, const std::vector<run>& others) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // A child that never ends would outlive whoever waits for it.
-  setpgid(0, 0);
+  setsid();
   dup2(given.input, STDIN_FILENO);
   dup2(given.output, STDOUT_FILENO);
   dup2(given.output, STDERR_FILENO);
@@ -131,7 +137,7 @@ void serve(int asked) {
     for (std::size_t at = runs.size(); at-- > 0;) {
       const run each = runs[at];
       const bool has_ended = events[2 * at + 1].revents != 0;
-      if (has_ended || events[2 * at + 2].revents != 0) kill(-each.child, SIGKILL);
+      if (has_ended || events[2 * at + 2].revents != 0) end(each);
       if (!has_ended) continue;
       say(each.answer, status_of(each.child));
       close(each.ended);
@@ -144,7 +150,6 @@ void serve(int asked) {
     const pid_t child = fork_with_device();
     if (child == 0) return begin_child(asked, given, runs);
     if (child > 0) {
-      setpgid(child, child);
       say(given.answer, child);
       runs.push_back({child, open_process(child), given.answer});
     } else {
@@ -153,7 +158,7 @@ void serve(int asked) {
     close(given.input);
     close(given.output);
   }
-  for (const run& each : runs) kill(-each.child, SIGKILL);
+  for (const run& each : runs) end(each);
   // The C library's would tell the observer.
   syscall(SYS_exit_group, 0);
 }
