@@ -75,8 +75,6 @@ def test(arguments):
         say(f"Not run: {which}, and the largest sizes. ./lab test all runs them.")
     has_failed = bool(counts["failed"] or code)
     if has_failed:
-        log = shown(place.folder / "meson-logs/testlog.txt")
-        say(f"{log} has all that they printed.")
         say_next("./lab test NAME", "this test alone, after a change")
     elif selection.left_out == 0:
         say_next("./lab bench --quick", "how fast the chapters are on this machine's GPU")
