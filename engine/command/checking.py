@@ -149,12 +149,12 @@ def say_next_after_check(code, following, again):
 
 def can_observe(folder):
     """Whether it is a build folder with the race checker."""
-    return bool((settings_of(folder) or {}).get("racecheck_libraries"))
+    return bool((settings_of(folder) or {}).get("scheduled_libraries"))
 
 
 def target_of_merging(folder):
     """The target of this build folder that merges reports."""
-    return os.path.relpath(settings_of(folder)["racecheck_merge_reports"], folder.resolve())
+    return os.path.relpath(settings_of(folder)["scheduled_merge_reports"], folder.resolve())
 
 
 def _folder_of(program):
@@ -166,7 +166,7 @@ def merge_reports_of(program):
     """The program that merges this one's reports, of the build folder that it is in; None if there is
     none."""
     folder = _folder_of(program)
-    path = folder and settings_of(folder)["racecheck_merge_reports"]
+    path = folder and settings_of(folder)["scheduled_merge_reports"]
     return path if path and os.path.isfile(path) else None
 
 
@@ -174,7 +174,7 @@ def built_merge_reports(program, place):
     """The same, which is built; of `place`, a BuildFolder, if the program is in none."""
     place = place._replace(folder=_folder_of(program) or place.folder)
     build(place, [target_of_merging(place.folder)], "the merging of reports")
-    return settings_of(place.folder)["racecheck_merge_reports"]
+    return settings_of(place.folder)["scheduled_merge_reports"]
 
 
 def chosen_seeds(arguments):

@@ -49,7 +49,7 @@ from engine.command.program_runs import (
     run_weak_programs,
     say_next_after,
 )
-from engine.command.recipe import ORDINARY, RACECHECK, build_file
+from engine.command.recipe import CONCURRENT, SCHEDULED, build_file
 
 OLDEST_MESON = (1, 4, 0)
 OVERVIEW = """\
@@ -147,7 +147,7 @@ def _given_again(arguments):
 
 def run(arguments):
     check_file(arguments)
-    program = build_file(configured(arguments), arguments, ORDINARY)
+    program = build_file(configured(arguments), arguments, CONCURRENT)
     code = run_finished_program(program, arguments.program_options)
     say_next_after(code, invocation().command("check", *_given_again(arguments)))
     return code
@@ -155,7 +155,7 @@ def run(arguments):
 
 def weak(arguments):
     check_file(arguments)
-    program = build_file(configured(arguments), arguments, RACECHECK)
+    program = build_file(configured(arguments), arguments, SCHEDULED)
     code = run_weak_programs([(program, arguments.program_options)], arguments)
     say_next_after(code, invocation().command("check", *_given_again(arguments)))
     return code
@@ -173,7 +173,7 @@ def check_races(arguments):
     else:
         outputs = outputs_of(arguments, sources_of(arguments))
         check_file(arguments)
-        program = build_file(configured(arguments), arguments, RACECHECK)
+        program = build_file(configured(arguments), arguments, SCHEDULED)
     merging = merge_reports_of(program) or built_merge_reports(program, configured(arguments))
     results = checked(arguments, [(program, arguments.program_options)], merging)
     code = written(results, outputs)

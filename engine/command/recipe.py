@@ -30,8 +30,8 @@ class Form(NamedTuple):
 
 
 WITHOUT_MAIN = re.compile(r"undefined reference to [`']main'")
-ORDINARY = Form("", [], ["program_libraries", "runtime_library"])
-RACECHECK = Form("racecheck_", ["--observed"], ["racecheck_libraries"])
+CONCURRENT = Form("", [], ["program_libraries", "runtime_library"])
+SCHEDULED = Form("scheduled_", ["--scheduled"], ["scheduled_libraries"])
 
 
 class DidNotCompile(CommandError):
@@ -43,7 +43,7 @@ class DidNotCompile(CommandError):
         self.lines, self.refusals, self.is_explained = lines, refusals, is_explained
 
 
-def build_file(place, arguments, form=ORDINARY):
+def build_file(place, arguments, form=CONCURRENT):
     """Brings the program of the user's files up to date, and returns its path."""
     settings = settings_with_libraries(place, form)
     recipe = Recipe(

@@ -30,9 +30,9 @@ BUILTIN = re.compile(
 )
 
 
-def rewrite_calls(text: SourceText, device_code: DeviceCode, is_observed: bool = False) -> None:
+def rewrite_calls(text: SourceText, device_code: DeviceCode, is_scheduled: bool = False) -> None:
     """Makes the edits."""
-    for match in text.own_matches(BUILTIN) if is_observed else ():
+    for match in text.own_matches(BUILTIN) if is_scheduled else ():
         if device_code.around(match.start()):
             text.edits.append(Edit(match.start(), match.end(), "::"))
     # The kernel itself is wanted, not a pointer to void: that has lost the parameters' types.

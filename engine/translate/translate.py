@@ -242,7 +242,7 @@ def main() -> int:
 
     parser = argparse.ArgumentParser(
         description="Turns a CUDA C++ file into preprocessed C++, ready for -x c++-cpp-output.",
-        usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--observed] "
+        usage="%(prog)s --compiler COMMAND --output FILE [--depfile FILE] [--scheduled] "
         "[--own-device-code] [--host] [--diagnostics FILE] [--keep-preprocessed FILE] "
         "SOURCE -- [ARGUMENT ...]",
     )
@@ -255,7 +255,7 @@ def main() -> int:
     parser.add_argument("--output", required=True, help="the file to write")
     parser.add_argument("--depfile", help="the Makefile rule to write, with the headers read")
     parser.add_argument(
-        "--observed", action="store_true", help="for the backend's scheduled form (racecheck)"
+        "--scheduled", action="store_true", help="for the backend's scheduled form (racecheck)"
     )
     parser.add_argument(
         "--own-device-code",
@@ -284,7 +284,7 @@ def main() -> int:
         compiler_arguments,
         options.output,
         options.depfile,
-        options.observed,
+        options.scheduled,
         options.own_device_code,
         options.host,
         options.diagnostics,

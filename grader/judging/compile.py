@@ -190,9 +190,9 @@ def _at_own_line(source, code, group):
 
 # The student's program.
 
-ORDINARY = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
-OBSERVED = Form(
-    "racecheck_", ["--observed"], ["racecheck_exercise_libraries", "racecheck_libraries"]
+CONCURRENT = Form("", [], ["exercise_libraries", "program_libraries", "runtime_library"])
+SCHEDULED = Form(
+    "scheduled_", ["--scheduled"], ["scheduled_exercise_libraries", "scheduled_libraries"]
 )
 MOST_LINES = 12  # of a compiler's messages
 
@@ -213,7 +213,7 @@ class ExerciseBuild(NamedTuple):
     @property
     def can_observe(self):
         """Whether it has the form that tells what kernels do."""
-        return bool(self.settings.get("racecheck_libraries"))
+        return bool(self.settings.get("scheduled_libraries"))
 
     @property
     def compile_settings(self):
@@ -222,12 +222,12 @@ class ExerciseBuild(NamedTuple):
         compilers = self.settings["compiler"]
         if not self.can_observe or "clang" in compilers:
             return self.settings
-        name = f"{OBSERVED.prefix}compile_arguments"
+        name = f"{SCHEDULED.prefix}compile_arguments"
         return {**self.settings, name: f"{self.settings[name]}\n-fno-tree-sink"}
 
     def merging(self, source):
         """How the reports on a student's file become one answer, for that student."""
-        return Merging(self.settings["racecheck_merge_reports"], str(source))
+        return Merging(self.settings["scheduled_merge_reports"], str(source))
 
 
 class ExerciseBuilds(NamedTuple):

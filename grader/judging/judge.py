@@ -17,7 +17,7 @@ from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import (
     depends_on_schedule,
 )
-from grader.judging.compile import OBSERVED, ORDINARY, is_empty, objections_before_compiling
+from grader.judging.compile import CONCURRENT, SCHEDULED, is_empty, objections_before_compiling
 from grader.judging.limits import lines_about_limits
 from grader.judging.races import (
     MAY_BE_THE_REASON,
@@ -299,7 +299,7 @@ class Judge:
         ]
 
     def _first_wrong_case(self, numbers, cases):
-        is_observed = self.runner.results_form is OBSERVED
+        is_observed = self.runner.results_form is SCHEDULED
         environment = self.counting() if is_observed else {}
         options = ["--time"] if self.time_it else []
         run = self.run_cases(self.program, cases, environment, OF_A_CASE, options)
@@ -391,7 +391,7 @@ class Judge:
         return races_in(runs, cases, results, self.runner.merging)
 
     def _schedules(self, cases, schedules):
-        program = self.runner.compiled(OBSERVED)
+        program = self.runner.compiled(SCHEDULED)
         seconds = OF_A_SCHEDULE.seconds
 
         def schedule(seed):
@@ -430,7 +430,7 @@ class Judge:
         right = [case for number, case in enumerate(self.cases) if number not in self.wrong]
         shown = None
         if found.findings and not found.problem:
-            program = self.runner.compiled(OBSERVED)
+            program = self.runner.compiled(SCHEDULED)
             tried = self.race_cases() if self.exercise.is_program else right
             tried = [found.explored] if found.explored else tried
             shown = wrong_by_the_rules(tried, lambda weak: self._outcome(program, tried, weak))
@@ -447,7 +447,7 @@ class Judge:
         if case is None:
             return []
         self.has_begun("races", f"running all executions of {case.name}")
-        program = self.runner.compiled(OBSERVED)
+        program = self.runner.compiled(SCHEDULED)
         once = [case._replace(launches=1)]
 
         def run_once(*decisions):
@@ -479,7 +479,7 @@ class Judge:
         if not self.exercise.has_streams:
             return []
         try:
-            program = self.runner.compiled(ORDINARY)
+            program = self.runner.compiled(CONCURRENT)
         except NotCompiled as problem:
             return problem.lines
         return stream_lines(
@@ -499,7 +499,7 @@ class Judge:
     def run_with_failing_call(self, case, number):
         """The CasesRun in which this call of the runtime, from 1, is made to fail."""
         settings = {**self.counting(), "LAB_FAIL_CALL": str(number)}
-        return self.run_cases(self.runner.compiled(OBSERVED), [case], settings, OF_A_SCHEDULE)
+        return self.run_cases(self.runner.compiled(SCHEDULED), [case], settings, OF_A_SCHEDULE)
 
     def objections_at_secret_size(self):
         """Lines about what the kernels do in the case that only a grade has."""
@@ -514,7 +514,7 @@ class Judge:
         )
 
     def counted_once(self, case, seed=0, loads=None):
-        program, once = self.runner.compiled(OBSERVED), [case._replace(launches=1)]
+        program, once = self.runner.compiled(SCHEDULED), [case._replace(launches=1)]
         return self.run_cases(program, once, self.counting(seed), OF_A_SCHEDULE, loads=loads)
 
     def has_passed(self, part):

@@ -26,7 +26,7 @@ from engine.command.run_server import RunServer
 from engine.command.untrusted_files import content_of, json_in
 from grader.inspection.object_symbols import libraries_of, objections_to_symbols, symbols_of
 from grader.inspection.source_tokens import objections_to_source
-from grader.judging.compile import OBSERVED, ORDINARY, compiled
+from grader.judging.compile import CONCURRENT, SCHEDULED, compiled
 
 TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output", "files"
 MOST_REPORT = 16 << 20  # bytes of a report of the race checker
@@ -125,7 +125,7 @@ MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it
 class HomeRunner(Runner):
     """Is to be used in a `with`, at whose end its folders are gone."""
 
-    results_form = ORDINARY
+    results_form = CONCURRENT
 
     def __init__(self, build, exercise, source, forms=None):
         super().__init__(build, exercise, source)
@@ -167,18 +167,18 @@ class HomeRunner(Runner):
 
     def _forms_of_check(self):
         is_to_be_observed = self.can_observe and len(self.exercise.parts) > 1
-        return (ORDINARY, OBSERVED) if is_to_be_observed else (ORDINARY,)
+        return (CONCURRENT, SCHEDULED) if is_to_be_observed else (CONCURRENT,)
 
     @property
     def warnings(self):
         """The compiler's, about what compiled() has returned."""
-        return tuple(self.compiled(ORDINARY).warnings)
+        return tuple(self.compiled(CONCURRENT).warnings)
 
     def refusals(self):
         """For what a grade would refuse the file, as far as it was compiled for that."""
-        if OBSERVED.prefix not in self.compiling:
+        if SCHEDULED.prefix not in self.compiling:
             return []
-        recipe = self.compiled(OBSERVED).recipe
+        recipe = self.compiled(SCHEDULED).recipe
         text = content_of(recipe.preprocessed(), OF_PREPROCESSED)
         names = output_of(["nm", "-P", str(recipe.work / "0.o")]) or ""
         return objections_to_source(self.source, text) or objections_to_symbols(
@@ -198,7 +198,7 @@ class HomeRunner(Runner):
             seconds += SECONDS_TO_REPORT
         words = [*map(str, arguments)]
         run = None
-        if program.recipe.form == OBSERVED:
+        if program.recipe.form == SCHEDULED:
             given = {**settings, **{str(place): word for place, word in enumerate(words, 1)}}
             run = self._server_of(program, words).run(given, seconds, MOST_OUTPUT)
         if run is None:

@@ -22,7 +22,7 @@ from grader.inspection.object_symbols import (
     objections_to_symbols,
     symbols_of,
 )
-from grader.judging.compile import OBSERVED, ORDINARY, explained_lines, linked_first
+from grader.judging.compile import CONCURRENT, SCHEDULED, explained_lines, linked_first
 from grader.judging.runner import (
     FILES,
     MEMORY,
@@ -320,7 +320,7 @@ SECONDS_OF_ALL = 120  # of processors, for all runs of one submission together
 class SandboxRunner(Runner):
     """Each program has a folder of its own in `folder`, which is one of Sandbox.folder()."""
 
-    results_form = OBSERVED
+    results_form = SCHEDULED
     one_process_per_case = True
     goes_by_the_clock = False
 
@@ -367,11 +367,11 @@ class SandboxRunner(Runner):
 
     def compiled_for_gpu(self):
         """Raises NotCompiled."""
-        return self._compiled(self.builds.gpu, ORDINARY)._replace(is_for_gpu=True)
+        return self._compiled(self.builds.gpu, CONCURRENT)._replace(is_for_gpu=True)
 
     def compiled_to_time(self, solution):
         """The same with the course's solution next to it, out of compiling.solution_object()."""
-        return self._compiled(self.builds.gpu, ORDINARY, solution)._replace(is_for_gpu=True)
+        return self._compiled(self.builds.gpu, CONCURRENT, solution)._replace(is_for_gpu=True)
 
     def _compiled(self, build, form, solution=None):
         folder = self._made(self._next_folder())

@@ -12,7 +12,7 @@ from engine.command.output_files import write_whole
 from grader.exercises.cases import WatchedLoads
 from grader.exercises.limits import limits_not_kept, objections_to_uncounted
 from grader.exercises.solutions import starter
-from grader.judging.compile import OBSERVED, ORDINARY
+from grader.judging.compile import CONCURRENT, SCHEDULED
 from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.limits import objections_to_host_code, objections_to_many_calls
 from grader.judging.races import objections_to_unseen_stores
@@ -303,12 +303,12 @@ def solution_work(build, cases, text):
     source.parent.mkdir(parents=True, exist_ok=True)
     if not source.is_file() or source.read_text(encoding="utf-8") != text:
         write_whole(source, text)
-    with HomeRunner(build, exercise, source, (OBSERVED,)) as runner:
+    with HomeRunner(build, exercise, source, (SCHEDULED,)) as runner:
         runner.goes_by_the_clock = False
         judge = Judge(cases, runner, every_case=True)
 
         def report_on(cases_of_one):
-            program = runner.compiled(OBSERVED)
+            program = runner.compiled(SCHEDULED)
             return judge.run_cases(program, cases_of_one, judge.counting(), OF_OWN_CASE).report
 
         processes = [each for _, each in judge.processes()]
@@ -335,8 +335,8 @@ def timed(sandbox, builds, cases, text, seed, folder):
     source.write_text(text, encoding="utf-8")
     given = (sandbox, builds.gpu, exercise, source)
     try:
-        made = solution_object(*given, own, ORDINARY)
-        alone = compiled_alone(*given, twice, ORDINARY, made)
+        made = solution_object(*given, own, CONCURRENT)
+        alone = compiled_alone(*given, twice, CONCURRENT, made)
     except NotCompiled as problem:
         raise CommandError(f"{exercise.title}: its own solution: {problem.lines[0]}") from problem
     except SandboxFailed as problem:

@@ -4,6 +4,7 @@
 import argparse
 import pathlib
 
+from engine.command import recipe
 from engine.command.arguments import check_file
 from engine.command.build_folder import alone_in, build, introspection, settings_of
 from engine.command.checking import (
@@ -15,8 +16,8 @@ from engine.command.checking import (
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
 from engine.command.processes import output_of
-from engine.command.recipe import RACECHECK, build_file, settings_with_libraries
-from grader.judging.compile import OBSERVED, ORDINARY, ExerciseBuild, ExerciseBuilds
+from engine.command.recipe import build_file, settings_with_libraries
+from grader.judging.compile import CONCURRENT, SCHEDULED, ExerciseBuild, ExerciseBuilds
 from lab_tool.builds.backends import usable_nvcc
 from lab_tool.builds.build_folders import configured
 from lab_tool.chapters import chosen_chapters, racecheck_options
@@ -36,9 +37,9 @@ def exercise_builds(arguments, exercises):
 def exercise_build(place, exercises):
     """The build folder with the libraries and the drivers of these exercises; builds what is old."""
     _know_drivers(place, exercises)
-    forms = [ORDINARY]
-    if settings_of(place.folder).get("racecheck_libraries"):
-        forms.append(OBSERVED)
+    forms = [CONCURRENT]
+    if settings_of(place.folder).get("scheduled_libraries"):
+        forms.append(SCHEDULED)
     targets = [place.folder / exercise.driver for exercise in exercises]
     return ExerciseBuild(place, settings_with_libraries(place, *forms, targets=targets))
 
@@ -64,7 +65,7 @@ def observed_programs(arguments):
         refuse_with_chapter(arguments)
     place = observing_folder(arguments)
     if own_file:
-        return [(build_file(place, arguments, RACECHECK), options)]
+        return [(build_file(place, arguments, recipe.SCHEDULED), options)]
     targets = [f"{chapter.target}_racecheck" for chapter in chapters]
     what = targets[0].rsplit("/", 1)[1] if len(targets) == 1 else "the programs for racecheck"
     build(place, [*targets, target_of_merging(place.folder)], what)

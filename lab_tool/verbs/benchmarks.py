@@ -203,7 +203,7 @@ def bench(arguments):
         file.write(recorded(found, {**about, "command": shlex.join(words)}))
         remark(f"{shown(file.path)} is the recorded run.")
     printed_only = [ALL_CORES_BENCHMARK] if backend == "cpu" else []
-    if settings.get("racecheck_libraries") and not arguments.quick:
+    if settings.get("scheduled_libraries") and not arguments.quick:
         printed_only.append(RACECHECK_BENCHMARK)
     for each in printed_only:
         if code == 0:

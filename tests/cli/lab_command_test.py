@@ -312,7 +312,7 @@ def test_reader_that_goes_away():
 
 
 def test_reader_of_a_longer_run_that_goes_away():
-    if not json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries"):
+    if not json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries"):
         pytest.skip("this build has no racecheck")
     command = f"{sys.executable} {ROOT.as_posix()!r}/lab racecheck 01 --seeds 2 --build {BUILD}"
     for streams in ("", "2>&1"):
@@ -348,7 +348,7 @@ def test_a_program_that_refuses_an_option_names_the_command_that_helps():
     for words in (["run", "01"], ["run"], ["racecheck", "01", "--seeds", "1"]):
         if words[0] == "racecheck":
             settings = json.loads((BUILD / "single_file.json").read_text())
-            if not settings.get("racecheck_libraries"):
+            if not settings.get("scheduled_libraries"):
                 continue
         result = lab(*words, "--build", BUILD_FOLDER, "--", "--thread", "5")
         assert result.returncode == 2, result
@@ -526,7 +526,7 @@ class SingleFile(unittest.TestCase):
         self.assertEqual(self.interrupted("run", "asleep"), (130, "lab: interrupted.\n"))
 
     def test_interrupted_while_it_is_checked(self):
-        if not json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries"):
+        if not json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries"):
             self.skipTest("this build has no racecheck")
         # Lab alone, too: the programs that it has started are then its to end.
         for interruption in (interrupt, interrupt_alone):

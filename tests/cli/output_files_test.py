@@ -255,7 +255,7 @@ class Verbs(Scratch):
         self.assertEqual((result.returncode, result.stderr), (1, said))
 
     def test_its_own_files_are_written_again(self):
-        if not json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries"):
+        if not json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries"):
             self.skipTest("this build has no racecheck")
         self.source.write_text(
             "__global__ void all(int* p) { *p = threadIdx.x; }\n"

@@ -75,7 +75,7 @@ class OwnFilesTest(unittest.TestCase):
 
     def with_racecheck(self):
         settings = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-        if not settings.get("racecheck_libraries"):
+        if not settings.get("scheduled_libraries"):
             self.skipTest("this build has no race checker")
 
     def test_programs_as_people_have_them(self):
@@ -400,7 +400,7 @@ int main() {
 
 
 def checked(folder, text, *words):
-    if not settings_of(BUILD).get("racecheck_libraries"):
+    if not settings_of(BUILD).get("scheduled_libraries"):
         pytest.skip("this is about the race checker")
     (folder / "a.cu").write_text(text, encoding="utf-8")
     return lab(*words, "--build", str(BUILD), folder=folder)

@@ -11,7 +11,7 @@ from engine.prove.trace import rows
 from lab_runs import lab
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
 needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
 BACKEND = ROOT / "engine/cpu_backend"
 HEADERS = [*BACKEND.glob("device_functions/*"), *BACKEND.glob("include/**/*")]

@@ -9,7 +9,7 @@ import unittest
 from lab_runs import lab
 from this_build import BUILD
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
 
 # All in one file, so that it is compiled once. Options: the kernel, the blocks, how it is launched.
 PROGRAM = """\

@@ -11,7 +11,7 @@ from lab_runs import interrupt, lab, started
 from test_setup import temporary_folder
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
 CASE = ROOT / "chapters/04_last_block_guard/every_order.cu"
 MUTANTS = {  # of last_block.cuh: what is replaced, and the diagnosis
     "barrier_after_the_ticket": (

@@ -15,7 +15,7 @@ from engine.prove.proving import Exploration
 from lab_runs import interrupt, lab, started
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
 pytestmark = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
 
 # All in one file, so that it is compiled once. Options: which of CASES it is, and the threads.

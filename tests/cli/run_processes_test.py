@@ -15,7 +15,7 @@ from test_setup import captured, temporary_folder
 from this_build import BUILD, ROOT
 
 SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-HAS_RACECHECK = SINGLE_FILE.get("racecheck_libraries")
+HAS_RACECHECK = SINGLE_FILE.get("scheduled_libraries")
 
 BEGINNING = """\
 #include <csignal>
@@ -192,7 +192,7 @@ COMPILING = """
     build = mock.Mock(settings={"backend": "cuda"}, can_observe=False)
     with mock.patch.object(running, "compiled", takes_time):
         with running.HomeRunner(build, None, None) as runner, interrupt_after(1):
-            runner.compiled(running.ORDINARY)
+            runner.compiled(running.CONCURRENT)
 """
 BY_A_GRADE = """
     unit = mock.Mock()

@@ -17,7 +17,7 @@ from lab_runs import lab
 from test_setup import captured, printed, temporary_folder
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("racecheck_libraries")
+HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
 
 # Block 0 sends 17; FENCE is what both sides do between the data and the flag. Prints what arrived.
 MESSAGE = """\

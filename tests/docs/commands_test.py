@@ -30,7 +30,7 @@ from test_setup import captured
 from this_build import BUILD, ROOT
 
 # In a build like the README's; in others some of its commands would do something else.
-HAS_RACECHECK = "racecheck_libraries" in json.loads(
+HAS_RACECHECK = "scheduled_libraries" in json.loads(
     (BUILD / "single_file.json").read_text(encoding="utf-8")
 )
 needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")

@@ -142,7 +142,7 @@ def test_commands_of_lab(document):
     names = [test["name"] for test in tests]
     suites = {suite.split(":")[-1] for test in tests for suite in test["suite"]}
     if not json.loads((BUILD / "single_file.json").read_text(encoding="utf-8")).get(
-        "racecheck_libraries"
+        "scheduled_libraries"
     ):  # This build has no racecheck; that of the README has.
         names += ["causes_test", "mutants_test"]
         suites |= {"racecheck", "mutants"}

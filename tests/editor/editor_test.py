@@ -25,7 +25,7 @@ GDB = shutil.which("gdb")
 CUDA_THREADS = ROOT / "engine/cpu_backend/debugger/cuda_threads.py"
 DEBUGGED_PROGRAM = os.environ.get("DEBUGGED_PROGRAM")  # on the CPU backend
 NAIVE = "chapters/04_last_block_guard/naive_last_block_guard.cu"
-HAS_RACECHECK = "racecheck_libraries" in json.loads(
+HAS_RACECHECK = "scheduled_libraries" in json.loads(
     (BUILD / "single_file.json").read_text(encoding="utf-8")
 )
 needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")

@@ -116,22 +116,22 @@ def build(chapters, test_source, test_cases, program):
 
     arguments = [
         f"-I{chapters}" if word == f"-I{ROOT / 'chapters'}" else word
-        for word in words("racecheck_test_preprocessor_arguments")
+        for word in words("scheduled_test_preprocessor_arguments")
     ]
     translated = f"{program}.cpp"
-    checked(translate_step(known, str(pruned), translated, arguments, ["--observed"]))
+    checked(translate_step(known, str(pruned), translated, arguments, ["--scheduled"]))
     compiled = f"{program}.o"
     checked(
         [
-            *words("compiler"), *words("racecheck_test_compile_arguments"), "-w",
+            *words("compiler"), *words("scheduled_test_compile_arguments"), "-w",
             "-c", translated, "-o", compiled,
         ]
     )  # fmt: skip
     # Apart, because what instruments the accesses must not be told to the linker.
     libraries = [
-        known["racecheck_test_main"],
-        *words("racecheck_libraries"),
-        *words("racecheck_link_arguments"),
+        known["scheduled_test_main"],
+        *words("scheduled_libraries"),
+        *words("scheduled_link_arguments"),
         *link_arguments_of(BUILD, ("catch2", "libpng")),
     ]
     checked(link_step(known, [compiled], str(program), libraries))

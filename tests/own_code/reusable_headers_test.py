@@ -28,7 +28,7 @@ needs_cpu_backend = pytest.mark.skipif(
     SETTINGS["backend"] != "cpu", reason="this build is for a GPU"
 )
 needs_racecheck = pytest.mark.skipif(
-    not SETTINGS.get("racecheck_libraries"), reason="this build has no race checker"
+    not SETTINGS.get("scheduled_libraries"), reason="this build has no race checker"
 )
 needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not here")
 

@@ -226,10 +226,10 @@ class RecordedRuns(unittest.TestCase):
         self.write_program(
             benchmarks.RACECHECK_BENCHMARK, "#!/bin/sh\necho what a check costs\nexit 3\n"
         )
-        code, _, _ = self.bench(backend="cpu", racecheck_libraries="here")
+        code, _, _ = self.bench(backend="cpu", scheduled_libraries="here")
         self.assertEqual((code, len(self.built)), (3, 3))
         self.assertTrue(self.file.exists())
-        self.bench("--quick", backend="cpu", racecheck_libraries="here")
+        self.bench("--quick", backend="cpu", scheduled_libraries="here")
         self.assertEqual(len(self.built), 2)
 
     def test_cpu_backend_has_no_chapters(self):

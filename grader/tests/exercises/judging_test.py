@@ -17,7 +17,7 @@ from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
-from grader.judging.compile import OBSERVED, ExerciseBuilds
+from grader.judging.compile import SCHEDULED, ExerciseBuilds
 from grader.judging.runner import HomeRunner
 from grader.judging.verdict import COMPILE_ERROR, FAILED, PASSED, Verdict
 from test_setup import temporary_folder
@@ -114,10 +114,10 @@ class CompiledOnceTest(unittest.TestCase):
 
             def ask(_):
                 all_are_there.wait()
-                return runner.compiled(OBSERVED)
+                return runner.compiled(SCHEDULED)
 
             with concurrent.futures.ThreadPoolExecutor(runs) as pool:
-                self.assertEqual(list(pool.map(ask, range(runs))), [OBSERVED] * runs)
+                self.assertEqual(list(pool.map(ask, range(runs))), [SCHEDULED] * runs)
         self.assertEqual(len(begun), 2)
 
 
@@ -130,7 +130,7 @@ class CompiledMeanwhileTest(unittest.TestCase):
             BuildFolder(BUILD, {}),
             settings_of(BUILD),
             [str(self.source)],
-            single_file.ORDINARY,
+            single_file.CONCURRENT,
             files=folder,
         )
 

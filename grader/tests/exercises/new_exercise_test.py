@@ -31,7 +31,7 @@ class NewExerciseTest(unittest.TestCase):
 
     def test_what_it_makes_is_judged_as_it_must_be(self):
         settings = settings_of(BUILD)
-        if not settings.get("racecheck_libraries"):
+        if not settings.get("scheduled_libraries"):
             self.skipTest("this build has no race checker")
         before = self.files()
         number, made = make_exercise("04", NAME, self.root)
@@ -55,7 +55,7 @@ class NewExerciseTest(unittest.TestCase):
 
     def test_a_whole_program_is_judged_as_it_must_be(self):
         settings = settings_of(BUILD)
-        if not settings.get("racecheck_libraries"):
+        if not settings.get("scheduled_libraries"):
             self.skipTest("this build has no race checker")
         make_exercise("01", NAME, self.root, kind="program")
         (exercise,) = all_exercises(self.root)

@@ -43,7 +43,7 @@ class NewMutantTest(unittest.TestCase):
 
     def build(self):
         settings = settings_of(BUILD)
-        if not settings.get("racecheck_libraries"):
+        if not settings.get("scheduled_libraries"):
             self.skipTest("this build has no race checker")
         return ExerciseBuild(BuildFolder(BUILD, {}), settings)
 
@@ -142,7 +142,7 @@ class NewMutantTest(unittest.TestCase):
     def test_a_build_without_the_race_checker_can_not_say(self):
         self.edit(RESET, "")
         made = new_mutant(self.exercise, "a_mistake", str(self.copy))
-        build = ExerciseBuild(BuildFolder(BUILD, {}), {"racecheck_libraries": ""})
+        build = ExerciseBuild(BuildFolder(BUILD, {}), {"scheduled_libraries": ""})
         with self.assertRaisesRegex(CommandError, "has no race checker"):
             make_mutant(build, made)
 
@@ -205,7 +205,7 @@ class CommandTest(unittest.TestCase):
                 self.assertIn(says, result.stderr)
 
     def test_a_copy_that_nothing_rejects(self):
-        if not settings_of(BUILD).get("racecheck_libraries"):
+        if not settings_of(BUILD).get("scheduled_libraries"):
             self.skipTest("this build has no race checker")
         with tempfile.TemporaryDirectory() as folder:
             copy = pathlib.Path(folder, "copy.cu")

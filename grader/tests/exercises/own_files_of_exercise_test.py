@@ -39,7 +39,7 @@ EXERCISE_BUILD = ExerciseBuild(BuildFolder(BUILD, {}), settings_of(BUILD))
 # What the results reject need not be compiled for the race checker, unless it is one of OWN: only so is
 # it said whether a grade would refuse the file.
 RESULTS_ALONE = EXERCISE_BUILD._replace(
-    settings={**EXERCISE_BUILD.settings, "racecheck_libraries": ""}
+    settings={**EXERCISE_BUILD.settings, "scheduled_libraries": ""}
 )
 IS_BRIEF = (
     os.environ.get("LAB_BRIEF_TESTS") == "1"

@@ -19,7 +19,7 @@ from grading_runs import (
 
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
-from grader.judging.compile import NO_MAIN, OBSERVED, UTF16, objections_before_compiling
+from grader.judging.compile import NO_MAIN, SCHEDULED, UTF16, objections_before_compiling
 from grader.judging.runner import NotCompiled
 from grader.judging.sandboxed import (
     LIMITS,
@@ -51,7 +51,7 @@ class MessagesTest(unittest.TestCase):
                 work.mkdir()
                 sandbox = Sandbox(real_sandboxes()[0])
                 with self.assertRaises(NotCompiled) as caught:
-                    compiled_alone(sandbox, BUILDS.cpu, exercise, source, work, OBSERVED)
+                    compiled_alone(sandbox, BUILDS.cpu, exercise, source, work, SCHEDULED)
             said.append(caught.exception.lines)
         self.assertEqual(*said)
         self.assertIn(f"01_saxpy.cu:{first}:", "\n".join(said[0][:2]))

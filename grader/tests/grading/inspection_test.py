@@ -19,7 +19,7 @@ from grader.inspection.object_symbols import (
     symbols_of,
 )
 from grader.inspection.source_tokens import objections_to_source
-from grader.judging.compile import OBSERVED, Recipe
+from grader.judging.compile import SCHEDULED, Recipe
 from grader.judging.runner import NotCompiled
 from grader.judging.sandboxed import compiled_alone
 from grader.sandbox.sandbox import Sandbox
@@ -213,7 +213,7 @@ class HonestTest(unittest.TestCase):
                 sandbox = Sandbox(real_sandboxes()[0])
                 try:
                     compiled_alone(
-                        sandbox, BUILDS.cpu, chosen_exercise("01.1"), file, work, OBSERVED
+                        sandbox, BUILDS.cpu, chosen_exercise("01.1"), file, work, SCHEDULED
                     )
                 except NotCompiled as problem:
                     self.fail("\n".join(problem.lines))
@@ -228,14 +228,14 @@ def _libraries():
     build, exercise = BUILDS.cpu, chosen_exercise("01.1")
     driver = str(build.place.folder / exercise.driver)
     return libraries_of(
-        Recipe(build.place, build.settings, ["none.cu"], OBSERVED, objects=[driver])
+        Recipe(build.place, build.settings, ["none.cu"], SCHEDULED, objects=[driver])
     )
 
 
 def _objections(text):
     """To a text, as this build's compiler preprocesses it in the form for the race checker."""
     with written("01.1", text) as file:
-        form, settings = OBSERVED.prefix, BUILDS.cpu.settings
+        form, settings = SCHEDULED.prefix, BUILDS.cpu.settings
         words = [*lines_of(settings, "compiler")]
         words += [
             *lines_of(settings, f"{form}preprocessor_arguments"),

@@ -9,7 +9,7 @@ import unittest
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, written
 
 from grader.exercises.catalogue import chosen_exercise
-from grader.judging.compile import OBSERVED, ORDINARY
+from grader.judging.compile import CONCURRENT, SCHEDULED
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.results import cases_of
 from grader.judging.runner import HomeRunner
@@ -87,7 +87,7 @@ WRONG_FILES = {
 
 @unittest.skipUnless(CAN_GRADE and real_sandboxes(), "grading takes the race checker and a sandbox")
 class SameWordsTest(unittest.TestCase):
-    def verdicts(self, number, text, results_form=ORDINARY, every_case=False):
+    def verdicts(self, number, text, results_form=CONCURRENT, every_case=False):
         """What is said of a text at home, with its results judged in this form, and in the sandbox."""
         exercise = chosen_exercise(number)
         cases = ExerciseCases(exercise, cases_of(exercise))
@@ -120,7 +120,7 @@ class SameWordsTest(unittest.TestCase):
                 # What a wrong result is may depend on memory that nobody has written: then it is the
                 # same for the same bytes and the same schedule only.
                 may_be_wrong = trial.part and "results" in trial.part
-                form = OBSERVED if may_be_wrong else ORDINARY
+                form = SCHEDULED if may_be_wrong else CONCURRENT
                 with self.subTest(f"{number} {trial.name}"):
                     verdict = self.same_verdict(number, trial.text, form)
                     self.assertEqual(verdict.is_solved, trial.name == "solution")
@@ -140,7 +140,7 @@ class SameWordsTest(unittest.TestCase):
         trials = {each.name: each for each in trials_of(chosen_exercise("04.2"))}
         for name in ("counter_not_reset", "fence_on_one_side_only", "counts_in_global_memory"):
             with self.subTest(name):
-                verdict = self.same_verdict("04.2", trials[name].text, OBSERVED, every_case=True)
+                verdict = self.same_verdict("04.2", trials[name].text, SCHEDULED, every_case=True)
                 self.assertTrue(any(verdict.lines_of.values()))
                 self.assertEqual(len(verdict.cases), len(cases_of(chosen_exercise("04.2"))))
 
@@ -160,7 +160,7 @@ class SameWordsTest(unittest.TestCase):
         for name, (more, said) in NOT_EXPLORED.items():
             with self.subTest(name):
                 text = solution(exercise).replace(begins, f"  {more}{begins}")
-                verdict = self.same_verdict("04.1", text, OBSERVED, every_case=True)
+                verdict = self.same_verdict("04.1", text, SCHEDULED, every_case=True)
                 self.assertEqual(verdict.parts["races"], FAILED)
                 words = " ".join(verdict.lines_of["races"])
                 self.assertIn("No mistake was found, but not all executions of one case", words)
@@ -171,7 +171,7 @@ class SameWordsTest(unittest.TestCase):
 
     def test_what_is_proved_is_said(self):
         exercise = chosen_exercise("04.1")
-        verdict = self.same_verdict("04.1", solution(exercise), OBSERVED, every_case=True)
+        verdict = self.same_verdict("04.1", solution(exercise), SCHEDULED, every_case=True)
         self.assertEqual(verdict.proved_for, "proved for 3 blocks of 2 threads")
         rows = {part["part"]: part["lines"] for part in judgement_of(verdict, exercise).parts}
         self.assertEqual(rows["races"], ["Proved for 3 blocks of 2 threads."])
