@@ -3,9 +3,7 @@
 nothing, and everything else is as it is there. With a GPU, speed_gpu_test.py looks at the times as well."""
 
 import functools
-import pathlib
 import random
-import re
 import runpy
 import statistics
 import threading
@@ -13,6 +11,7 @@ import time
 import unittest
 from unittest import mock
 
+from cheats import timing_cheats
 from grading_runs import BUILDS, CAN_GRADE, real_sandboxes, solution_text, words_of, written
 
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
@@ -25,11 +24,6 @@ from grader.sandbox.sandbox import Sandbox
 from grader.submissions.grading_run import Tools, measured_cases
 from this_build import ROOT
 
-FOLDER = pathlib.Path(__file__).with_name("timing_cheats")
-HEAD = re.compile(
-    r"// SPDX-License-Identifier: MIT\n// Cheat: (?P<what>.+)\n// Exercise: (?P<exercise>\S+)\n"
-    r"// Says: (?P<says>.+)\n"
-)
 NUMBER = "01.1"
 SIZE = 301_000  # elements
 RULE = {"points": 2, "all_up_to": 1.1, "none_from": 2}
@@ -115,25 +109,21 @@ class SpeedTest(unittest.TestCase):
         self.assertEqual(sum(part["points"] for part in found.parts[:-1]), 11, words_of(found))
 
     def test_each_cheat_is_found(self):
-        files = sorted(FOLDER.glob("*.cu"))
-        self.assertGreaterEqual(len(files), 6)
-        for file in files:
-            text = file.read_text(encoding="utf-8")
-            head = HEAD.match(text)
-            with self.subTest(file.name):
-                row, judging = timed_alone(text)
-                if head["says"] == COUNTED_WHOLE:
+        self.assertGreaterEqual(len(timing_cheats()), 6)
+        for name, cheat in timing_cheats().items():
+            with self.subTest(name):
+                row, judging = timed_alone(cheat.text)
+                if cheat.says == COUNTED_WHOLE:
                     self.assertGreater(ratio_of(judging), LEAST_RATIO, row)
                 else:
                     self.assertEqual(row["points"], 0, row)
                     self.assertNotIn("speed", row)
-                    self.assertIn(head["says"], "\n".join(row["lines"]))
+                    self.assertIn(cheat.says, "\n".join(row["lines"]))
 
     def test_the_page_has_each_cheat(self):
         page = (ROOT / "docs/grading-security.md").read_text(encoding="utf-8")
-        for file in FOLDER.glob("*.cu"):
-            head = HEAD.match(file.read_text(encoding="utf-8"))
-            self.assertIn(f"| `{file.stem}` | {head['what']} | {head['says']} |\n", page)
+        for name, cheat in timing_cheats().items():
+            self.assertIn(f"| `{name}` | {cheat.what} | {cheat.says} |\n", page)
 
     def test_who_is_not_right_is_not_timed(self):
         row, judging = timed_alone(solution_text(NUMBER), (PASSED, FAILED))
