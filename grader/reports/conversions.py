@@ -8,7 +8,7 @@ of its students; none of them reads or writes a file.
 import json
 
 from grader.judging.verdict import OK
-from grader.reports.feedback import lines_of_part, meaning_of
+from grader.reports.pages import lines_of_part, meaning_of
 
 
 def for_gradescope(results, student):

@@ -20,9 +20,8 @@ import sys
 if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from grader.sandbox.landlock import LIBC, checked, restrict_files
+from grader.sandbox.kernel_limits import LIBC, checked, filter_program, restrict_files
 from grader.sandbox.process_trees import kill_all
-from grader.sandbox.refused_calls import filter_program
 
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_SECUREBITS = 1, 22, 28
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT = 36, 38, 47

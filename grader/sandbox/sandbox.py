@@ -6,26 +6,35 @@ Landlock restricts what it may open (confined.py). `NONE` has the limits alone.
 """
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import shutil
 import socket
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
+import time
 
 from engine.command.errors import CommandError
 from grader.judging.runner import Limits
 from grader.paths import ROOT
 from grader.sandbox import confined
-from grader.sandbox.landlock import SYSTEM, landlock_version, same_addresses
-from grader.sandbox.refused_calls import filter_is_known, filter_program
-from grader.sandbox.sandbox_folders import sandbox_folder
+from grader.sandbox.kernel_limits import (
+    SYSTEM,
+    filter_is_known,
+    filter_program,
+    landlock_version,
+    same_addresses,
+)
 from grader.sandbox.sandboxed_run import Access, SandboxFailed, Stopped, Watch
 
+PREFIX = "lab-sandbox-"
+YOUNG = 3600  # seconds: until it is locked, a new folder looks like one that nobody has any more
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 KINDS = (BUBBLEWRAP, LANDLOCK, NONE)
-
 # For a GPU: in some containers the first leads to the driver; the other says which GPU a job has got.
 OF_A_GPU = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")
 PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -33,6 +42,41 @@ MOST_TOLD = 1 << 16  # bytes
 SMALL = 16 << 20  # bytes of /tmp and /dev/shm
 # Bytes of the disk: what a compiler writes for one file, several times over, and what must then be left.
 FREE_BEFORE, FREE_AFTER = 32 << 20, 1 << 20
+
+
+@contextlib.contextmanager
+def sandbox_folder():
+    """An empty folder, which is gone afterwards. Others can't list it and may pass through: if the
+    grader is root, each program runs as another user. Removes folders that killed graders have left."""
+    _remove_abandoned()
+    with tempfile.TemporaryDirectory(prefix=PREFIX) as made, contextlib.ExitStack() as locks:
+        with contextlib.suppress(OSError):  # without locks it is never taken for an abandoned one
+            locks.enter_context(_locked(made))
+        folder = pathlib.Path(made).resolve()
+        folder.chmod(0o711)
+        yield folder
+
+
+def _remove_abandoned():
+    for path in pathlib.Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        # Somebody else removes it, or its file system has no locks.
+        with contextlib.suppress(OSError):
+            state = path.lstat()
+            is_own = stat.S_ISDIR(state.st_mode) and state.st_uid == os.geteuid()
+            if is_own and time.time() - state.st_mtime > YOUNG:
+                with _locked(path):
+                    shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(path):
+    """The lock ends with this process, however that ends. Raises OSError if another one has it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 class Sandbox:

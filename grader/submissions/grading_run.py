@@ -5,6 +5,7 @@ import atexit
 import concurrent.futures
 import contextlib
 import errno
+import json
 import os
 import pathlib
 import traceback
@@ -24,11 +25,26 @@ from grader.judging.submission import (
     timed,
 )
 from grader.sandbox.sandboxed_run import Stopped
-from grader.submissions.recorded_work import recorded_work
-from grader.submissions.run_folder import Stopwatch, broken
+from grader.submissions.run_folder import RECORDED_WORK, Stopwatch, broken
 
 MOST_PER_PROCESSOR = 4  # less than PATIENCE of sandboxed_run.py
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+
+
+def recorded_work(exercise):
+    """{a case's name: its work}, as it was recorded when the grader was exported. A case keeps its name and
+    its size whatever the secret numbers are, so it holds for every run. Raises CommandError."""
+    try:
+        return json.loads((exercise.folder / RECORDED_WORK).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CommandError(
+            f"{exercise.title}: this copy has neither the solution nor {RECORDED_WORK}, and can't grade it."
+        ) from error
+
+
+def written_work(work):
+    """The bytes of the file."""
+    return (json.dumps(work, indent=1) + "\n").encode()
 
 
 class Tools(NamedTuple):

@@ -21,9 +21,9 @@ from engine.command.paths import shown
 from grader.exercises.catalogue import chapter_headers
 from grader.judging.submission import INTERNAL, Judgement, part_row
 from grader.paths import ROOT
-from grader.submissions.recorded_work import FILE
 
 SEED = re.compile(r"[0-9A-Za-z_-]{1,64}")
+RECORDED_WORK = "work.json"  # in the exercise's folder of an exported grader
 
 
 class Unit(NamedTuple):
@@ -93,7 +93,8 @@ class RunFolder:
     def _made_under(self, unit):
         """Changes with what a judgement depends on besides the text, as far as the course has it."""
         parts = [self.seed, *self.conditions, course_digest(ROOT)]
-        for name in ("exercise.py", "README.md", "driver.cpp", f"{unit.exercise.name}.cu", FILE):
+        own = ("exercise.py", "README.md", "driver.cpp", f"{unit.exercise.name}.cu", RECORDED_WORK)
+        for name in own:
             file = unit.exercise.folder / name
             parts.append(file.read_text(encoding="utf-8") if file.is_file() else "")
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -12,8 +12,11 @@ import math
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 import time
+from typing import NamedTuple
 
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import Progress, counted, remark, seconds_text
@@ -22,8 +25,10 @@ from engine.command.paths import shown
 from grader.judging.submission import Judgement
 from grader.paths import ROOT
 from grader.submissions.run_folder import broken, course_digest
-from grader.submissions.slurm_commands import Slurm
 
+COMMANDS = ("sbatch", "squeue", "scancel")
+SECONDS = 60  # for an answer
+ARRAY = re.compile(r"[0-9]+")
 ROUNDS = 3  # of what is missing after one, the next has another try
 MOST_IN_BATCH = 20
 BATCHES_PER_TASK = 4  # for each task that may run at once: so that they end at about the same time
@@ -37,6 +42,78 @@ MINUTES_TO_START, MINUTES_PER_UNIT = 10, 3
 NEVER_STARTS = re.compile(r"PartitionTimeLimit|MaxWallDurationPerJobLimit")
 LAST_BYTES = 4096  # of what a task has printed
 IDLE_SECONDS = 60  # without a running task before the user is told why
+
+
+class Task(NamedTuple):
+    state: str
+    reason: str
+
+    @property
+    def is_running(self):
+        return self.state in ("RUNNING", "COMPLETING", "CONFIGURING")
+
+
+class Slurm:
+    """The cluster that the commands on PATH speak to. Raises CommandError if they are not there."""
+
+    def __init__(self):
+        missing = [name for name in COMMANDS if not shutil.which(name)]
+        if missing:
+            raise CommandError(
+                f"--executor slurm: there is no {missing[0]} here; --executor local needs none.",
+                WRONG_USE,
+            )
+
+    def submit(self, script, tasks, at_once, minutes, folder, options=()):
+        """Starts an array of so many tasks, and returns its number. What they print goes to `folder`;
+        `options` are more of sbatch's."""
+        run = _run(
+            "sbatch",
+            "--parsable",
+            "--job-name=lab-grade",
+            "--no-requeue",  # another round is our own affair
+            f"--array=0-{tasks - 1}%{at_once}",
+            f"--time={minutes}",
+            "--ntasks=1",
+            f"--output={str(folder).replace('%', '%%')}/task_%a.txt",
+            *options,
+            str(script),
+        )
+        array = run.stdout.strip().partition(";")[0] if run else ""
+        if not ARRAY.fullmatch(array):
+            said = " ".join(run.stderr.split()) if run else f"no answer within {SECONDS} s"
+            raise CommandError(f"sbatch has not taken the job: {said}")
+        return array
+
+    def tasks(self, array):
+        """The Tasks of the array that wait or run; None if Slurm does not say."""
+        run = _run("squeue", "--noheader", "--array", "--format=%T|%r", f"--jobs={array}")
+        if run is None:
+            return None
+        if run.returncode != 0:
+            return [] if "Invalid job id" in run.stderr else None
+        return [Task(*line.split("|", 1)) for line in run.stdout.split("\n") if "|" in line]
+
+    def cancel(self, array):
+        """Ends what is left of the array, if anything is. Returns whether Slurm has heard of it."""
+        if not ARRAY.fullmatch(array):
+            return True
+        run = _run("scancel", "--quiet", array)
+        return run is not None and "Unable to contact" not in run.stderr
+
+
+def _run(*command):
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
 
 
 def judge_on_cluster(arguments, run, units, batch_module):

@@ -11,22 +11,37 @@ import re
 from time import localtime, strftime
 from typing import NamedTuple
 
-from grader.sandbox.commit_times import commit_time
+from grader.judging.runner import Limits
+from grader.sandbox.sandbox import NONE
+from grader.sandbox.sandboxed_run import Access
 from grader.submissions.handed_files import files_of_folder, files_of_zip
 from grader.submissions.roster import identities
-from grader.submissions.student_folders import CourseCopies, without_common_folder, without_ignored
 from grader.submissions.submission_names import (
     EXACT,
     MISNAMED,
     RESEMBLING,
+    CourseCopies,
     Words,
     exercise_of,
     label_of_file,
     label_of_folder,
+    without_common_folder,
+    without_ignored,
 )
 
+GIT_LIMITS = Limits(seconds=20)
+GIT_VARIABLES = {
+    "GIT_CONFIG_NOSYSTEM": "1",  # Landlock closes /etc, and Git gives up if its file there can't be read
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+}
+# Git runs in the sandbox: a repository's own settings can name programs for it to start.
+# Some students have signatures shown, which stand before the time.
+GIT_SETTINGS = ("-c", "log.showSignature=false")
 ARCHIVE = re.compile(r".*\.(zip|tar|tgz|gz|bz2|xz|7z|rar)$", re.IGNORECASE)
 MOST_NAMES = 10  # in one sentence
+REASONS = ("the one with the right name", "the one in work", "the newest", "the last by its name")
 
 
 class Handed(NamedTuple):
@@ -40,9 +55,6 @@ class Handed(NamedTuple):
     exercise: object
     is_committed: bool
     is_late: bool  # the platform says so
-
-
-REASONS = ("the one with the right name", "the one in work", "the newest", "the last by its name")
 
 
 class Student(NamedTuple):
@@ -140,7 +152,7 @@ class _Collected:
         folders = found.path.split("/")[:-1]
         committed = None
         if self.sandbox and found.file:
-            committed = commit_time(self.sandbox, found.file, len(folders))
+            committed = _commit_time(self.sandbox, found.file, len(folders))
         heap.files[exercise.number].append(
             Handed(
                 is_exact=how == EXACT,
@@ -239,3 +251,31 @@ def _late(handed, due, given):
 def shown_time(time):
     """'2026-12-01 23:59', on this machine."""
     return strftime("%Y-%m-%d %H:%M", localtime(time))
+
+
+def _commit_time(sandbox, file, levels):
+    """When a file was last committed, in seconds since 1970; None if it is in no repository, was not
+    committed, or if there is no real sandbox.
+
+    The repository is looked for in the file's folder and in those around it, `levels` in all: above
+    them is the instructor's.
+    """
+    repository = _repository_of(file, levels)
+    if not repository or not sandbox or sandbox.kind == NONE:
+        return None
+    inner = file.parent.resolve().relative_to(repository) / file.name
+    command = ["git", *GIT_SETTINGS, "--literal-pathspecs", "--no-pager", "-C", str(repository)]
+    command += ["log", "-1", "--format=%ct", "--", str(inner)]
+    with sandbox.folder() as work:
+        run = sandbox.run(command, Access(work, (repository,)), GIT_VARIABLES, GIT_LIMITS)
+    text = run.output.strip()
+    return float(text) if run.code == 0 and text.isdigit() and len(text) < 15 else None
+
+
+def _repository_of(file, levels):
+    """The folder with .git."""
+    folder = file.parent.resolve()
+    for each in [folder, *folder.parents][:levels]:
+        if (each / ".git").exists():
+            return each
+    return None

@@ -70,15 +70,14 @@ def recorded_files(arguments, exercises):
     them. Builds and runs the solutions. Raises CommandError."""
     # Not above: the help of all verbs would import the sandbox and the runs in it.
     from grader.sandbox.sandbox import strongest_sandbox
-    from grader.submissions.grading_run import Tools, measured_cases
-    from grader.submissions.recorded_work import FILE, written_work
-    from grader.submissions.run_folder import RunFolder
+    from grader.submissions.grading_run import Tools, measured_cases, written_work
+    from grader.submissions.run_folder import RECORDED_WORK, RunFolder
     from lab_tool.builds.program_builds import exercise_builds
 
     tools = Tools(strongest_sandbox(False), exercise_builds(arguments, exercises))
     cases = measured_cases(tools, RunFolder(None, "export", ()), exercises)
     return {
-        f"{exercise.path}/{FILE}": written_work(cases[exercise.number].least_work)
+        f"{exercise.path}/{RECORDED_WORK}": written_work(cases[exercise.number].least_work)
         for exercise in exercises
     }
 

@@ -24,8 +24,12 @@ from grader.reports.conversions import (
     for_classroom50,
     for_gradescope,
 )
-from grader.submissions.class_of_one import STUDENT, files_of_handin, write_class_of_one
-from grader.submissions.handed_files import files_of_folder
+from grader.submissions.handed_files import (
+    STUDENT,
+    files_of_folder,
+    files_of_handin,
+    write_class_of_one,
+)
 from lab_tool.paths import ROOT
 
 EXERCISES = ROOT.parent / "exercises.txt"

@@ -14,11 +14,22 @@ from engine.command.paths import shown
 from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
 from grader.exercises.solutions import has_solution
 from grader.judging.submission import INTERNAL
-from grader.reports.feedback import PAGES, remove_page, write_feedback
-from grader.reports.leaderboard import write_leaderboard
-from grader.reports.marks import FEEDBACK, conditions_of, marks_of, read_marks, write_marks
-from grader.reports.summary import write_summary
-from grader.reports.tables import write_csv, write_junit
+from grader.reports.marks import (
+    FEEDBACK,
+    conditions_of,
+    marks_of,
+    read_marks,
+    write_csv,
+    write_junit,
+    write_marks,
+)
+from grader.reports.pages import (
+    PAGES,
+    remove_page,
+    write_feedback,
+    write_leaderboard,
+    write_summary,
+)
 from grader.sandbox.sandbox import NONE, place_open_to_all, strongest_sandbox
 from grader.submissions.grading_run import Tools, judge_here
 from grader.submissions.roster import read_roster, time_of

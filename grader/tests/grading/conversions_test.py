@@ -24,9 +24,13 @@ from grader.reports.conversions import (
     for_classroom50,
     for_gradescope,
 )
-from grader.submissions import class_of_one
-from grader.submissions.class_of_one import files_of_handin, write_class_of_one
-from grader.submissions.handed_files import MOST_BYTES, files_of_folder
+from grader.submissions import handed_files
+from grader.submissions.handed_files import (
+    MOST_BYTES,
+    files_of_folder,
+    files_of_handin,
+    write_class_of_one,
+)
 from grader.submissions.roster import read_roster
 from grader.submissions.submissions import submissions_of
 from lab_tool.grading import autograders
@@ -195,7 +199,7 @@ class HandIns(unittest.TestCase):
         file = self.folder / "class.zip"
         said = write_class_of_one(found, self.exercises, file)
         (self.folder / "roster.csv").write_text(
-            f"student\n{class_of_one.STUDENT}\n", encoding="utf-8"
+            f"student\n{handed_files.STUDENT}\n", encoding="utf-8"
         )
         roster = read_roster(self.folder / "roster.csv")
         (student,) = submissions_of(file, self.exercises, roster).students
@@ -273,7 +277,7 @@ class HandIns(unittest.TestCase):
         with zipfile.ZipFile(self.handin, "w", zipfile.ZIP_DEFLATED) as archive:
             for n in range(3):
                 archive.writestr(f"{n}/05_fetch.cu", b"x" * MOST_BYTES)
-        with mock.patch.object(class_of_one, "MOST_OF_ALL", 2 * MOST_BYTES):
+        with mock.patch.object(handed_files, "MOST_OF_ALL", 2 * MOST_BYTES):
             self.assertRaisesRegex(
                 CommandError, "the files handed in are more than 2 MiB", self.handed_in
             )

@@ -7,15 +7,15 @@ import re
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-from grader.reports.feedback import (
+from grader.reports.marks import write_csv, write_junit
+from grader.reports.pages import (
     MEANINGS,
     MOST_CASES,
     REFUSED,
     lines_of_part,
     write_feedback,
+    write_summary,
 )
-from grader.reports.summary import write_summary
-from grader.reports.tables import write_csv, write_junit
 from lab_tool.paths import ROOT
 from test_setup import temporary_folder
 

@@ -16,7 +16,7 @@ from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.submission import Judgement, part_row
 from grader.judging.verdict import OK
-from grader.submissions import slurm, slurm_commands
+from grader.submissions import slurm
 from grader.submissions.run_folder import course_digest, opened_run
 from this_build import ROOT
 
@@ -132,7 +132,7 @@ class Rounds(unittest.TestCase):
 
             def tasks(self, array):
                 self.polls += 1
-                return [slurm_commands.Task("PENDING", reason)] if self.polls < 9 else []
+                return [slurm.Task("PENDING", reason)] if self.polls < 9 else []
 
         for reason in ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit"):
             with (
@@ -169,7 +169,7 @@ class Rounds(unittest.TestCase):
 
             def tasks(self, array):
                 self.polls += 1
-                waits = slurm_commands.Task("PENDING", "Resources")
+                waits = slurm.Task("PENDING", "Resources")
                 return [waits] if self.polls < 9 else []
 
         with mock.patch.object(slurm, "IDLE_SECONDS", -1):
@@ -218,7 +218,7 @@ class Commands(unittest.TestCase):
         path = mock.patch.dict(os.environ, {"PATH": str(self.folder)})
         path.start()
         self.addCleanup(path.stop)
-        for name in slurm_commands.COMMANDS:
+        for name in slurm.COMMANDS:
             self.plays(name, "exit 0")
 
     def plays(self, name, script):
@@ -227,7 +227,7 @@ class Commands(unittest.TestCase):
         file.chmod(0o755)
 
     def submit(self, *options):
-        return slurm_commands.Slurm().submit(self.folder / "s", 3, 2, 9, self.folder, options)
+        return slurm.Slurm().submit(self.folder / "s", 3, 2, 9, self.folder, options)
 
     def test_an_array_gets_its_number(self):
         self.plays("sbatch", "echo '12;cluster'")
@@ -242,7 +242,7 @@ class Commands(unittest.TestCase):
     def test_a_folder_with_a_percent_sign_is_no_pattern(self):
         """Slurm puts the number of the task in the place of %a."""
         self.plays("sbatch", f'echo "$@" > {self.folder}/words; echo 7')
-        slurm_commands.Slurm().submit(self.folder / "s", 3, 2, 9, pathlib.Path("/x/100%a b"))
+        slurm.Slurm().submit(self.folder / "s", 3, 2, 9, pathlib.Path("/x/100%a b"))
         self.assertIn(
             "--output=/x/100%%a b/task_%a.txt", (self.folder / "words").read_text("utf-8")
         )
@@ -254,23 +254,23 @@ class Commands(unittest.TestCase):
 
     def test_tasks(self):
         self.plays("squeue", "echo 'RUNNING|None'; echo 'PENDING|Resources'")
-        tasks = slurm_commands.Slurm().tasks("12")
+        tasks = slurm.Slurm().tasks("12")
         self.assertEqual([task.is_running for task in tasks], [True, False])
         self.plays("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-        self.assertEqual(slurm_commands.Slurm().tasks("12"), [])
+        self.assertEqual(slurm.Slurm().tasks("12"), [])
         self.plays("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
-        self.assertIsNone(slurm_commands.Slurm().tasks("12"))
+        self.assertIsNone(slurm.Slurm().tasks("12"))
 
     def test_whether_slurm_has_heard_of_an_end(self):
         self.plays("scancel", "exit 0")
-        self.assertTrue(slurm_commands.Slurm().cancel("12"))
+        self.assertTrue(slurm.Slurm().cancel("12"))
         self.plays("scancel", "echo 'Unable to contact slurm controller' >&2; exit 1")
-        self.assertFalse(slurm_commands.Slurm().cancel("12"))
+        self.assertFalse(slurm.Slurm().cancel("12"))
 
     def test_without_slurm_one_sentence(self):
         (self.folder / "squeue").unlink()
         with self.assertRaisesRegex(CommandError, "there is no squeue here") as caught:
-            slurm_commands.Slurm()
+            slurm.Slurm()
         self.assertEqual(caught.exception.code, 2)
 
 

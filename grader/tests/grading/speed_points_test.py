@@ -22,7 +22,7 @@ from grader.judging.speed import (
     speed_of,
     times_in,
 )
-from grader.reports.leaderboard import ranked, write_leaderboard
+from grader.reports.pages import ranked, write_leaderboard
 from lab_tool.grading.class_grading import with_points_for_speed
 
 RULE = {"points": 4, "all_up_to": 1.1, "none_from": 2}

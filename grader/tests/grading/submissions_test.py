@@ -13,8 +13,8 @@ from grading_runs import real_sandboxes
 from handed_class import BIN, EXERCISES, SAXPY, HandedClass
 
 from engine.command.errors import CommandError
-from grader.sandbox import commit_times
 from grader.sandbox.sandbox import NONE, Sandbox
+from grader.submissions import submissions
 from grader.submissions.roster import read_roster, time_of
 from grader.submissions.submissions import shown_time
 from lab_tool.export.systems import repository_files
@@ -284,7 +284,7 @@ class SubmissionsTest(HandedClass):
         self.assertTrue(mark.exists(), "nothing would have run anyway")
         mark.unlink()
         for kind in real_sandboxes():  # even if it asks Git for signatures
-            with self.subTest(kind), mock.patch.object(commit_times, "SETTINGS", ()):
+            with self.subTest(kind), mock.patch.object(submissions, "GIT_SETTINGS", ()):
                 self.students(due=1_500_000_000, sandbox=Sandbox(kind))
                 self.assertFalse(mark.exists())
         for kind in (*real_sandboxes(), NONE):
