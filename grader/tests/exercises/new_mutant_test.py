@@ -196,7 +196,7 @@ class CommandTest(unittest.TestCase):
             (["mutant", "04.2", "one_block", source], "fullest_bin/mutants.txt already"),
             (["mutnat", "04.2", "a", source], "did you mean mutant?"),
             (["exercise", "04", "a", "--mistake", "b"], "--mistake goes with ./lab new mutant."),
-            (["chapter", "97_a", "--build", "b"], "--build goes with ./lab new mutant."),
+            (["exercise", "04", "a", "--build", "b"], "--build goes with ./lab new mutant."),
         ):
             with self.subTest(words=words):
                 result = lab("new", *words)

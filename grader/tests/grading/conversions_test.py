@@ -9,11 +9,13 @@ import copy
 import io
 import json
 import pathlib
+import re
 import subprocess
 import tarfile
-import unittest
 import zipfile
 from unittest import mock
+
+import pytest
 
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
@@ -34,7 +36,6 @@ from grader.submissions.handed_files import (
 from grader.submissions.roster import read_roster
 from grader.submissions.submissions import submissions_of
 from lab_tool.grading import autograders
-from test_setup import temporary_folder
 
 NUMBER, TEXT, INTEGER = (int, float), str, int
 VISIBILITY = {"hidden", "after_due_date", "after_published", "visible"}
@@ -107,90 +108,90 @@ MARKS = {
 STUDENT = MARKS["students"][0]
 
 
-class Shape(unittest.TestCase):
-    def assert_shape(self, value, shape, required):
-        self.assertLessEqual(set(required), set(value))
-        for name, content in value.items():
-            self.assertIn(name, shape)
-            allowed = shape[name]
-            if isinstance(allowed, set):
-                self.assertIn(content, allowed, name)
-            else:
-                self.assertIsInstance(content, allowed, name)
-                if allowed in (INTEGER, NUMBER):
-                    self.assertNotIsInstance(content, bool, name)
-                    self.assertGreaterEqual(content, 0)
+def assert_shape(value, shape, required):
+    assert set(required) <= set(value)
+    for name, content in value.items():
+        assert name in shape
+        allowed = shape[name]
+        if isinstance(allowed, set):
+            assert content in allowed, name
+        else:
+            assert isinstance(content, allowed), name
+            if allowed in (INTEGER, NUMBER):
+                assert not isinstance(content, bool), name
+                assert content >= 0
 
 
-class Gradescope(Shape):
-    def test_its_shape(self):
-        answer = json.loads(json.dumps(for_gradescope(MARKS, STUDENT)))
-        self.assert_shape(answer, GRADESCOPE, ["score", "tests"])
-        for test in answer["tests"]:
-            self.assert_shape(test, GRADESCOPE_TEST, ["score", "max_score", "name"])
-            self.assertEqual(test["visibility"], "visible", "a hidden test hides the total")
-        names = [test["name"] for test in answer["tests"]]
-        self.assertEqual(len(names), len(set(names)))
-
-    def test_its_points_and_words(self):
-        answer = for_gradescope(MARKS, STUDENT)
-        self.assertEqual(answer["score"], 16)
-        self.assertEqual(sum(test["score"] for test in answer["tests"]), 16)
-        self.assertEqual(sum(test["max_score"] for test in answer["tests"]), 36)
-        tests = {test["name"]: test for test in answer["tests"]}
-        self.assertEqual(tests["04.1 classic_guard: races"]["status"], "passed")
-        self.assertEqual(tests["04.2 fullest_bin: results"]["status"], "failed")
-        self.assertIn("b\n  got 1", tests["04.2 fullest_bin: results"]["output"])
-        self.assertIn("Missing: a barrier.", tests["04.2 fullest_bin: races"]["output"])
-        self.assertEqual(tests["05.1 fetch"]["output"], "There is no file.")
-        self.assertEqual(answer["output"], "Handed in late.")
-
-    def test_the_graders_own_fault_is_said(self):
-        marks = copy.deepcopy(MARKS)
-        marks["students"][0]["exercises"][1].update(
-            exercise("04.2", "XX", [part("results", 0, 5, ["The grader failed: OSError."])])
-        )
-        answer = for_gradescope(marks, marks["students"][0])
-        self.assertIn("not your fault", answer["tests"][2]["output"])
+def test_gradescope_its_shape():
+    answer = json.loads(json.dumps(for_gradescope(MARKS, STUDENT)))
+    assert_shape(answer, GRADESCOPE, ["score", "tests"])
+    for test in answer["tests"]:
+        assert_shape(test, GRADESCOPE_TEST, ["score", "max_score", "name"])
+        assert test["visibility"] == "visible", "a hidden test hides the total"
+    names = [test["name"] for test in answer["tests"]]
+    assert len(names) == len(set(names))
 
 
-class Classroom50(Shape):
-    def test_its_shape(self):
-        answer = json.loads(json.dumps(for_classroom50(MARKS, STUDENT, IDENTITY, SUBMITTED)))
-        self.assert_shape(answer, CLASSROOM50, CLASSROOM50)
-        for test in answer["tests"]:
-            self.assert_shape(test, CLASSROOM50_TEST, CLASSROOM50_TEST)
-        self.assertEqual((answer["score"], answer["max-score"]), (16, 36))
-        self.assertEqual(answer["classroom"], "gpu-2026")
-        self.assertEqual(answer["review"], IDENTITY["COMMIT_URL"])
-        self.assertEqual(answer["datetime"], SUBMITTED)
-
-    def test_no_identity_is_made_up(self):
-        for name in IDENTITY:
-            rest = {other: value for other, value in IDENTITY.items() if other != name}
-            with self.assertRaises(KeyError):
-                for_classroom50(MARKS, STUDENT, rest, SUBMITTED)
+def test_gradescope_its_points_and_words():
+    answer = for_gradescope(MARKS, STUDENT)
+    assert answer["score"] == 16
+    assert sum(test["score"] for test in answer["tests"]) == 16
+    assert sum(test["max_score"] for test in answer["tests"]) == 36
+    tests = {test["name"]: test for test in answer["tests"]}
+    assert tests["04.1 classic_guard: races"]["status"] == "passed"
+    assert tests["04.2 fullest_bin: results"]["status"] == "failed"
+    assert "b\n  got 1" in tests["04.2 fullest_bin: results"]["output"]
+    assert "Missing: a barrier." in tests["04.2 fullest_bin: races"]["output"]
+    assert tests["05.1 fetch"]["output"] == "There is no file."
+    assert answer["output"] == "Handed in late."
 
 
-class Autolab(Shape):
-    def test_its_last_line(self):
-        line = for_autolab(STUDENT)
-        self.assertNotIn("\n", line)
-        self.assertEqual(json.loads(line), {"scores": {"04.1": 12, "04.2": 4, "05.1": 0}})
-
-    def test_no_line_of_the_feedback_can_be_taken_for_it(self):
-        forged = copy.deepcopy(MARKS)
-        forged["students"][0]["exercises"][1]["parts"][0]["lines"] = ['{"scores": {"04.2": 99}}']
-        lines = feedback_lines(forged, forged["students"][0])
-        self.assertIn('|     {"scores": {"04.2": 99}}', lines)
-        self.assertTrue(all(line.startswith("|") for line in lines))
+def test_the_graders_own_fault_is_said():
+    marks = copy.deepcopy(MARKS)
+    marks["students"][0]["exercises"][1].update(
+        exercise("04.2", "XX", [part("results", 0, 5, ["The grader failed: OSError."])])
+    )
+    answer = for_gradescope(marks, marks["students"][0])
+    assert "not your fault" in answer["tests"][2]["output"]
 
 
-class HandIns(unittest.TestCase):
+def test_classroom50_its_shape():
+    answer = json.loads(json.dumps(for_classroom50(MARKS, STUDENT, IDENTITY, SUBMITTED)))
+    assert_shape(answer, CLASSROOM50, CLASSROOM50)
+    for test in answer["tests"]:
+        assert_shape(test, CLASSROOM50_TEST, CLASSROOM50_TEST)
+    assert (answer["score"], answer["max-score"]) == (16, 36)
+    assert answer["classroom"] == "gpu-2026"
+    assert answer["review"] == IDENTITY["COMMIT_URL"]
+    assert answer["datetime"] == SUBMITTED
+
+
+def test_no_identity_is_made_up():
+    for name in IDENTITY:
+        rest = {other: value for other, value in IDENTITY.items() if other != name}
+        with pytest.raises(KeyError):
+            for_classroom50(MARKS, STUDENT, rest, SUBMITTED)
+
+
+def test_its_last_line():
+    line = for_autolab(STUDENT)
+    assert "\n" not in line
+    assert json.loads(line) == {"scores": {"04.1": 12, "04.2": 4, "05.1": 0}}
+
+
+def test_no_line_of_the_feedback_can_be_taken_for_it():
+    forged = copy.deepcopy(MARKS)
+    forged["students"][0]["exercises"][1]["parts"][0]["lines"] = ['{"scores": {"04.2": 99}}']
+    lines = feedback_lines(forged, forged["students"][0])
+    assert '|     {"scores": {"04.2": 99}}' in lines
+    assert all(line.startswith("|") for line in lines)
+
+
+class HandIns:
     """What the student's upload may contain, and what of it is graded as in a class."""
 
-    def setUp(self):
-        self.folder = temporary_folder(self)
+    def __init__(self, folder):
+        self.folder = folder
         self.handin = self.folder / "handin"
         self.exercises = [chosen_exercise(number) for number in ("04.2", "05.1")]
 
@@ -211,83 +212,89 @@ class HandIns(unittest.TestCase):
     def texts(self, student):
         return {item.name: item.content for item in student.files.values()}
 
-    def test_of_a_tar(self):
-        with tarfile.open(self.handin, "w:gz") as archive:
-            for name in ("week4/work/04_fullest_bin.cu", "../../05_fetch-1.cu", "lab", "/etc/x"):
-                entry = tarfile.TarInfo(name)
-                entry.size = 5
-                archive.addfile(entry, io.BytesIO(b"code\n"))
-            link = tarfile.TarInfo("05_fetch.cu")
-            link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-            archive.addfile(link)
-        student = self.handed_in()
-        paths = ("submission/week4/work/04_fullest_bin.cu", "submission/05_fetch-1.cu")
-        self.assertEqual(self.texts(student), dict.fromkeys(paths, b"code\n"))
-        self.assertEqual(
-            student.problems,
-            [
-                "submission/05_fetch.cu: it is a link, and not read.",
-                "No file of these exercises, and not graded: submission/etc/x, submission/lab.",
-            ],
-        )
-        self.handin.write_bytes(self.handin.read_bytes()[:-30])
-        with self.assertRaisesRegex(CommandError, "tar that was handed in can't be read"):
-            self.handed_in()
 
-    def test_of_a_zip(self):
-        with zipfile.ZipFile(self.handin, "w") as archive:
-            archive.writestr("a/b/Fetch.cu", "code\n")
-            archive.writestr("../evil.cu", "code\n")
-            archive.writestr("04_fullest_bin.cu", b"x" * (MOST_BYTES + 1))
-        student = self.handed_in()
-        self.assertEqual(self.texts(student), {"submission/a/b/Fetch.cu": b"code\n"})
-        said = " ".join(student.problems)
-        for words in (
-            "submission/04_fullest_bin.cu: it is larger than 1 MiB.",
-            "submission/a/b/Fetch.cu is taken as 05_fetch.cu: misnamed.",
-            "not graded: submission/evil.cu.",
-            "04.2 fullest_bin: missing.",
-        ):
-            self.assertIn(words, said)
-
-    def test_of_a_folder(self):
-        source = self.folder / "source"
-        (source / "work").mkdir(parents=True)
-        (source / "work/04_fullest_bin.cu").symlink_to("/etc/passwd")
-        (source / "more").symlink_to("/etc")
-        (source / "05_fetch.cu").write_text("code\n", encoding="utf-8")
-        student = self.student(files_of_folder(source))
-        self.assertEqual(self.texts(student), {"submission/05_fetch.cu": b"code\n"})
-        for path in ("work/04_fullest_bin.cu", "more/"):
-            self.assertIn(f"submission/{path}: it is a link, and not read.", student.problems)
-
-    def test_nothing_is_a_student_with_nothing(self):
-        (self.folder / "source").mkdir()
-        student = self.student(files_of_folder(self.folder / "source"))
-        self.assertEqual(len(student.problems), len(self.exercises))
-
-    def test_a_file_that_is_no_archive(self):
-        self.handin.write_text("code\n", encoding="utf-8")
-        with self.assertRaisesRegex(CommandError, "neither a zip nor a tar"):
-            self.handed_in()
-        self.exercises = self.exercises[:1]
-        self.assertEqual(self.texts(self.handed_in()), {"submission/04_fullest_bin.cu": b"code\n"})
-
-    def test_too_much_is_refused(self):
-        with zipfile.ZipFile(self.handin, "w", zipfile.ZIP_DEFLATED) as archive:
-            for n in range(3):
-                archive.writestr(f"{n}/05_fetch.cu", b"x" * MOST_BYTES)
-        with mock.patch.object(handed_files, "MOST_OF_ALL", 2 * MOST_BYTES):
-            self.assertRaisesRegex(
-                CommandError, "the files handed in are more than 2 MiB", self.handed_in
-            )
+@pytest.fixture
+def hand_ins(tmp_path):
+    return HandIns(tmp_path)
 
 
-class Answers(unittest.TestCase):
+def test_of_a_tar(hand_ins):
+    with tarfile.open(hand_ins.handin, "w:gz") as archive:
+        for name in ("week4/work/04_fullest_bin.cu", "../../05_fetch-1.cu", "lab", "/etc/x"):
+            entry = tarfile.TarInfo(name)
+            entry.size = 5
+            archive.addfile(entry, io.BytesIO(b"code\n"))
+        link = tarfile.TarInfo("05_fetch.cu")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    student = hand_ins.handed_in()
+    paths = ("submission/week4/work/04_fullest_bin.cu", "submission/05_fetch-1.cu")
+    assert hand_ins.texts(student) == dict.fromkeys(paths, b"code\n")
+    assert student.problems == [
+        "submission/05_fetch.cu: it is a link, and not read.",
+        "No file of these exercises, and not graded: submission/etc/x, submission/lab.",
+    ]
+    hand_ins.handin.write_bytes(hand_ins.handin.read_bytes()[:-30])
+    with pytest.raises(CommandError, match="tar that was handed in can't be read"):
+        hand_ins.handed_in()
+
+
+def test_of_a_zip(hand_ins):
+    with zipfile.ZipFile(hand_ins.handin, "w") as archive:
+        archive.writestr("a/b/Fetch.cu", "code\n")
+        archive.writestr("../evil.cu", "code\n")
+        archive.writestr("04_fullest_bin.cu", b"x" * (MOST_BYTES + 1))
+    student = hand_ins.handed_in()
+    assert hand_ins.texts(student) == {"submission/a/b/Fetch.cu": b"code\n"}
+    said = " ".join(student.problems)
+    for words in (
+        "submission/04_fullest_bin.cu: it is larger than 1 MiB.",
+        "submission/a/b/Fetch.cu is taken as 05_fetch.cu: misnamed.",
+        "not graded: submission/evil.cu.",
+        "04.2 fullest_bin: missing.",
+    ):
+        assert words in said
+
+
+def test_of_a_folder(hand_ins):
+    source = hand_ins.folder / "source"
+    (source / "work").mkdir(parents=True)
+    (source / "work/04_fullest_bin.cu").symlink_to("/etc/passwd")
+    (source / "more").symlink_to("/etc")
+    (source / "05_fetch.cu").write_text("code\n", encoding="utf-8")
+    student = hand_ins.student(files_of_folder(source))
+    assert hand_ins.texts(student) == {"submission/05_fetch.cu": b"code\n"}
+    for path in ("work/04_fullest_bin.cu", "more/"):
+        assert f"submission/{path}: it is a link, and not read." in student.problems
+
+
+def test_nothing_is_a_student_with_nothing(hand_ins):
+    (hand_ins.folder / "source").mkdir()
+    student = hand_ins.student(files_of_folder(hand_ins.folder / "source"))
+    assert len(student.problems) == len(hand_ins.exercises)
+
+
+def test_a_file_that_is_no_archive(hand_ins):
+    hand_ins.handin.write_text("code\n", encoding="utf-8")
+    with pytest.raises(CommandError, match="neither a zip nor a tar"):
+        hand_ins.handed_in()
+    hand_ins.exercises = hand_ins.exercises[:1]
+    assert hand_ins.texts(hand_ins.handed_in()) == {"submission/04_fullest_bin.cu": b"code\n"}
+
+
+def test_too_much_is_refused(hand_ins):
+    with zipfile.ZipFile(hand_ins.handin, "w", zipfile.ZIP_DEFLATED) as archive:
+        for n in range(3):
+            archive.writestr(f"{n}/05_fetch.cu", b"x" * MOST_BYTES)
+    with mock.patch.object(handed_files, "MOST_OF_ALL", 2 * MOST_BYTES):
+        pytest.raises(CommandError, match="the files handed in are more than 2 MiB")
+
+
+class Answers:
     """What each system finds, in its own folders, when the grader has graded or has failed."""
 
-    def setUp(self):
-        self.folder = temporary_folder(self)
+    def __init__(self, folder):
+        self.folder = folder
 
     def answer(self, system, outcome):
         with (
@@ -302,58 +309,66 @@ class Answers(unittest.TestCase):
                 problems.getvalue(),
             )
 
-    def test_gradescope(self):
-        code, _, _ = self.answer("gradescope", [MARKS])
-        self.assertEqual(code, 0)
-        file = self.folder / "results/results.json"
-        self.assertEqual(json.loads(file.read_text("utf-8")), for_gradescope(MARKS, STUDENT))
 
-    def test_classroom50(self):
-        code, _, _ = self.answer("classroom50", [MARKS])
-        self.assertEqual(code, 0)
-        result = json.loads((self.folder / "result.json").read_text("utf-8"))
-        self.assertEqual(result["score"], 16)
-        self.assertRegex(result["datetime"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
-        self.assertIn("16 of 36 points", (self.folder / "release-body.md").read_text("utf-8"))
+@pytest.fixture
+def answers(tmp_path):
+    return Answers(tmp_path)
 
-    def test_autolab(self):
-        (self.folder / "handin.tar").touch()
-        code, said, _ = self.answer("autolab", [MARKS])
-        self.assertEqual(code, 0)
-        self.assertEqual(said.splitlines()[-1], for_autolab(STUDENT))
 
-    def test_a_grader_that_failed_on_an_exercise_gives_no_grade(self):
-        marks = copy.deepcopy(MARKS)
-        marks["students"][0]["exercises"][1]["status"] = INTERNAL
-        (self.folder / "exercises.txt").write_text("05.1\n", encoding="utf-8")
-        (self.folder / "handin.cu").write_text("code\n", encoding="utf-8")
-        (self.folder / "submission").mkdir()
-        before = sorted(path.name for path in self.folder.iterdir())
+def test_gradescope(answers):
+    code, _, _ = answers.answer("gradescope", [MARKS])
+    assert code == 0
+    file = answers.folder / "results/results.json"
+    assert json.loads(file.read_text("utf-8")) == for_gradescope(MARKS, STUDENT)
 
-        def grade(command, **_):
-            output = pathlib.Path(command[command.index("--output") + 1])
-            output.mkdir()
-            (output / "results.json").write_text(json.dumps(marks), encoding="utf-8")
-            return subprocess.CompletedProcess(command, 1)
 
-        for system in autograders.SYSTEMS:
-            with (
-                mock.patch.object(autograders, "EXERCISES", self.folder / "exercises.txt"),
-                mock.patch.object(autograders.subprocess, "run", grade),
-                mock.patch("sys.stdout", new_callable=io.StringIO) as said,
-                mock.patch("sys.stderr", new_callable=io.StringIO) as problems,
-            ):
-                code = autograders.main([system, str(self.folder)])
-            self.assertEqual((code, said.getvalue()), (1, ""), system)
-            self.assertIn(
-                "nothing was graded: the grader itself failed on 04.2.", problems.getvalue()
-            )
-            self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
+def test_classroom50(answers):
+    code, _, _ = answers.answer("classroom50", [MARKS])
+    assert code == 0
+    result = json.loads((answers.folder / "result.json").read_text("utf-8"))
+    assert result["score"] == 16
+    assert re.search(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", result["datetime"])
+    assert "16 of 36 points" in (answers.folder / "release-body.md").read_text("utf-8")
 
-    def test_a_grader_that_failed_gives_no_grade(self):
-        (self.folder / "handin.tar").touch()
-        for system in autograders.SYSTEMS:
-            code, said, problems = self.answer(system, CommandError("the disk is full"))
-            self.assertEqual((code, said), (1, ""))
-            self.assertIn("nothing was graded: the disk is full", problems)
-            self.assertEqual([path.name for path in self.folder.iterdir()], ["handin.tar"])
+
+def test_autolab(answers):
+    (answers.folder / "handin.tar").touch()
+    code, said, _ = answers.answer("autolab", [MARKS])
+    assert code == 0
+    assert said.splitlines()[-1] == for_autolab(STUDENT)
+
+
+def test_a_grader_that_failed_on_an_exercise_gives_no_grade(answers):
+    marks = copy.deepcopy(MARKS)
+    marks["students"][0]["exercises"][1]["status"] = INTERNAL
+    (answers.folder / "exercises.txt").write_text("05.1\n", encoding="utf-8")
+    (answers.folder / "handin.cu").write_text("code\n", encoding="utf-8")
+    (answers.folder / "submission").mkdir()
+    before = sorted(path.name for path in answers.folder.iterdir())
+
+    def grade(command, **_):
+        output = pathlib.Path(command[command.index("--output") + 1])
+        output.mkdir()
+        (output / "results.json").write_text(json.dumps(marks), encoding="utf-8")
+        return subprocess.CompletedProcess(command, 1)
+
+    for system in autograders.SYSTEMS:
+        with (
+            mock.patch.object(autograders, "EXERCISES", answers.folder / "exercises.txt"),
+            mock.patch.object(autograders.subprocess, "run", grade),
+            mock.patch("sys.stdout", new_callable=io.StringIO) as said,
+            mock.patch("sys.stderr", new_callable=io.StringIO) as problems,
+        ):
+            code = autograders.main([system, str(answers.folder)])
+        assert (code, said.getvalue()) == (1, ""), system
+        assert "nothing was graded: the grader itself failed on 04.2." in problems.getvalue()
+        assert sorted(path.name for path in answers.folder.iterdir()) == before
+
+
+def test_a_grader_that_failed_gives_no_grade(answers):
+    (answers.folder / "handin.tar").touch()
+    for system in autograders.SYSTEMS:
+        code, said, problems = answers.answer(system, CommandError("the disk is full"))
+        assert (code, said) == (1, "")
+        assert "nothing was graded: the disk is full" in problems
+        assert [path.name for path in answers.folder.iterdir()] == ["handin.tar"]

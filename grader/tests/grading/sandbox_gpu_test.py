@@ -2,8 +2,8 @@
 """A program in the sandbox finds the GPU, in each kind of sandbox that works here."""
 
 import os
-import unittest
 
+import pytest
 from grading_runs import real_sandboxes
 
 from engine.command.errors import NOTHING_COULD_RUN
@@ -14,22 +14,22 @@ from grader.sandbox.sandboxed_run import Access
 PROGRAM = os.environ["CHAPTER_PROGRAM"]
 
 
-@unittest.skipIf(output_of(["nvidia-smi"]) is None, "there is no GPU to run it on")
-class SandboxGpuTest(unittest.TestCase):
-    def ended(self, kind, gpu):
-        """How a program of the course's own ends, which checks its results."""
-        with Sandbox.folder() as folder:
-            access = Access(folder, (PROGRAM,), gpu)
-            return Sandbox(kind).run([PROGRAM, "--repeat", "1"], access)
+def ended(kind, gpu):
+    """How a program of the course's own ends, which checks its results."""
+    with Sandbox.folder() as folder:
+        access = Access(folder, (PROGRAM,), gpu)
+        return Sandbox(kind).run([PROGRAM, "--repeat", "1"], access)
 
-    def test_a_program_finds_the_gpu(self):
-        for kind in (*real_sandboxes(), NONE):
-            with self.subTest(kind):
-                run = self.ended(kind, gpu=True)
-                self.assertEqual(run.code, 0, run)
 
-    def test_it_does_not_unless_it_may(self):
-        for kind in real_sandboxes():
-            with self.subTest(kind):
-                run = self.ended(kind, gpu=False)
-                self.assertEqual(run.code, NOTHING_COULD_RUN, run)
+@pytest.mark.skipif(output_of(["nvidia-smi"]) is None, reason="there is no GPU to run it on")
+@pytest.mark.parametrize("kind", [*real_sandboxes(), NONE])
+def test_a_program_finds_the_gpu(kind):
+    run = ended(kind, gpu=True)
+    assert run.code == 0, run
+
+
+@pytest.mark.skipif(output_of(["nvidia-smi"]) is None, reason="there is no GPU to run it on")
+@pytest.mark.parametrize("kind", real_sandboxes())
+def test_it_does_not_unless_it_may(kind):
+    run = ended(kind, gpu=False)
+    assert run.code == NOTHING_COULD_RUN, run

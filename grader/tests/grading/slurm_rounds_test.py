@@ -9,8 +9,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import unittest
 from unittest import mock
+
+import pytest
 
 from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
@@ -61,16 +62,10 @@ class PlayedSlurm:
         return True
 
 
-class Rounds(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.run_folder = opened_run(pathlib.Path(holder.name, "out"), "seed", ("none", "cpu"))
+class Rounds:
+    def __init__(self, folder):
+        self.run_folder = opened_run(folder / "out", "seed", ("none", "cpu"))
         self.units = [self.run_folder.take(EXERCISE, b"%d" % number) for number in range(100)]
-        for name in ("POLL_SECONDS", "GRACE_SECONDS"):
-            patch = mock.patch.object(slurm, name, 0)
-            patch.start()
-            self.addCleanup(patch.stop)
 
     def judged(self, does, played=PlayedSlurm):
         self.played = played(self.run_folder, does)
@@ -83,141 +78,153 @@ class Rounds(unittest.TestCase):
                 ARGUMENTS, self.run_folder, self.units, "lab_tool.grading.slurm_batch"
             )
 
-    def test_one_round_if_nothing_is_lost(self):
-        self.assertEqual(self.judged(lambda number, name: "judged"), {})
-        self.assertEqual(len(self.played.rounds), 1)
-        self.assertEqual(sum(map(len, self.played.rounds[0])), 100)
-        self.assertEqual(self.judged(lambda number, name: "judged"), {})
-        self.assertEqual(self.played.rounds, [], "what is kept was judged once more")
 
-    def test_each_task_has_a_gpu_of_its_own_if_there_is_to_be_one(self):
-        self.judged(lambda number, name: "judged")
-        self.run_folder.conditions = ("none", "cuda")
-        before = self.played.options
-        self.judged(lambda number, name: "judged")
-        self.assertEqual((before, self.played.options), ([[]], [["--gres=gpu:1"]]))
+@pytest.fixture
+def rounds(tmp_path, monkeypatch):
+    for name in ("POLL_SECONDS", "GRACE_SECONDS"):
+        monkeypatch.setattr(slurm, name, 0)
+    return Rounds(tmp_path)
 
-    def test_what_is_lost_is_tried_again_in_smaller_batches(self):
-        lost = {unit.name for unit in self.units[:40]}
-        failed = self.judged(
-            lambda number, name: "judged" if number == 3 or name not in lost else "lost"
-        )
-        self.assertEqual(failed, {})
-        sizes = [max(map(len, batches)) for batches in self.played.rounds]
-        self.assertEqual(sizes, [13, 3, 1])
-        for batches in self.played.rounds[1:]:
-            self.assertEqual({name for batch in batches for name in batch}, lost)
 
-    def test_what_no_round_judges_is_named_and_the_rest_is_kept(self):
-        bad = self.units[7].name
-        failed = self.judged(lambda number, name: "lost" if name == bad else "judged")
-        self.assertEqual(list(failed), [bad])
-        self.assertEqual(failed[bad].status, "XX")
-        self.assertIn("no task of Slurm came to its end", failed[bad].parts[0]["lines"][0])
-        self.assertIn("1 submission was not judged in 3 rounds", self.said.getvalue())
-        self.assertEqual(len(self.played.rounds), 3)
-        self.assertEqual(self.judged(lambda number, name: "judged"), {})
+def test_one_round_if_nothing_is_lost(rounds):
+    assert rounds.judged(lambda number, name: "judged") == {}
+    assert len(rounds.played.rounds) == 1
+    assert sum(map(len, rounds.played.rounds[0])) == 100
+    assert rounds.judged(lambda number, name: "judged") == {}
+    assert rounds.played.rounds == [], "what is kept was judged once more"
 
-    def test_what_the_last_task_said_is_told(self):
-        """Else whoever grades looks for the one sentence in a folder of a thousand files."""
-        bad = self.units[7].name
-        self.judged(lambda number, name: f"says {number}: no" if name == bad else "judged")
-        self.assertIn("The last task said: 3: no\n", self.said.getvalue())
-        self.judged(lambda number, name: "judged")
-        self.assertNotIn("said", self.said.getvalue())
 
-    def test_tasks_that_ask_for_more_time_than_they_may_have_end_the_run(self):
-        class Waiting(PlayedSlurm):
-            polls = 0
+def test_each_task_has_a_gpu_of_its_own_if_there_is_to_be_one(rounds):
+    rounds.judged(lambda number, name: "judged")
+    rounds.run_folder.conditions = ("none", "cuda")
+    before = rounds.played.options
+    rounds.judged(lambda number, name: "judged")
+    assert (before, rounds.played.options) == ([[]], [["--gres=gpu:1"]])
 
-            def tasks(self, array):
-                self.polls += 1
-                return [slurm.Task("PENDING", reason)] if self.polls < 9 else []
 
-        for reason in ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit"):
-            with (
-                self.subTest(reason),
-                self.assertRaisesRegex(
-                    CommandError,
-                    rf"will not start .*\({reason}\).* asks for 49 minutes, .* larger --jobs",
-                ),
-            ):
-                self.judged(lambda number, name: "lost", Waiting)
-            self.assertEqual(self.played.canceled[-1:], ["1"])
+def test_what_is_lost_is_tried_again_in_smaller_batches(rounds):
+    lost = {unit.name for unit in rounds.units[:40]}
+    failed = rounds.judged(
+        lambda number, name: "judged" if number == 3 or name not in lost else "lost"
+    )
+    assert failed == {}
+    sizes = [max(map(len, batches)) for batches in rounds.played.rounds]
+    assert sizes == [13, 3, 1]
+    for batches in rounds.played.rounds[1:]:
+        assert {name for batch in batches for name in batch} == lost
 
-    def test_what_breaks_the_grader_is_not_tried_again(self):
-        bad = self.units[7].name
-        failed = self.judged(lambda number, name: "failed" if name == bad else "judged")
-        self.assertEqual((list(failed), failed[bad].status), ([bad], "XX"))
-        self.assertEqual(len(self.played.rounds), 1)
 
-    def test_a_slurm_that_is_silent_for_long(self):
-        class Silent(PlayedSlurm):
-            def tasks(self, array):
-                return None
+def test_what_no_round_judges_is_named_and_the_rest_is_kept(rounds):
+    bad = rounds.units[7].name
+    failed = rounds.judged(lambda number, name: "lost" if name == bad else "judged")
+    assert list(failed) == [bad]
+    assert failed[bad].status == "XX"
+    assert "no task of Slurm came to its end" in failed[bad].parts[0]["lines"][0]
+    assert "1 submission was not judged in 3 rounds" in rounds.said.getvalue()
+    assert len(rounds.played.rounds) == 3
+    assert rounds.judged(lambda number, name: "judged") == {}
 
-        with (
-            mock.patch.object(slurm, "PATIENCE_SECONDS", 0),
-            self.assertRaisesRegex(CommandError, "has not answered .* what is finished is kept"),
+
+def test_what_the_last_task_said_is_told(rounds):
+    """Else whoever grades looks for the one sentence in a folder of a thousand files."""
+    bad = rounds.units[7].name
+    rounds.judged(lambda number, name: f"says {number}: no" if name == bad else "judged")
+    assert "The last task said: 3: no\n" in rounds.said.getvalue()
+    rounds.judged(lambda number, name: "judged")
+    assert "said" not in rounds.said.getvalue()
+
+
+def test_tasks_that_ask_for_more_time_than_they_may_have_end_the_run(rounds):
+    class Waiting(PlayedSlurm):
+        polls = 0
+
+        def tasks(self, array):
+            self.polls += 1
+            return [slurm.Task("PENDING", reason)] if self.polls < 9 else []
+
+    for reason in ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit"):
+        with pytest.raises(
+            CommandError,
+            match=f"will not start .*\\({reason}\\).* asks for 49 minutes, .* larger --jobs",
         ):
-            self.judged(lambda number, name: "lost", Silent)
-        self.assertEqual(self.played.canceled, ["1"])
-
-    def test_tasks_that_do_not_start_are_told_once(self):
-        class Waiting(PlayedSlurm):
-            polls = 0
-
-            def tasks(self, array):
-                self.polls += 1
-                waits = slurm.Task("PENDING", "Resources")
-                return [waits] if self.polls < 9 else []
-
-        with mock.patch.object(slurm, "IDLE_SECONDS", -1):
-            self.judged(lambda number, name: "judged" if number > 1 else "lost", Waiting)
-        self.assertEqual(self.said.getvalue().count("Slurm says: Resources."), 1)
-
-    def test_an_array_of_a_call_that_was_killed_is_ended(self):
-        (self.run_folder.folder / "slurm").mkdir()
-        (self.run_folder.folder / "slurm/array").write_text("4711", "utf-8")
-        self.judged(lambda number, name: "judged")
-        self.assertEqual(self.played.canceled, ["4711", "1"])
-        self.judged(lambda number, name: "judged")
-        self.assertEqual(self.played.canceled, [], "an array was ended that is none of ours by now")
-
-    def test_an_array_that_could_not_be_ended_is_remembered(self):
-        class Silent(PlayedSlurm):
-            def cancel(self, array):
-                return False
-
-        self.judged(lambda number, name: "judged", Silent)
-        self.assertEqual((self.run_folder.folder / "slurm/array").read_text("utf-8"), "1")
-
-    def test_tasks_get_the_build_folder_wherever_they_begin(self):
-        arguments = argparse.Namespace(**{**vars(ARGUMENTS), "build": "build-mine"})
-        with mock.patch(f"{__name__}.ARGUMENTS", arguments):
-            self.judged(lambda number, name: "judged")
-        file = next((self.run_folder.folder / "slurm").glob("*/batch_0.json"))
-        build = json.loads(file.read_text("utf-8"))["build"]
-        self.assertEqual(build, str(pathlib.Path("build-mine").absolute()))
-
-    def test_arrays_stay_within_slurms_limit(self):
-        for count in (1, 19, 1000, 1001, 50_000):
-            for number in (1, 2, 3):
-                size = slurm.batch_size(count, 64, number)
-                self.assertLessEqual(-(-count // size), slurm.MOST_TASKS)
-                self.assertGreaterEqual(size, 1)
+            rounds.judged(lambda number, name: "lost", Waiting)
+        assert rounds.played.canceled[-1:] == ["1"]
 
 
-class Commands(unittest.TestCase):
+def test_what_breaks_the_grader_is_not_tried_again(rounds):
+    bad = rounds.units[7].name
+    failed = rounds.judged(lambda number, name: "failed" if name == bad else "judged")
+    assert (list(failed), failed[bad].status) == ([bad], "XX")
+    assert len(rounds.played.rounds) == 1
+
+
+def test_a_slurm_that_is_silent_for_long(rounds):
+    class Silent(PlayedSlurm):
+        def tasks(self, array):
+            return None
+
+    with (
+        mock.patch.object(slurm, "PATIENCE_SECONDS", 0),
+        pytest.raises(CommandError, match=r"has not answered .* what is finished is kept"),
+    ):
+        rounds.judged(lambda number, name: "lost", Silent)
+    assert rounds.played.canceled == ["1"]
+
+
+def test_tasks_that_do_not_start_are_told_once(rounds):
+    class Waiting(PlayedSlurm):
+        polls = 0
+
+        def tasks(self, array):
+            self.polls += 1
+            waits = slurm.Task("PENDING", "Resources")
+            return [waits] if self.polls < 9 else []
+
+    with mock.patch.object(slurm, "IDLE_SECONDS", -1):
+        rounds.judged(lambda number, name: "judged" if number > 1 else "lost", Waiting)
+    assert rounds.said.getvalue().count("Slurm says: Resources.") == 1
+
+
+def test_an_array_of_a_call_that_was_killed_is_ended(rounds):
+    (rounds.run_folder.folder / "slurm").mkdir()
+    (rounds.run_folder.folder / "slurm/array").write_text("4711", "utf-8")
+    rounds.judged(lambda number, name: "judged")
+    assert rounds.played.canceled == ["4711", "1"]
+    rounds.judged(lambda number, name: "judged")
+    assert rounds.played.canceled == [], "an array was ended that is none of ours by now"
+
+
+def test_an_array_that_could_not_be_ended_is_remembered(rounds):
+    class Silent(PlayedSlurm):
+        def cancel(self, array):
+            return False
+
+    rounds.judged(lambda number, name: "judged", Silent)
+    assert (rounds.run_folder.folder / "slurm/array").read_text("utf-8") == "1"
+
+
+def test_tasks_get_the_build_folder_wherever_they_begin(rounds):
+    arguments = argparse.Namespace(**{**vars(ARGUMENTS), "build": "build-mine"})
+    with mock.patch(f"{__name__}.ARGUMENTS", arguments):
+        rounds.judged(lambda number, name: "judged")
+    file = next((rounds.run_folder.folder / "slurm").glob("*/batch_0.json"))
+    build = json.loads(file.read_text("utf-8"))["build"]
+    assert build == str(pathlib.Path("build-mine").absolute())
+
+
+def test_arrays_stay_within_slurms_limit():
+    for count in (1, 19, 1000, 1001, 50_000):
+        for number in (1, 2, 3):
+            size = slurm.batch_size(count, 64, number)
+            assert -(-count // size) <= slurm.MOST_TASKS
+            assert size >= 1
+
+
+class Commands:
     """The real commands' answers, played by scripts."""
 
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
-        path = mock.patch.dict(os.environ, {"PATH": str(self.folder)})
-        path.start()
-        self.addCleanup(path.stop)
+    def __init__(self, folder):
+        self.folder = folder
         for name in slurm.COMMANDS:
             self.plays(name, "exit 0")
 
@@ -229,78 +236,90 @@ class Commands(unittest.TestCase):
     def submit(self, *options):
         return slurm.Slurm().submit(self.folder / "s", 3, 2, 9, self.folder, options)
 
-    def test_an_array_gets_its_number(self):
-        self.plays("sbatch", "echo '12;cluster'")
-        self.assertEqual(self.submit(), "12")
 
-    def test_options_come_before_the_script(self):
-        self.plays(
-            "sbatch", 'for word; do before=$last; last=$word; done; test "$before" = -x && echo 7'
+@pytest.fixture
+def commands(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return Commands(tmp_path)
+
+
+def test_an_array_gets_its_number(commands):
+    commands.plays("sbatch", "echo '12;cluster'")
+    assert commands.submit() == "12"
+
+
+def test_options_come_before_the_script(commands):
+    commands.plays(
+        "sbatch", 'for word; do before=$last; last=$word; done; test "$before" = -x && echo 7'
+    )
+    assert commands.submit("-x") == "7"
+
+
+def test_a_folder_with_a_percent_sign_is_no_pattern(commands):
+    """Slurm puts the number of the task in the place of %a."""
+    commands.plays("sbatch", f'echo "$@" > {commands.folder}/words; echo 7')
+    slurm.Slurm().submit(commands.folder / "s", 3, 2, 9, pathlib.Path("/x/100%a b"))
+    assert "--output=/x/100%%a b/task_%a.txt" in (commands.folder / "words").read_text("utf-8")
+
+
+def test_an_array_that_is_refused(commands):
+    commands.plays("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
+    with pytest.raises(CommandError, match=r"has not taken the job: .*invalid account"):
+        commands.submit()
+
+
+def test_tasks(commands):
+    commands.plays("squeue", "echo 'RUNNING|None'; echo 'PENDING|Resources'")
+    tasks = slurm.Slurm().tasks("12")
+    assert [task.is_running for task in tasks] == [True, False]
+    commands.plays("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+    assert slurm.Slurm().tasks("12") == []
+    commands.plays("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    assert slurm.Slurm().tasks("12") is None
+
+
+def test_whether_slurm_has_heard_of_an_end(commands):
+    commands.plays("scancel", "exit 0")
+    assert slurm.Slurm().cancel("12")
+    commands.plays("scancel", "echo 'Unable to contact slurm controller' >&2; exit 1")
+    assert not slurm.Slurm().cancel("12")
+
+
+def test_without_slurm_one_sentence(commands):
+    (commands.folder / "squeue").unlink()
+    with pytest.raises(CommandError, match="there is no squeue here") as caught:
+        slurm.Slurm()
+    assert caught.value.code == 2
+
+
+def judged_by_task(conditions, course):
+    """What a task says of a batch of one submission, which it must not judge."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        run = opened_run(folder / "out", "seed", conditions)
+        unit = run.take(EXERCISE, b"text")
+        batch = {
+            **{"output": str(run.folder), "conditions": list(run.conditions)},
+            **{"backend": "cpu", "require_sandbox": False, "course": course},
+            "build": os.environ.get("LAB_BUILD_FOLDER"),
+            "units": [{"name": unit.name, "exercise": EXERCISE.number}],
+        }
+        (folder / "batch_0.json").write_text(json.dumps(batch), encoding="utf-8")
+        words = ["-m", "lab_tool.grading.slurm_batch", str(folder / "batch_0.json")]
+        result = subprocess.run(
+            [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
         )
-        self.assertEqual(self.submit("-x"), "7")
-
-    def test_a_folder_with_a_percent_sign_is_no_pattern(self):
-        """Slurm puts the number of the task in the place of %a."""
-        self.plays("sbatch", f'echo "$@" > {self.folder}/words; echo 7')
-        slurm.Slurm().submit(self.folder / "s", 3, 2, 9, pathlib.Path("/x/100%a b"))
-        self.assertIn(
-            "--output=/x/100%%a b/task_%a.txt", (self.folder / "words").read_text("utf-8")
-        )
-
-    def test_an_array_that_is_refused(self):
-        self.plays("sbatch", "echo 'sbatch: error: invalid account' >&2; exit 1")
-        with self.assertRaisesRegex(CommandError, "has not taken the job: .*invalid account"):
-            self.submit()
-
-    def test_tasks(self):
-        self.plays("squeue", "echo 'RUNNING|None'; echo 'PENDING|Resources'")
-        tasks = slurm.Slurm().tasks("12")
-        self.assertEqual([task.is_running for task in tasks], [True, False])
-        self.plays("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
-        self.assertEqual(slurm.Slurm().tasks("12"), [])
-        self.plays("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
-        self.assertIsNone(slurm.Slurm().tasks("12"))
-
-    def test_whether_slurm_has_heard_of_an_end(self):
-        self.plays("scancel", "exit 0")
-        self.assertTrue(slurm.Slurm().cancel("12"))
-        self.plays("scancel", "echo 'Unable to contact slurm controller' >&2; exit 1")
-        self.assertFalse(slurm.Slurm().cancel("12"))
-
-    def test_without_slurm_one_sentence(self):
-        (self.folder / "squeue").unlink()
-        with self.assertRaisesRegex(CommandError, "there is no squeue here") as caught:
-            slurm.Slurm()
-        self.assertEqual(caught.exception.code, 2)
+        assert result.returncode == 1, result.stderr
+        assert run.judgement_of(unit) is None
+        return result.stderr
 
 
-class Batch(unittest.TestCase):
-    def judged_by_task(self, conditions, course):
-        """What a task says of a batch of one submission, which it must not judge."""
-        with tempfile.TemporaryDirectory() as name:
-            folder = pathlib.Path(name)
-            run = opened_run(folder / "out", "seed", conditions)
-            unit = run.take(EXERCISE, b"text")
-            batch = {
-                **{"output": str(run.folder), "conditions": list(run.conditions)},
-                **{"backend": "cpu", "require_sandbox": False, "course": course},
-                "build": os.environ.get("LAB_BUILD_FOLDER"),
-                "units": [{"name": unit.name, "exercise": EXERCISE.number}],
-            }
-            (folder / "batch_0.json").write_text(json.dumps(batch), encoding="utf-8")
-            words = ["-m", "lab_tool.grading.slurm_batch", str(folder / "batch_0.json")]
-            result = subprocess.run(
-                [sys.executable, *words], cwd=ROOT, capture_output=True, text=True, check=False
-            )
-            self.assertEqual(result.returncode, 1, result.stderr)
-            self.assertIsNone(run.judgement_of(unit))
-            return result.stderr
+def test_a_node_that_is_another_judges_nothing():
+    said = judged_by_task(("nothing like it", "cpu"), course_digest(ROOT))
+    assert "and the run was begun with nothing like it and cpu" in said
 
-    def test_a_node_that_is_another_judges_nothing(self):
-        said = self.judged_by_task(("nothing like it", "cpu"), course_digest(ROOT))
-        self.assertIn("and the run was begun with nothing like it and cpu", said)
 
-    def test_a_course_that_has_changed_judges_nothing(self):
-        """What it finds would count as not judged, round after round."""
-        said = self.judged_by_task(("none", "cpu"), "another")
-        self.assertIn("the course's files are not those that the run was begun with", said)
+def test_a_course_that_has_changed_judges_nothing():
+    """What it finds would count as not judged, round after round."""
+    said = judged_by_task(("none", "cpu"), "another")
+    assert "the course's files are not those that the run was begun with" in said

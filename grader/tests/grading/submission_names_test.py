@@ -3,7 +3,8 @@
 
 import pathlib
 import tempfile
-import unittest
+
+import pytest
 
 from engine.command.errors import WRONG_USE, CommandError
 from grader.exercises.catalogue import chosen_exercise
@@ -142,129 +143,127 @@ OWNERS = {
 }
 
 
-class Names(unittest.TestCase):
-    def test_of_files(self):
-        for name, wanted in FILES.items():
-            with self.subTest(name):
-                label = label_of_file(name)
-                if wanted is None:
-                    self.assertIsNone(label)
-                else:
-                    self.assertEqual(
-                        (label.owner.name, label.owner.number, label.file, label.is_late), wanted
-                    )
-
-    def test_of_folders(self):
-        for name, wanted in FOLDERS.items():
-            self.assertEqual(label_of_folder(name).owner[:2], wanted, name)
-
-    def test_which_exercise_is_meant(self):
-        for name, wanted in MEANT.items():
-            exercise, how = exercise_of(name, EXERCISES)
-            found = (exercise.number, how) if exercise else None
-            self.assertEqual(found, wanted, name)
+@pytest.mark.parametrize(("name", "wanted"), FILES.items())
+def test_of_files(name, wanted):
+    label = label_of_file(name)
+    if wanted is None:
+        assert label is None
+    else:
+        assert (label.owner.name, label.owner.number, label.file, label.is_late) == wanted
 
 
-class People(unittest.TestCase):
-    def roster(self, text):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "roster.csv")
-            file.write_text(text, encoding="utf-8")
-            return read_roster(file)
+def test_of_folders():
+    for name, wanted in FOLDERS.items():
+        assert label_of_folder(name).owner[:2] == wanted, name
 
-    def test_who_is_found_in_the_roster_and_who_is_not(self):
-        roster = self.roster(ROSTER)
-        for words, wanted in OWNERS.items():
-            with self.subTest(words):
-                owner = Owner(*words)
-                name, problem = identities({owner: Words()}, roster)[owner]
-                if wanted in roster.students:
-                    self.assertEqual((name, problem), (wanted, ""))
-                else:
-                    self.assertIn(wanted, problem)
-                    self.assertNotIn(name, roster.students)
 
-    def test_a_name_with_numbers_in_it_gets_nobody_elses_row(self):
-        roster = self.roster(ROSTER)
-        for name, wanted in (
-            ("ann_2_777_01_saxpy.cu", None),  # `ann_2` is Ann Lee, and 2 is Jim Roe
-            ("x_99_17_01_saxpy.cu", None),  # 17 may be the submission's number
-            ("x_17_99_01_saxpy.cu", "Ann Lee"),
-            ("x_17_18_01_saxpy.cu", None),
-            ("jane_04_fullest_bin.cu", None),  # the chapter's number is no student's
-            ("x_04_04_fullest_bin.cu", "Zo\u00eb"),
+def test_which_exercise_is_meant():
+    for name, wanted in MEANT.items():
+        exercise, how = exercise_of(name, EXERCISES)
+        found = (exercise.number, how) if exercise else None
+        assert found == wanted, name
+
+
+def roster_in(text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "roster.csv")
+        file.write_text(text, encoding="utf-8")
+        return read_roster(file)
+
+
+def test_who_is_found_in_the_roster_and_who_is_not():
+    roster = roster_in(ROSTER)
+    for words, wanted in OWNERS.items():
+        owner = Owner(*words)
+        name, problem = identities({owner: Words()}, roster)[owner]
+        if wanted in roster.students:
+            assert (name, problem) == (wanted, "")
+        else:
+            assert wanted in problem
+            assert name not in roster.students
+
+
+def test_a_name_with_numbers_in_it_gets_nobody_elses_row():
+    roster = roster_in(ROSTER)
+    for name, wanted in (
+        ("ann_2_777_01_saxpy.cu", None),  # `ann_2` is Ann Lee, and 2 is Jim Roe
+        ("x_99_17_01_saxpy.cu", None),  # 17 may be the submission's number
+        ("x_17_99_01_saxpy.cu", "Ann Lee"),
+        ("x_17_18_01_saxpy.cu", None),
+        ("jane_04_fullest_bin.cu", None),  # the chapter's number is no student's
+        ("x_04_04_fullest_bin.cu", "Zo\u00eb"),
+    ):
+        label = label_of_file(name)
+        found = identities({label.owner: label.words}, roster)[label.owner]
+        assert (found.name if found.name in roster.students else None) == wanted, name
+        assert bool(found.problem) == (wanted is None), name
+
+
+def test_two_of_one_name_stay_two():
+    one, two = (Owner("Kim Lee", number, True) for number in ("111", "222"))
+    plain = Owner("Kim Lee")
+    owners = dict.fromkeys((one, two, plain), Words())
+    names = {owner: found.name for owner, found in identities(owners, None).items()}
+    assert names == {one: "Kim Lee (111)", two: "Kim Lee (222)", plain: "Kim Lee (no number)"}
+    roster = roster_in("student,id\nKim Lee,5\n")
+    found = identities({one: Words(), two: Words()}, roster)
+    assert [each.name for each in found.values()] == ["Kim Lee (111)", "Kim Lee (222)"]
+    assert "several of that name" in found[one].problem
+    assert identities({one: Words()}, roster)[one].name == "Kim Lee"
+    by_number = roster_in("student,name,id\nkim1,Kim Lee,111\nkim2,Kim Lee,222\n")
+    found = identities({one: Words(), two: Words()}, by_number)
+    assert [found[one].name, found[two].name] == ["kim1", "kim2"]
+
+
+def test_no_made_up_name_is_somebody_elses():
+    roster = roster_in("student,first\nkim,Al\nLee Po,kim\n")
+    owners = [
+        Owner("kim"),
+        Owner("kim (no number)"),
+        Owner("kim", "1"),
+        Owner("kim", "1", True),
+    ]
+    found = identities(dict.fromkeys(owners, Words()), roster)
+    assert len({"kim", *(each.name for each in found.values())}) == 5
+
+
+def test_the_titles_show_what_parts_the_columns():
+    for text in (
+        "id,student,group\n1,Ann Lee,a\n2,Bo,b\n",
+        "id;student;group\r\n1;Ann Lee;a\r\n2;Bo;b\r\n",
+        "id\tstudent\tgroup\n1\tAnn Lee\ta\n2\tBo\tb\n",
+        "\n\ufeff;;\nid;student;group, if any\n1;Ann Lee;a\n2;Bo;b, c\n"[1:],
+        '"id;a;b;c",student,group\n1,Ann Lee,a\n2,Bo,b\n',
+        "Name, Vorname;id\nAnn Lee;1\nBo;2\n",
+    ):
+        roster = roster_in(text)
+        assert roster.students == ["Ann Lee", "Bo"]
+        assert roster.students_with("2") == {"Bo"}
+    assert roster_in("student\nAnn Lee\nBo\n").students == ["Ann Lee", "Bo"]
+
+
+def test_a_roster_that_cant_be_read_is_one_sentence():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "roster.csv")
+        encodings = ("utf-16", "utf-16-le", "utf-16-be", "latin-1")
+        contents = {each: "student\nZo\u00eb\n".encode(each) for each in encodings}
+        for content in contents.values():
+            file.write_bytes(content)
+            with pytest.raises(CommandError) as caught:
+                read_roster(file)
+            assert caught.value.code == WRONG_USE
+            assert str(caught.value) == f"--roster {file} is not in UTF-8: save it as UTF-8."
+        for path, why in (
+            (pathlib.Path(folder), "Is a directory"),
+            (pathlib.Path(folder, "nowhere.csv"), "No such file or directory"),
         ):
-            label = label_of_file(name)
-            found = identities({label.owner: label.words}, roster)[label.owner]
-            self.assertEqual(found.name if found.name in roster.students else None, wanted, name)
-            self.assertEqual(bool(found.problem), wanted is None, name)
+            with pytest.raises(CommandError) as caught:
+                read_roster(path)
+            assert caught.value.code == WRONG_USE
+            assert str(caught.value) == f"--roster {path} can't be read: {why}."
 
-    def test_two_of_one_name_stay_two(self):
-        one, two = (Owner("Kim Lee", number, True) for number in ("111", "222"))
-        plain = Owner("Kim Lee")
-        owners = dict.fromkeys((one, two, plain), Words())
-        names = {owner: found.name for owner, found in identities(owners, None).items()}
-        self.assertEqual(
-            names, {one: "Kim Lee (111)", two: "Kim Lee (222)", plain: "Kim Lee (no number)"}
-        )
-        roster = self.roster("student,id\nKim Lee,5\n")
-        found = identities({one: Words(), two: Words()}, roster)
-        self.assertEqual([each.name for each in found.values()], ["Kim Lee (111)", "Kim Lee (222)"])
-        self.assertIn("several of that name", found[one].problem)
-        self.assertEqual(identities({one: Words()}, roster)[one].name, "Kim Lee")
-        by_number = self.roster("student,name,id\nkim1,Kim Lee,111\nkim2,Kim Lee,222\n")
-        found = identities({one: Words(), two: Words()}, by_number)
-        self.assertEqual([found[one].name, found[two].name], ["kim1", "kim2"])
 
-    def test_no_made_up_name_is_somebody_elses(self):
-        roster = self.roster("student,first\nkim,Al\nLee Po,kim\n")
-        owners = [
-            Owner("kim"),
-            Owner("kim (no number)"),
-            Owner("kim", "1"),
-            Owner("kim", "1", True),
-        ]
-        found = identities(dict.fromkeys(owners, Words()), roster)
-        self.assertEqual(len({"kim", *(each.name for each in found.values())}), 5)
-
-    def test_the_titles_show_what_parts_the_columns(self):
-        for text in (
-            "id,student,group\n1,Ann Lee,a\n2,Bo,b\n",
-            "id;student;group\r\n1;Ann Lee;a\r\n2;Bo;b\r\n",
-            "id\tstudent\tgroup\n1\tAnn Lee\ta\n2\tBo\tb\n",
-            "\n\ufeff;;\nid;student;group, if any\n1;Ann Lee;a\n2;Bo;b, c\n"[1:],
-            '"id;a;b;c",student,group\n1,Ann Lee,a\n2,Bo,b\n',
-            "Name, Vorname;id\nAnn Lee;1\nBo;2\n",
-        ):
-            with self.subTest(text):
-                roster = self.roster(text)
-                self.assertEqual(roster.students, ["Ann Lee", "Bo"])
-                self.assertEqual(roster.students_with("2"), {"Bo"})
-        self.assertEqual(self.roster("student\nAnn Lee\nBo\n").students, ["Ann Lee", "Bo"])
-
-    def test_a_roster_that_cant_be_read_is_one_sentence(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "roster.csv")
-            encodings = ("utf-16", "utf-16-le", "utf-16-be", "latin-1")
-            contents = {each: "student\nZo\u00eb\n".encode(each) for each in encodings}
-            for name, content in contents.items():
-                file.write_bytes(content)
-                with self.subTest(name), self.assertRaises(CommandError) as caught:
-                    read_roster(file)
-                self.assertEqual(caught.exception.code, WRONG_USE)
-                self.assertEqual(
-                    str(caught.exception), f"--roster {file} is not in UTF-8: save it as UTF-8."
-                )
-            for path, why in (
-                (pathlib.Path(folder), "Is a directory"),
-                (pathlib.Path(folder, "nowhere.csv"), "No such file or directory"),
-            ):
-                with self.subTest(why), self.assertRaises(CommandError) as caught:
-                    read_roster(path)
-                self.assertEqual(caught.exception.code, WRONG_USE)
-                self.assertEqual(str(caught.exception), f"--roster {path} can't be read: {why}.")
-
-    def test_a_roster_that_cant_be_used(self):
-        for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
-            with self.assertRaisesRegex(CommandError, "--roster"):
-                self.roster(text)
+def test_a_roster_that_cant_be_used():
+    for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
+        with pytest.raises(CommandError, match="--roster"):
+            roster_in(text)

@@ -6,9 +6,9 @@ import contextlib
 import pathlib
 import sys
 import tempfile
-import unittest
 from unittest import mock
 
+import pytest
 from grading_runs import BUILDS, CAN_GRADE, judged, real_sandboxes, solution_text, words_of
 
 from engine.command import recipe
@@ -45,7 +45,7 @@ WRONG = {
     "a fault": (
         "01.1",
         with_line("01.1", KERNEL_OF_01_1, FIRST_THREAD + "y[n + 4096] = 1;"),
-        "Invalid __global__ write at line",
+        "Invalid __global__ write of size 4 bytes at line",
     ),
     "an assertion": (
         "01.1",
@@ -142,25 +142,27 @@ def checked(number, text):
         return verdict.parts, [line.replace(folder, "") for line in verdict.lines]
 
 
-@unittest.skipUnless(CAN_GRADE, "the race checker is needed")
-class WithoutEngineTextTest(unittest.TestCase):
-    def test_a_check_says_the_same(self):
-        for name, (number, text, says) in {**WRONG, **ONLY_AT_HOME}.items():
-            with self.subTest(name):
-                parts, lines = checked(number, text)
-                self.assertIn(says, " ".join(" ".join(lines).split()))
-                with other_text():
-                    self.assertEqual(checked(number, text), (parts, lines))
+@pytest.mark.skipif(not CAN_GRADE, reason="the race checker is needed")
+@pytest.mark.parametrize("name", {**WRONG, **ONLY_AT_HOME})
+def test_a_check_says_the_same(name):
+    number, text, says = {**WRONG, **ONLY_AT_HOME}[name]
+    parts, lines = checked(number, text)
+    assert says in " ".join(" ".join(lines).split())
+    with other_text():
+        assert checked(number, text) == (parts, lines)
 
-    @unittest.skipUnless(real_sandboxes(), "grading takes a sandbox")
-    def test_a_grade_says_the_same(self):
-        for name, (number, text, says) in WRONG.items():
-            with self.subTest(name):
-                found = judged(number, text)
-                self.assertIn(says, " ".join(words_of(found).split()))
-                with other_text():
-                    again = judged(number, text)
-                self.assertEqual(
-                    (again.status, again.points, words_of(again)),
-                    (found.status, found.points, words_of(found)),
-                )
+
+@pytest.mark.skipif(not CAN_GRADE, reason="the race checker is needed")
+@pytest.mark.skipif(not (real_sandboxes()), reason="grading takes a sandbox")
+@pytest.mark.parametrize("name", WRONG)
+def test_a_grade_says_the_same(name):
+    number, text, says = WRONG[name]
+    found = judged(number, text)
+    assert says in " ".join(words_of(found).split())
+    with other_text():
+        again = judged(number, text)
+    assert (again.status, again.points, words_of(again)) == (
+        found.status,
+        found.points,
+        words_of(found),
+    )
