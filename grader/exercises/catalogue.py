@@ -156,7 +156,6 @@ def _is_rule(rule):
 def exercise_folders(root=ROOT, chapter="[0-9][0-9]_*", name="*"):
     """Their paths from the root, in no particular order of the exercises of one chapter. `chapter` and
     `name` are patterns of their folders' names."""
-    root = _place_of_exercises(root)
     return [
         file.parent.relative_to(root)
         for file in sorted(root.glob(f"chapters/{chapter}/exercises/{name}/{FILE}"))
@@ -174,7 +173,6 @@ def all_exercises(root=ROOT):
 
 
 def _exercises_in(folders, root):
-    root = _place_of_exercises(root)
     found = []
     for folder in folders:
         facts = _facts_in(root / folder / FILE, folder / FILE)
@@ -261,12 +259,6 @@ def text_without_hints(exercise):
         if argument.arg == "hints":
             text = text.replace(ast.get_source_segment(text, argument.value), "[]")
     return text
-
-
-def _place_of_exercises(root):
-    """Where the exercises of the course lie: if LAB_SAMPLE_EXERCISES names a folder, there instead."""
-    samples = os.environ.get("LAB_SAMPLE_EXERCISES") if root == ROOT else None
-    return pathlib.Path(samples) if samples else root
 
 
 def _place(exercise):

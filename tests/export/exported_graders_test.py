@@ -22,8 +22,6 @@ from lab_tool.authoring.trials import mutants_of, patched, solution
 from this_build import BUILD, ROOT
 
 EXERCISE = chosen_exercise("01.1")
-# It is exported out of the samples; where the copies have been unpacked, it is an exercise of the course.
-SAMPLES = {"LAB_SAMPLE_EXERCISES": os.environ.pop("LAB_SAMPLE_EXERCISES")}
 IDENTITY = {
     "CLASSROOM": "gpu-2026",
     "ASSIGNMENT": "week1",
@@ -84,7 +82,7 @@ class ExportedGraders(unittest.TestCase):
         for system in ("gradescope", "classroom50", "autolab"):
             words = ["--exercises", EXERCISE.number, "--for", system, "--build", BUILD]
             command = [sys.executable, ROOT / "lab", "export", cls.folder / system, *words]
-            made = run(*command, folder=ROOT, **SAMPLES)
+            made = run(*command, folder=ROOT)
             assert made.returncode == 0, made.stderr
         with zipfile.ZipFile(cls.folder / "gradescope/autograder.zip") as archive:
             archive.extractall(cls.folder / "source")

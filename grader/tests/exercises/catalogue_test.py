@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The course's exercises, and the few that the grader's tests have in their place."""
+"""The course's exercises."""
 
-import os
 import pathlib
 import tempfile
 import unittest
-from unittest import mock
 
 from other_right_solutions import STYLES
 
@@ -88,9 +86,7 @@ class CatalogueTest(unittest.TestCase):
 
     def test_an_exercise_py_is_not_run_for_its_facts(self):
         with tempfile.TemporaryDirectory() as folder:
-            sample = (
-                ROOT / "grader/tests/samples/chapters/01_vector_add/exercises/saxpy/exercise.py"
-            )
+            sample = ROOT / "chapters/01_vector_add/exercises/saxpy/exercise.py"
             file = pathlib.Path(folder, "chapters/01_vector_add/exercises/saxpy/exercise.py")
             file.parent.mkdir(parents=True)
             file.write_text(f"raise SystemExit(9)\n{sample.read_text('utf-8')}", encoding="utf-8")
@@ -104,14 +100,3 @@ class CatalogueTest(unittest.TestCase):
                 ValueError, "README.md: a block .* must declare the student's"
             ):
                 driver_source(text, "README.md")
-
-    def test_samples_take_the_place_of_the_courses(self):
-        samples = ROOT / "grader/tests/samples"
-        with mock.patch.dict(os.environ, LAB_SAMPLE_EXERCISES=str(samples)):
-            found = all_exercises()
-            self.assertEqual(chosen_exercise("saxpy"), found[0])
-        self.assertTrue(all(samples in each.folder.parents for each in found))
-        numbers = [each.number for each in found]
-        self.assertEqual(numbers, ["01.1", "01.5", "02.1", "03.2", "04.1", "04.2"])
-        of_course = {each.title for each in all_exercises()}
-        self.assertLessEqual({each.title for each in found}, of_course)

@@ -152,8 +152,11 @@ class ExerciseCommandsTest(unittest.TestCase):
             (("check", "saxpi"), "there is no exercise saxpi; did you mean saxpy?"),
             (("check", "01.9"), "there is no exercise 01.9"),
             (("check", "0"), "there is no exercise 0"),
-            (("learn", "01"), "01 is a chapter, and its exercises are 01.1 and 01.5."),
-            (("hint", "4"), "4 is a chapter, and its exercises are 04.1 and 04.2."),
+            (
+                ("learn", "01"),
+                "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5.",
+            ),
+            (("hint", "4"), "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
             (("check", "nothing.cu"), "nothing.cu is no exercise's file"),
             (("check", "01.1"), f"./lab learn 01.1 --work {self.work} begins it."),
             (("check",), "no exercise is begun"),

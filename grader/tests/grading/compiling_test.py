@@ -71,6 +71,7 @@ pytestmark = can_grade
 
 def test_a_text_that_takes_too_much_to_read_is_refused_and_the_grader_goes_on():
     """It is read in the sandbox, under the compiler's limits."""
+    cases_with_work("01.1")  # the solution has the usual reader
     with tempfile.TemporaryDirectory() as folder:
         reader = pathlib.Path(folder).resolve() / "reader.py"
         reader.write_text("taken = [bytes(1 << 20) for _ in range(1 << 20)]\n", encoding="utf-8")
