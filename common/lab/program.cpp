@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "cpu_backend/execution/diagnostic.hpp"
+#include "cpu_backend/execution/terminal_text.hpp"
 #include "lab/device.hpp"
 #include "lab/options.hpp"
 #include "lab/output_files.hpp"
