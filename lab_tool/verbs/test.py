@@ -2,19 +2,30 @@
 """./lab test: builds the tests that are meant, and has Meson run them."""
 
 import os
+import re
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.command.build_folder import build, introspection, word_for
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
-from engine.command.output import counted, is_verbose, remark, say, say_next
+from engine.command.output import (
+    Progress,
+    counted,
+    is_verbose,
+    remark,
+    remark_line,
+    say,
+    say_next,
+)
 from engine.command.paths import shown
-from engine.command.processes import run_program
+from engine.command.processes import run_program, watch
 from lab_tool.builds.build_folders import configured
 from lab_tool.options import add_backend, add_build
 from lab_tool.setup.packages import JSONSCHEMA, PYTEST, python_with, python_with_installed
 from lab_tool.testing import TestLogs, is_python, select, suites_of, table_of, targets_of
 
 ALL = "all"
+# What Meson prints of a test that has ended: 12/41 inter_block_communication:fast / name  OK  1.23s
+ENDED = re.compile(r" *(\d+)/(\d+) .* (OK|SKIP|[A-Z]+) +[\d.]+s")
 
 
 def add_test_options(parser):
@@ -96,8 +107,26 @@ def run_tests(place, chosen, logs, brief):
         os.environ["LAB_BRIEF_TESTS"] = "1"
     command = [word_for(place.tools["Meson"]), "test", "-C", shown(place.folder), "--no-rebuild"]
     command += ["--print-errorlogs", "--num-processes", str(at_once())]
-    command += [] if is_verbose() else ["--quiet"]
-    return run_program([*command, *(test["name"] for test in chosen)])
+    command += [test["name"] for test in chosen]
+    if is_verbose():
+        return run_program(command)
+    others, failed = [], 0
+    with Progress("Testing", stays=False) as progress:
+
+        def read(line):
+            nonlocal failed
+            ended = ENDED.match(line)
+            if not ended:
+                others.append(line)
+                return
+            failed += ended[3] not in ("OK", "SKIP", "EXPECTEDFAIL")
+            progress.step(int(ended[1]), int(ended[2]), f"{failed} failed, " if failed else "")
+
+        code = watch(command, read)
+    if code != 0:
+        for line in others:
+            remark_line(line)
+    return code
 
 
 def at_once():
