@@ -34,7 +34,7 @@ def exercise(
     points: dict,  # {part that is judged: points}
     # What follows may be left out.
     builds_on: list = ...,  # chapters and exercises
-    limits: list = ...,
+    limits: dict = ...,
     speed: dict = ...,  # points for speed
     streams: bool = ...,  # whether it is judged in several orders of the streams that it creates
     starter_fails: dict = ...,  # the part that rejects the starter, and a piece of what is said

@@ -25,6 +25,7 @@ PROGRAM = "program"  # the student writes main() as well
 KINDS = ("write", "repair", PROGRAM)
 PARTS = ("results", "races", "limits")
 SPEED = "speed"  # points that are given on a GPU only, and so no part of a check
+LIMIT = re.compile(r"([\w ]+) per ([\w' ]+): at (most|least) (\d{1,9}(?:\.\d{1,9})?)")
 OF_SPEED = ("points", "all_up_to", "none_from")
 MOST = 1000  # of each of its numbers
 KINDS_OF_FACT = {
@@ -206,7 +207,22 @@ def _facts_in(file, path):
     hints = facts.get("hints", [])
     if len(hints) not in (0, HINTS) or not all(isinstance(text, str) and text for text in hints):
         raise CommandError(f"{path}:{call.lineno}: hints must be {HINTS} texts, or none.")
+    limits = facts.get("limits", {}).items()
+    facts["limits"] = [_limit(rule, advice, f"{path}:{call.lineno}") for rule, advice in limits]
     return facts
+
+
+def _limit(rule, advice, place):
+    """One of the limits as grader/exercises/limits.py holds code to it."""
+    parts = LIMIT.fullmatch(rule) if isinstance(rule, str) else None
+    if not parts or not isinstance(advice, str) or not advice:
+        raise CommandError(
+            f"{place}: limits: {rule!r} must be such as 'global loads per element: at most 2', and "
+            "have its advice."
+        )
+    count, per, most_or_least, number = parts.groups()
+    value = float(number) if "." in number else int(number)
+    return {"count": count, "per": per, f"at_{most_or_least}": value, "advice": advice}
 
 
 def _text_of(file, path):

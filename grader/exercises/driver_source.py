@@ -24,7 +24,8 @@ def driver_source(text, name):
     line = text[: block.start(1)].count("\n") + 1
     registered = ", ".join(f'exercises::function("{each}", {each})' for each in functions)
     return (
-        f'#include <cstddef>\n#include <cstdint>\n\n#include "runner/runner.hpp"\n\n#line {line} "{name}"\n{block[1]}\n'
+        '#include <cstddef>\n#include <cstdint>\n\n#include "runner/runner.hpp"\n\n'
+        f'#line {line} "{name}"\n{block[1]}\n'
         "int main(int argc, char** argv) {\n"
         f"  return exercises::run(argc, argv, {{{registered}}});\n}}\n"
     )

@@ -31,6 +31,12 @@ UNUSABLE = [  # what is replaced in it, what is there instead, and what is said
     ("number=1", "**facts", ":1: each argument of exercise() must have its name."),
     ("number=1", "1", ":1: each argument of exercise() must have its name."),
     ("15,", '15, hints=["one"],', ":1: hints must be 3 texts, or none."),
+    (
+        "15,",
+        '15, limits={"loads per element: 2": "Two."},',
+        ":1: limits: 'loads per element: 2' must",
+    ),
+    ("15,", '15, limits={"loads per element: at most 2": ""},', ":1: limits: 'loads per element: "),
     ("},\n)", "}", ":1: this is no Python: "),
     ("15", "(" * 300 + ")" * 300, ":4: this is no Python: too many nested"),
     ("15", "-" * 90_000 + "1", ":1: this can't be read as Python: "),

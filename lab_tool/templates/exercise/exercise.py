@@ -7,20 +7,12 @@ exercise(
     minutes=15,
     points={"results": 8, "races": 2},
     builds_on=["NN_chapter_folder"],
-    limits=[
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 100,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 5000,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global stores per thread: at most 100": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+        "global stores per block: at most 5000": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "doubled: nothing was written"},
     hints=[
         """Which element does thread 0 of block 1 begin with?""",

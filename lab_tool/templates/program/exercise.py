@@ -7,33 +7,16 @@ exercise(
     minutes=20,
     points={"results": 5, "races": 1, "limits": 5},
     builds_on=["NN_chapter_folder"],
-    limits=[
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_least": 1,
-            "advice": "The numbers are to come from the GPU: launch the kernel, and copy back "
-            "what it has stored.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 1024,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-        {
-            "count": "calls of cudaMemcpy",
-            "per": "call",
-            "at_most": 2,
-            "advice": "Each call takes microseconds, however little it copies: one call for each direction.",
-        },
-    ],
+    limits={
+        "global stores per element: at least 1": "The numbers are to come from the GPU: launch "
+        "the kernel, and copy back what it has stored.",
+        "global stores per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+        "global stores per block: at most 1024": "That is far more than one block's share: all "
+        "blocks are to work.",
+        "calls of cudaMemcpy per call: at most 2": "Each call takes microseconds, however little "
+        "it copies: one call for each direction.",
+    },
     starter_fails={"part": "results", "says": "expected"},
     hints=[
         """Which memory can the kernel reach, and who allocates it?""",

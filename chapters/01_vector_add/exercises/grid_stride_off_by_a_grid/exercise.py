@@ -7,26 +7,14 @@ exercise(
     minutes=15,
     points={"results": 2, "races": 6, "limits": 3},
     builds_on=["01_vector_add"],
-    limits=[
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Each pixel is one thread's work, and that thread writes it once.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 1280,
-            "advice": "That is one block's share of the 10,000 pixels: all blocks are to work.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 100,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-    ],
+    limits={
+        "global stores per element: at most 1": "Each pixel is one thread's work, and that thread "
+        "writes it once.",
+        "global stores per block: at most 1280": "That is one block's share of the 10,000 pixels: "
+        "all blocks are to work.",
+        "global stores per thread: at most 100": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+    },
     starter_fails={"part": "races", "says": "writes brightened["},
     hints=[
         """With two blocks of four threads: which pixels does thread 0 of block 0 write, one after

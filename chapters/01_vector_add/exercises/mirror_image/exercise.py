@@ -7,20 +7,12 @@ exercise(
     minutes=10,
     points={"results": 7, "races": 3},
     builds_on=["01_vector_add"],
-    limits=[
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 4,
-            "advice": "One thread does what many could do: there is a thread for each pixel.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 1000,
-            "advice": "That is far more than one block's share: let the grid cover the image.",
-        },
-    ],
+    limits={
+        "global stores per thread: at most 4": "One thread does what many could do: there is a "
+        "thread for each pixel.",
+        "global stores per block: at most 1000": "That is far more than one block's share: let "
+        "the grid cover the image.",
+    },
     starter_fails={"part": "results", "says": "expected"},
     hints=[
         """A block has `blockDim.x` columns and `blockDim.y` rows. In which column of the image does

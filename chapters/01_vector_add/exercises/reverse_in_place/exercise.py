@@ -7,40 +7,16 @@ exercise(
     minutes=20,
     points={"results": 6, "races": 2, "limits": 3},
     builds_on=["01.1"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "One kernel is enough, and no copy of the array: the thread of a pair holds "
-            "both values.",
-        },
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 0,
-            "advice": "A thread that has the whole pair waits for nobody.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 2,
-            "advice": "Each pair shall have a thread of its own, which reads two values: launch "
-            "more threads.",
-        },
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Read each element once, into a variable of the thread.",
-        },
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Write each element once.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "One kernel is enough, and no copy of the array: the "
+        "thread of a pair holds both values.",
+        "barriers per block: at most 0": "A thread that has the whole pair waits for nobody.",
+        "global loads per thread: at most 2": "Each pair shall have a thread of its own, which "
+        "reads two values: launch more threads.",
+        "global loads per element: at most 1": "Read each element once, into a variable of the "
+        "thread.",
+        "global stores per element: at most 1": "Write each element once.",
+    },
     starter_fails={"part": "results", "says": "values[0]: got 10, expected 20"},
     hints=[
         """How many pairs are there among six elements, and how many among seven? What does a thread

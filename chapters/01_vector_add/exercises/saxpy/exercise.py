@@ -7,39 +7,16 @@ exercise(
     minutes=15,
     points={"results": 6, "races": 2, "limits": 3},
     builds_on=["01_vector_add"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 2,
-            "advice": "Read x[i] and y[i] once each.",
-        },
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Write y[i] once, when its value is complete.",
-        },
-        {
-            "count": "global atomics",
-            "per": "element",
-            "at_most": 0,
-            "advice": "No two threads share an element, so an ordinary load and store will do.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 1024,
-            "advice": "A block runs on one SM only: launch enough blocks for all of n, so that "
-            "each has its part.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 2": "Read x[i] and y[i] once each.",
+        "global stores per element: at most 1": "Write y[i] once, when its value is complete.",
+        "global atomics per element: at most 0": "No two threads share an element, so an ordinary "
+        "load and store will do.",
+        "global stores per block: at most 1024": "A block runs on one SM only: launch enough "
+        "blocks for all of n, so that each has its part.",
+        "global stores per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+    },
     starter_fails={"part": "results", "says": "y: got 7, expected 13"},
     hints=[
         """Ten elements and blocks of four threads: how many blocks do you need? Which numbers does

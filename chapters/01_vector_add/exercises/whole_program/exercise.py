@@ -7,34 +7,16 @@ exercise(
     minutes=25,
     points={"results": 5, "races": 1, "limits": 6},
     builds_on=["01.1"],
-    limits=[
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_least": 1,
-            "advice": "The sums are to come from the GPU: launch the kernel, and copy back what "
-            "it has stored.",
-        },
-        {
-            "count": "calls of cudaMemcpy",
-            "per": "call",
-            "at_most": 3,
-            "advice": "Each call takes microseconds, however little it copies: one call for each array.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 1024,
-            "advice": "A block runs on one SM only: launch enough blocks for all elements, so "
-            "that each has its part.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-    ],
+    limits={
+        "global stores per element: at least 1": "The sums are to come from the GPU: launch the "
+        "kernel, and copy back what it has stored.",
+        "calls of cudaMemcpy per call: at most 3": "Each call takes microseconds, however little "
+        "it copies: one call for each array.",
+        "global stores per block: at most 1024": "A block runs on one SM only: launch enough "
+        "blocks for all elements, so that each has its part.",
+        "global stores per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+    },
     starter_fails={"part": "results", "says": "sums: got 0, expected"},
     hints=[
         """`a.data()` is memory of the host, which the kernel can't reach. What does the kernel need

@@ -7,21 +7,12 @@ exercise(
     minutes=10,
     points={"results": 5, "races": 5},
     builds_on=["02_shared_memory_dot_product"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread works and the others of its block wait: let each thread move "
-            "one value of the tile.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 2500,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global loads per thread: at most 64": "One thread works and the others of its block "
+        "wait: let each thread move one value of the tile.",
+        "global loads per block: at most 2500": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "threads of one block wait at different barriers"},
     hints=[
         """Tiles of 64 values, and 100 values: how many threads have a value in the second tile? At

@@ -7,51 +7,22 @@ exercise(
     minutes=25,
     points={"results": 6, "races": 3, "limits": 3},
     builds_on=["02_shared_memory_dot_product"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Read each value once, and put it into shared memory for the others.",
-        },
-        {
-            "count": "shared loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread looks at too many values: halve their number with each step instead.",
-        },
-        {
-            "count": "shared atomics",
-            "per": "block",
-            "at_most": 0,
-            "advice": "All threads of a block would queue for one address: combine them in pairs instead.",
-        },
-        {
-            "count": "global atomics",
-            "per": "block",
-            "at_most": 0,
-            "advice": "All threads of a block would queue for one address: combine them in pairs instead.",
-        },
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 12,
-            "advice": "A tree over 1,000 values has ten steps: one barrier before the first, and "
-            "one for each.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 32,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 2000,
-            "advice": "A block looks at its own values only: launch a block for each part of the array.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 1": "Read each value once, and put it into shared "
+        "memory for the others.",
+        "shared loads per thread: at most 64": "One thread looks at too many values: halve their "
+        "number with each step instead.",
+        "shared atomics per block: at most 0": "All threads of a block would queue for one "
+        "address: combine them in pairs instead.",
+        "global atomics per block: at most 0": "All threads of a block would queue for one "
+        "address: combine them in pairs instead.",
+        "barriers per block: at most 12": "A tree over 1,000 values has ten steps: one barrier "
+        "before the first, and one for each.",
+        "global loads per thread: at most 32": "One thread works and the others of its block "
+        "wait: let all of them take their part.",
+        "global loads per block: at most 2000": "A block looks at its own values only: launch a "
+        "block for each part of the array.",
+    },
     starter_fails={"part": "results", "says": "maxima: nothing was written, expected -7"},
     hints=[
         """Which number is never larger than any other `int`? And of five values, three are left

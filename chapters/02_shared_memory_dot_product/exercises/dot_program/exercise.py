@@ -7,35 +7,16 @@ exercise(
     minutes=20,
     points={"results": 5, "races": 1, "limits": 5},
     builds_on=["01.5"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_least": 2,
-            "advice": "The products are to come from the GPU: launch the kernel, and copy back "
-            "what it has stored.",
-        },
-        {
-            "count": "calls of cudaMemcpy",
-            "per": "call",
-            "at_most": 3,
-            "advice": "Each call takes microseconds, however little it copies: one call for each array.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 2500,
-            "advice": "That is far more than one block's share: launch as many blocks as the "
-            "program has computed.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: launch THREADS "
-            "of them per block.",
-        },
-    ],
+    limits={
+        "global loads per element: at least 2": "The products are to come from the GPU: launch "
+        "the kernel, and copy back what it has stored.",
+        "calls of cudaMemcpy per call: at most 3": "Each call takes microseconds, however little "
+        "it copies: one call for each array.",
+        "global loads per block: at most 2500": "That is far more than one block's share: launch "
+        "as many blocks as the program has computed.",
+        "global loads per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: launch THREADS of them per block.",
+    },
     starter_fails={"part": "results", "says": "dot: got 0, expected"},
     hints=[
         """How many elements has `partials`, and how many bytes is that? What does the kernel find

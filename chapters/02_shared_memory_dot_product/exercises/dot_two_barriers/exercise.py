@@ -7,40 +7,18 @@ exercise(
     minutes=35,
     points={"results": 4, "races": 3, "limits": 5},
     builds_on=["02.1"],
-    limits=[
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 2,
-            "advice": "Let each warp combine its own 32 sums without a barrier, or let 32 threads "
-            "add up a part each.",
-        },
-        {
-            "count": "shared loads",
-            "per": "thread",
-            "at_most": 128,
-            "advice": "One thread adds up too many of the sums while the others wait: share them out.",
-        },
-        {
-            "count": "shared atomics",
-            "per": "block",
-            "at_most": 32,
-            "advice": "Threads queue for one address: at most one atomic per warp, once the warp "
-            "has its sum.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 4000,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "barriers per block: at most 2": "Let each warp combine its own 32 sums without a "
+        "barrier, or let 32 threads add up a part each.",
+        "shared loads per thread: at most 128": "One thread adds up too many of the sums while "
+        "the others wait: share them out.",
+        "shared atomics per block: at most 32": "Threads queue for one address: at most one "
+        "atomic per warp, once the warp has its sum.",
+        "global loads per thread: at most 64": "One thread works and the others of its block "
+        "wait: let all of them take their part.",
+        "global loads per block: at most 4000": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "limits", "says": "Your code: 11 barriers per block; allowed: 2."},
     hints=[
         """A block has at most 1,024 threads, which are 32 warps. If each warp has one sum, how many

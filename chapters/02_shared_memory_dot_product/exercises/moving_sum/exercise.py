@@ -7,27 +7,14 @@ exercise(
     minutes=15,
     points={"results": 2, "races": 3, "limits": 5},
     builds_on=["02_shared_memory_dot_product"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1.2,
-            "advice": "A value is in 8 sums: load it once, and take it from shared memory 8 times.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 12,
-            "advice": "One thread loads for its whole block: let each thread load one value, and "
-            "a few of them one more.",
-        },
-        {
-            "count": "global stores",
-            "per": "block",
-            "at_most": 400,
-            "advice": "That is far more than one block's share: each block has its own sums.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 1.2": "A value is in 8 sums: load it once, and take it "
+        "from shared memory 8 times.",
+        "global loads per thread: at most 12": "One thread loads for its whole block: let each "
+        "thread load one value, and a few of them one more.",
+        "global stores per block: at most 400": "That is far more than one block's share: each "
+        "block has its own sums.",
+    },
     starter_fails={"part": "limits", "says": "A value is in 8 sums"},
     hints=[
         """How many of the values that thread 5 adds up does thread 6 need as well? And how many

@@ -7,26 +7,14 @@ exercise(
     minutes=25,
     points={"results": 4, "races": 6},
     builds_on=["02.2"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "shared loads",
-            "per": "thread",
-            "at_most": 200,
-            "advice": "One thread adds up too many of the sums while the others wait: keep the tree.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 2500,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global loads per thread: at most 64": "One thread works and the others of its block "
+        "wait: let all of them take their part.",
+        "shared loads per thread: at most 200": "One thread adds up too many of the sums while "
+        "the others wait: keep the tree.",
+        "global loads per block: at most 2500": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "totals: got"},
     hints=[
         """In the step with half = 16, which element does thread 0 read, and which thread writes

@@ -7,32 +7,15 @@ exercise(
     minutes=15,
     points={"results": 3, "races": 7},
     builds_on=["02_shared_memory_dot_product"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "Two kernels would order the two blocks; here a flag does.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 40,
-            "advice": "One thread works and the others of its block wait: each thread has one sum.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 1300,
-            "advice": "That is far more than one block's share: each pair has its own two blocks.",
-        },
-        {
-            "count": "global loads",
-            "per": "call",
-            "at_most": 27500,
-            "advice": "If the sums are there, the second block takes them and does not add up again.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "Two kernels would order the two blocks; here a flag does.",
+        "global loads per thread: at most 40": "One thread works and the others of its block "
+        "wait: each thread has one sum.",
+        "global loads per block: at most 1300": "That is far more than one block's share: each "
+        "pair has its own two blocks.",
+        "global loads per call: at most 27500": "If the sums are there, the second block takes "
+        "them and does not add up again.",
+    },
     starter_fails={"part": "results or races", "says": "no synchronisation between the two blocks"},
     hints=[
         """When thread 0 sets the flag, which threads of its block have written their sums? And if

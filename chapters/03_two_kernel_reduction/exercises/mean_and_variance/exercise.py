@@ -10,33 +10,16 @@ exercise(
     minutes=35,
     points={"results": 7, "races": 3, "limits": 2},
     builds_on=["02_shared_memory_dot_product", "03_two_kernel_reduction"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1.1,
-            "advice": "Load each value once: what a second pass would compute, the triples of the "
-            "threads hold already.",
-        },
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 2,
-            "advice": "One kernel leaves a triple per block, a second one merges these: that is enough.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-        {
-            "count": "bytes loaded",
-            "per": "block",
-            "at_most": 16384,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 1.1": "Load each value once: what a second pass would "
+        "compute, the triples of the threads hold already.",
+        "launches per call: at most 2": "One kernel leaves a triple per block, a second one "
+        "merges these: that is enough.",
+        "global loads per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+        "bytes loaded per block: at most 16384": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "mean: nothing was written, expected 4"},
     hints=[
         """What is the triple of a single value? Which triple changes nothing when it is merged with

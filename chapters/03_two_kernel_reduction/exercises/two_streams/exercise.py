@@ -8,20 +8,12 @@ exercise(
     points={"results": 3, "races": 7},
     streams=True,
     builds_on=["03_two_kernel_reduction"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 128,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 1000,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global loads per thread: at most 128": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+        "global loads per block: at most 1000": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "races", "says": "The kernel of line 38 can run before that of line 37"},
     hints=[
         """The last kernel reads partial sums of two kernels. Which of the two is surely done when

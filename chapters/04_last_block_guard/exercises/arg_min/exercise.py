@@ -7,32 +7,16 @@ exercise(
     minutes=30,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["02_shared_memory_dot_product", "04.2"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1.1,
-            "advice": "Carry the value along with its index, and each element needs to be loaded only once.",
-        },
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "The last block can finish the job: no second kernel is needed.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 64,
-            "advice": "One thread does what many threads can do at the same time: share it out among them.",
-        },
-        {
-            "count": "bytes loaded",
-            "per": "block",
-            "at_most": 8192,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 1.1": "Carry the value along with its index, and each "
+        "element needs to be loaded only once.",
+        "launches per call: at most 1": "The last block can finish the job: no second kernel is "
+        "needed.",
+        "global loads per thread: at most 64": "One thread does what many threads can do at the "
+        "same time: share it out among them.",
+        "bytes loaded per block: at most 8192": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "place: nothing was written, expected 0"},
     hints=[
         """What does a thread bring that has no element at all? And if two candidates are equal,

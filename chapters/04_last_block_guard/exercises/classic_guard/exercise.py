@@ -7,33 +7,17 @@ exercise(
     minutes=25,
     points={"results": 3, "races": 7},
     builds_on=["04_last_block_guard"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "The last block can finish the job: no second kernel is needed.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 200,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global loads",
-            "per": "block",
-            "at_most": 1000,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-        {
-            "count": "accesses to global memory",
-            "per": "call",
-            "at_least": 5380,
-            "advice": "Each block stores its partial sums and takes a ticket, and the last one "
-            "loads those of all: without a guard this is not the exercise.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "The last block can finish the job: no second kernel is "
+        "needed.",
+        "global loads per thread: at most 200": "One thread works and the others of its block "
+        "wait: let all of them take their part.",
+        "global loads per block: at most 1000": "That is far more than one block's share: all "
+        "blocks are to work.",
+        "accesses to global memory per call: at least 5380": "Each block stores its partial sums "
+        "and takes a ticket, and the last one loads those of all: without a guard this is not the "
+        "exercise.",
+    },
     starter_fails={
         "part": "results",
         "says": "The first launch was right. What is different the second time?",

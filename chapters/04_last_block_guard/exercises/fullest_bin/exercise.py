@@ -7,28 +7,15 @@ exercise(
     minutes=35,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["04_last_block_guard"],
-    limits=[
-        {
-            "count": "global atomics",
-            "per": "call",
-            "at_most": 2576,
-            "advice": "Count in shared memory first: then a block needs one global atomic for "
-            "each bin and two for the counter, and the last one may look at each bin "
-            "twice by atomic loads.",
-        },
-        {
-            "count": "global loads",
-            "per": "thread",
-            "at_most": 1024,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "bytes loaded",
-            "per": "block",
-            "at_most": 8192,
-            "advice": "That is far more than one block's share: all blocks are to work.",
-        },
-    ],
+    limits={
+        "global atomics per call: at most 2576": "Count in shared memory first: then a block "
+        "needs one global atomic for each bin and two for the counter, and the last one may look "
+        "at each bin twice by atomic loads.",
+        "global loads per thread: at most 1024": "One thread works and the others of its block "
+        "wait: let all of them take their part.",
+        "bytes loaded per block: at most 8192": "That is far more than one block's share: all "
+        "blocks are to work.",
+    },
     starter_fails={"part": "results", "says": "bins[203]: got 0, expected 1"},
     hints=[
         """Which block may read `bins`, and how does that block know that every thread of every

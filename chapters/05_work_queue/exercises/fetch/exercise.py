@@ -7,39 +7,18 @@ exercise(
     minutes=20,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["01_vector_add", "05_work_queue"],
-    limits=[
-        {
-            "count": "global atomics",
-            "per": "call",
-            "at_most": 43,
-            "advice": "One per fetch is enough: 40 for the rows, and one for each of the 3 blocks "
-            "that finds none left.",
-        },
-        {
-            "count": "barriers",
-            "per": "call",
-            "at_most": 86,
-            "advice": "Two per fetch are enough, for 43 fetches. What is each of yours for?",
-        },
-        {
-            "count": "global atomics",
-            "per": "call",
-            "at_least": 33,
-            "advice": "The counter says which block takes which row: each of the 40 rows is fetched.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: each of them takes more as soon as it is free.",
-        },
-    ],
+    limits={
+        "global atomics per call: at most 43": "One per fetch is enough: 40 for the rows, and one "
+        "for each of the 3 blocks that finds none left.",
+        "barriers per call: at most 86": "Two per fetch are enough, for 43 fetches. What is each "
+        "of yours for?",
+        "global atomics per call: at least 33": "The counter says which block takes which row: "
+        "each of the 40 rows is fetched.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: each of them "
+        "takes more as soon as it is free.",
+    },
     starter_fails={"part": "results", "says": "values[0]: got"},
     hints=[
         """How many numbers does a block take per fetch, and how do its other threads learn the

@@ -7,27 +7,14 @@ exercise(
     minutes=15,
     points={"results": 4, "races": 6},
     builds_on=["05_work_queue", "05.1"],
-    limits=[
-        {
-            "count": "global atomics",
-            "per": "call",
-            "at_least": 20,
-            "advice": "The counter says which block takes which tile: each of the 40 tiles is "
-            "fetched, two at once if you like.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: each of them takes more as soon as it is free.",
-        },
-    ],
+    limits={
+        "global atomics per call: at least 20": "The counter says which block takes which tile: "
+        "each of the 40 tiles is fetched, two at once if you like.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: each of them "
+        "takes more as soon as it is free.",
+    },
     starter_fails={"part": "results", "says": "pixels["},
     hints=[
         """Which threads write `number`, which threads read it, and what comes between a read and

@@ -7,26 +7,14 @@ exercise(
     minutes=35,
     points={"results": 6, "races": 3, "limits": 3},
     builds_on=["05_work_queue", "05.1"],
-    limits=[
-        {
-            "count": "global atomics",
-            "per": "call",
-            "at_most": 400,
-            "advice": "Take as many items at once as the rule allows, and let one thread of the block do it.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: each of them takes more as soon as it is free.",
-        },
-    ],
+    limits={
+        "global atomics per call: at most 400": "Take as many items at once as the rule allows, "
+        "and let one thread of the block do it.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: each of them "
+        "takes more as soon as it is free.",
+    },
     starter_fails={"part": "results", "says": "values[0]: got"},
     hints=[
         """How large the next chunk may be depends on where it begins. Who else may change the

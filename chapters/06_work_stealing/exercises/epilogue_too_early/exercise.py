@@ -7,40 +7,18 @@ exercise(
     minutes=15,
     points={"results": 2, "races": 6, "limits": 2},
     builds_on=["06_work_stealing", "06.1"],
-    limits=[
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 1,
-            "advice": "A barrier in the lambda is one per tile. Where is one per block enough?",
-        },
-        {
-            "count": "global atomics",
-            "per": "block",
-            "at_most": 4,
-            "advice": "Leave the threads' sums in shared memory, and let one thread add them to "
-            "the total, once per block.",
-        },
-        {
-            "count": "blocks begun",
-            "per": "call",
-            "at_most": 100,
-            "advice": "A block that runs takes over tiles of blocks that have not begun: that was "
-            "so in the kernel that was given.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: each of them takes more as soon as it is free.",
-        },
-    ],
+    limits={
+        "barriers per block: at most 1": "A barrier in the lambda is one per tile. Where is one "
+        "per block enough?",
+        "global atomics per block: at most 4": "Leave the threads' sums in shared memory, and let "
+        "one thread add them to the total, once per block.",
+        "blocks begun per call: at most 100": "A block that runs takes over tiles of blocks that "
+        "have not begun: that was so in the kernel that was given.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: each of them "
+        "takes more as soon as it is free.",
+    },
     starter_fails={"part": "races", "says": "missing __syncthreads()"},
     hints=[
         """Thread 0 adds up what all threads of its block have left in `sums`. How does it know that

@@ -7,33 +7,16 @@ exercise(
     minutes=25,
     points={"results": 5, "races": 3, "limits": 4},
     builds_on=["01_vector_add", "06_work_stealing"],
-    limits=[
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 3.5,
-            "advice": "Three per element are a, kind and c. The table belongs into shared memory, "
-            "once per block and not once per tile.",
-        },
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 1,
-            "advice": "Nobody changes the table after the prologue, so no tile needs a barrier.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: each of them takes more as soon as it is free.",
-        },
-    ],
+    limits={
+        "global loads per element: at most 3.5": "Three per element are a, kind and c. The table "
+        "belongs into shared memory, once per block and not once per tile.",
+        "barriers per block: at most 1": "Nobody changes the table after the prologue, so no tile "
+        "needs a barrier.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: each of them "
+        "takes more as soon as it is free.",
+    },
     starter_fails={"part": "results", "says": "c[0]: got"},
     hints=[
         """How often does a launched block run what comes before `for_each_canceled_block`, and how

@@ -7,32 +7,16 @@ exercise(
     minutes=30,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["07_grid_barrier", "07.1"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "The blocks wait for each other within one launch: do not launch once per step.",
-        },
-        {
-            "count": "barriers",
-            "per": "block",
-            "at_most": 20,
-            "advice": "Two block barriers per step are enough, for 10 steps. What is each of yours for?",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: launch as many as are asked for, if so many are resident.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "The blocks wait for each other within one launch: do not "
+        "launch once per step.",
+        "barriers per block: at most 20": "Two block barriers per step are enough, for 10 steps. "
+        "What is each of yours for?",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: launch as many "
+        "as are asked for, if so many are resident.",
+    },
     starter_fails={"part": "results", "says": "from["},
     hints=[
         """Take one block in step 5. Whose cells does it read, and which step wrote them? Which

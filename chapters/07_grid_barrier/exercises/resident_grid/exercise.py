@@ -7,26 +7,14 @@ exercise(
     minutes=20,
     points={"results": 6, "races": 3, "limits": 2},
     builds_on=["01_vector_add", "07_grid_barrier"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "A second kernel would do it, too. Here the blocks are to meet within one launch.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "The blocks share the work: launch as many as are useful, if so many are resident.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "A second kernel would do it, too. Here the blocks are to "
+        "meet within one launch.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "The blocks share the work: launch as many "
+        "as are useful, if so many are resident.",
+    },
     starter_fails={"part": "results", "says": "grid_group::sync()"},
     hints=[
         """Run the starter. Which launch does `grid.sync()` ask for, and what would it say of 700

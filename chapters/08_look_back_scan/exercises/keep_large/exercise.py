@@ -7,34 +7,15 @@ exercise(
     minutes=30,
     points={"results": 5, "races": 4, "limits": 3},
     builds_on=["02_shared_memory_dot_product", "08_look_back_scan", "08.1"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "One kernel does it: a tile finds where its values begin while the earlier "
-            "tiles are at work.",
-        },
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Each value is read once, and kept in a variable. The look-back reads by atomic loads.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let each of them move "
-            "its own value.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "Each block has one tile.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "One kernel does it: a tile finds where its values begin "
+        "while the earlier tiles are at work.",
+        "global loads per element: at most 1": "Each value is read once, and kept in a variable. "
+        "The look-back reads by atomic loads.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let each of them move its own value.",
+        "global stores per block's share: at most 90": "Each block has one tile.",
+    },
     starter_fails={"part": "results", "says": "kept["},
     hints=[
         """How many large values come before mine? Some of them are in my tile, and the others are

@@ -7,34 +7,15 @@ exercise(
     minutes=35,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["02_shared_memory_dot_product", "08_look_back_scan"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "One kernel does it: a tile finds what comes before it while the earlier "
-            "tiles are at work.",
-        },
-        {
-            "count": "global loads",
-            "per": "element",
-            "at_most": 1,
-            "advice": "Each value is read once. What comes before a tile is in the status words, "
-            "which are read by atomic loads.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "Each block has one tile.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "One kernel does it: a tile finds what comes before it "
+        "while the earlier tiles are at work.",
+        "global loads per element: at most 1": "Each value is read once. What comes before a tile "
+        "is in the status words, which are read by atomic loads.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "Each block has one tile.",
+    },
     starter_fails={"part": "results", "says": "totals[32]: got"},
     hints=[
         """For which blocks may a block wait, and how does the number of its tile make sure that it

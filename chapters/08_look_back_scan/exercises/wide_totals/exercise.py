@@ -7,33 +7,15 @@ exercise(
     minutes=15,
     points={"results": 3, "races": 7},
     builds_on=["04_last_block_guard", "08_look_back_scan"],
-    limits=[
-        {
-            "count": "launches",
-            "per": "call",
-            "at_most": 1,
-            "advice": "A second kernel would order the tiles, too. Here the states do.",
-        },
-        {
-            "count": "global stores",
-            "per": "element",
-            "at_least": 1.02,
-            "advice": "Store the sums plainly: atomic sums have no race, and the reader may still "
-            "get old ones.",
-        },
-        {
-            "count": "global stores",
-            "per": "thread's share",
-            "at_most": 25,
-            "advice": "One thread works and the others of its block wait: let all of them take their part.",
-        },
-        {
-            "count": "global stores",
-            "per": "block's share",
-            "at_most": 90,
-            "advice": "Each block has one tile.",
-        },
-    ],
+    limits={
+        "launches per call: at most 1": "A second kernel would order the tiles, too. Here the "
+        "states do.",
+        "global stores per element: at least 1.02": "Store the sums plainly: atomic sums have no "
+        "race, and the reader may still get old ones.",
+        "global stores per thread's share: at most 25": "One thread works and the others of its "
+        "block wait: let all of them take their part.",
+        "global stores per block's share: at most 90": "Each block has one tile.",
+    },
     starter_fails={"part": "races", "says": "missing release"},
     hints=[
         """A block sees the state 2. What makes it see the sum that was stored before that
