@@ -76,7 +76,7 @@ def _sentence(error):
 
 
 def size_of(row):
-    """Of the CPU backend's own benchmark, what varies is the number of threads."""
+    """How large a row is: what varies in the CPU backend's own benchmark is the number of threads."""
     return row.get("threads", row["elements"])
 
 
@@ -90,7 +90,7 @@ def bandwidth_text(row):
 
 
 def share_of_copy(run, row):
-    """Of the bandwidth of the run's copy from device to device, in words."""
+    """The share of the bandwidth of the run's copy from device to device, in words."""
     return _percent(row, bandwidth(run["copy"]) if "copy" in run else None)
 
 

@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
 
 class Index(NamedTuple):
-    """Of a block or a thread, or a size of three dimensions."""
+    """The index of a block or a thread, or a size of three dimensions."""
 
     x: int
     y: int

@@ -76,7 +76,7 @@ SHOWN_WIDTH = 600
 SMALL = 13
 BODY = 14
 MARGIN = 8
-# Of the notes below a figure, which begin at NOTE_LEFT.
+# The notes below a figure, which begin at NOTE_LEFT.
 NOTE_LEFT = 14
 NOTE_WIDTH = WIDTH - 2 * NOTE_LEFT
 

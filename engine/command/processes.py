@@ -304,7 +304,7 @@ class RunningSeeds:
                 del self.since[seed]
 
     def note(self):
-        """Of the schedule that has run longest, if that is long: part of a line of progress."""
+        """The schedule that has run longest, if that is long: part of a line of progress."""
         with self.lock:
             if not self.since:
                 return ""

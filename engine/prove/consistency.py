@@ -250,7 +250,7 @@ class Graph:
                 self.synchronizes[tail] = self.synchronizes.get(tail, 0) | 1 << head
 
     def _causality(self, edges):
-        """Of each event the bits of those before it in base causality order; None if that has a cycle."""
+        """The bits of those before each event in base causality order; None if that has a cycle."""
         direct = {}
         inside = sum(1 << each for each in self.chosen)
         for each in self.chosen:

@@ -38,7 +38,7 @@ class Execution:
         for event in self.events:
             number = counts[event.name] = counts.get(event.name, -1) + 1
             self.names.append((*event.name, number))
-        # Of each event: the bits of those that it surely came after.
+        # The bits of the events that each one surely came after.
         self.happened = self._all_before(())
         unwritten, unordered = self._words_without_order()
         if unordered:
@@ -65,7 +65,7 @@ class Execution:
         self._nodes = self._nodes_with(self._unordered)
 
     def _all_before(self, unordered):
-        """Of each event the bits of those that it comes after: but for these words, of what it takes, too."""
+        """The bits of those that each event comes after: but for these words, of what it takes, too."""
         happened = []
         for bits, event, source in zip(self.trace.before, self.events, self.trace.sources):
             if event.kind in "LU" and source is not None and event.word not in unordered:
@@ -99,7 +99,7 @@ class Execution:
         return words - updated - ordered, updated - ordered
 
     def _nodes_with(self, unordered):
-        """Of each event the bit of its part, with these names' without what they take."""
+        """The bit of each event's part, with these names' without what they take."""
         return [
             self._bit_of((name,) if name in unordered else self._node(i, self.trace.sources[i]))
             for i, name in enumerate(self.names)
@@ -155,7 +155,7 @@ class Execution:
         return self.graph([i for i, event in enumerate(self.events) if event.launch <= launch])
 
     def values(self):
-        """Of each event its kind and value, by name."""
+        """Each event's kind and value, by name."""
         return {name: (event.kind, event.value) for name, event in zip(self.names, self.events)}
 
     def follows(self, prefix):

@@ -94,7 +94,7 @@ class Exploration:
         self.unfinished = NOT_ENDED if self.failed else ""
 
     def graphs(self):
-        """Of each execution the parts of its graph."""
+        """The parts of each execution's graph."""
         parts = [*self._numbers_of_parts]
         return {frozenset(parts[i] for i in bits_of(each)) for each in self.executions}
 

@@ -189,7 +189,7 @@ class Trace:
 
 
 class _Knowledge:
-    """Of each event the bits of those that came before it in its thread, or in one that it has met."""
+    """The bits of those that came before each event in its thread, or in one that it has met."""
 
     def __init__(self):
         self.before = []

@@ -22,7 +22,7 @@ import sys
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]  # of the course: nothing else of it is there
-HOUSES = ("engine", "common", "chapters")
+PARTS = ("engine", "common", "chapters")
 CUDA_HEADERS = ROOT / "engine/cpu_backend/include"
 NO_NEED = "which no solution has a need for"
 
@@ -194,7 +194,7 @@ def _is_header(path, source):
         return False
     if ROOT in path.parents:
         parts = path.relative_to(ROOT).parts
-        return parts[0] in HOUSES or (parts[0].startswith("build") and parts[1] in HOUSES)
+        return parts[0] in PARTS or (parts[0].startswith("build") and parts[1] in PARTS)
     return "include" in path.parts or "include-fixed" in path.parts
 
 

@@ -11,7 +11,7 @@ from engine.command.paths import shown
 from grader.judging.compile import asked_of_nvcc
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.results import cases_of
-from grader.judging.runner import HomeRunner
+from grader.judging.runner import LocalRunner
 from grader.judging.verdict import FAILED, NOT_RUN
 
 MOST_CHECKS = 5  # of a file that is saved again and again
@@ -32,7 +32,7 @@ def check(
     the usual one. Raises CommandError if nothing can be judged.
     """
     exercise_cases = ExerciseCases(exercise, cases_of(exercise))
-    with HomeRunner(build, exercise, source) as runner:
+    with LocalRunner(build, exercise, source) as runner:
         judge = Judge(exercise_cases, runner)
         judge.has_begun, judge.time_it = has_begun, time_it
         judge.reset_command = reset_command or judge.reset_command

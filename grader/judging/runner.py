@@ -122,7 +122,7 @@ OF_PREPROCESSED = 64 << 20  # bytes
 MOST_OUTPUT = 16000  # bytes of what the student's program prints; the end of it is kept
 
 
-class HomeRunner(Runner):
+class LocalRunner(Runner):
     """Is to be used in a `with`, at whose end its folders are gone."""
 
     results_form = CONCURRENT

@@ -17,7 +17,7 @@ from grader.judging.judge import OF_A_CASE, ExerciseCases, Judge, WrongCase
 from grader.judging.limits import objections_to_host_code, objections_to_many_calls
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import NO_DEVICE, SCREEN, cases_of, first_failure, secret_case
-from grader.judging.runner import HomeRunner, Limits, NotCompiled
+from grader.judging.runner import Limits, LocalRunner, NotCompiled
 from grader.judging.sandboxed import SandboxRunner, compiled_alone, solution_object
 from grader.judging.speed import Timed, cases_to_time, speed_row
 from grader.judging.verdict import FAILED, PASSED, shortened
@@ -303,7 +303,7 @@ def solution_work(build, cases, text):
     source.parent.mkdir(parents=True, exist_ok=True)
     if not source.is_file() or source.read_text(encoding="utf-8") != text:
         write_whole(source, text)
-    with HomeRunner(build, exercise, source, (SCHEDULED,)) as runner:
+    with LocalRunner(build, exercise, source, (SCHEDULED,)) as runner:
         runner.goes_by_the_clock = False
         judge = Judge(cases, runner, every_case=True)
 

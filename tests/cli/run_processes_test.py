@@ -185,13 +185,13 @@ BY_DECISIONS = """
 """
 BY_A_CHECK = """
     build = mock.Mock(settings={"backend": "cuda"})
-    with running.HomeRunner(build, None, None) as runner, interrupt_after(4):
+    with running.LocalRunner(build, None, None) as runner, interrupt_after(4):
         runner.run_until(lambda result: False, takes_time, range(4))
 """
 COMPILING = """
     build = mock.Mock(settings={"backend": "cuda"}, can_observe=False)
     with mock.patch.object(running, "compiled", takes_time):
-        with running.HomeRunner(build, None, None) as runner, interrupt_after(1):
+        with running.LocalRunner(build, None, None) as runner, interrupt_after(1):
             runner.compiled(running.CONCURRENT)
 """
 BY_A_GRADE = """

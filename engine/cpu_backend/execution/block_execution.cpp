@@ -239,8 +239,9 @@ void block_execution::check_same_operation(const warp_meeting& meeting, const ch
 
 bool block_execution::close_if_complete(unsigned warp, warp_meeting& meeting) {
   if (!warps_.close_if_complete(warp, meeting, runnable_)) return false;
-  observer::lanes_meet(warp * warp_size, meeting.arrived,
-                       std::string_view(meeting.operation) == "__syncwarp()", meeting.first_place);
+  observer::lanes_converge(warp * warp_size, meeting.arrived,
+                           std::string_view(meeting.operation) == "__syncwarp()",
+                           meeting.first_place);
   count(events_);
   progressed();
   return true;

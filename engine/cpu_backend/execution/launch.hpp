@@ -291,7 +291,7 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
   return cpu_backend::launch_with_pointers(kernel, configuration, arguments, at);
 }
 
-// Of the attributes, only cudaLaunchAttributeCooperative means something here.
+// The one attribute that means something here is cudaLaunchAttributeCooperative.
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* asked, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {

@@ -44,7 +44,7 @@ struct call_stack {
   unsigned count = 0;
   bool was_interrupted = false;  // the first is an instruction that was interrupted
 
-  // Of the caller.
+  // The calls that lead to the caller.
   static call_stack here();
   // In a handler of a signal, with its third parameter: of what the signal interrupted.
   static call_stack interrupted(const void* signal_context);

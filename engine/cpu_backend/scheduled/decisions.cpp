@@ -136,7 +136,7 @@ void decisions::write_uses() {
 void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool cooperative) {
   if (!trace_) open();
   ++launch_;
-  looks_.clear();
+  strong_reads_.clear();
   words_.clear();
   arrived_.clear();
   turns_.clear();
@@ -169,26 +169,26 @@ decisions::thread_name decisions::next(const std::vector<thread_name>& parked) {
 }
 
 bool decisions::waits(thread_name thread) const {
-  const auto found = looks_.find(thread);
-  return found != looks_.end() && found->second.waits;
+  const auto found = strong_reads_.find(thread);
+  return found != strong_reads_.end() && found->second.waits;
 }
 
 void decisions::comes_to(thread_name by, const void* address, std::uint64_t state) {
-  const auto found = looks_.find(by);
-  if (state == 0 || found == looks_.end()) return;
-  looks& mine = found->second;
+  const auto found = strong_reads_.find(by);
+  if (state == 0 || found == strong_reads_.end()) return;
+  strong_reads& mine = found->second;
   const auto before = std::find_if(
       mine.since_change.begin(), mine.since_change.end(),
-      [&](const look& each) { return each.address == address && each.state == state; });
+      [&](const strong_read& each) { return each.address == address && each.state == state; });
   mine.waits = before != mine.since_change.end();
   mine.round_begins = static_cast<std::size_t>(before - mine.since_change.begin());
   if (mine.waits) std::fputs("[\"waits\"]\n", trace_);
 }
 
 bool decisions::waits_in_vain(thread_name thread) const {
-  const looks& mine = looks_.at(thread);
+  const strong_reads& mine = strong_reads_.at(thread);
   return std::all_of(mine.since_change.begin() + static_cast<std::ptrdiff_t>(mine.round_begins),
-                     mine.since_change.end(), [&](const look& each) {
+                     mine.since_change.end(), [&](const strong_read& each) {
                        const auto at = words_.find(each.at);
                        if (at == words_.end()) return false;
                        const word& now = at->second;
@@ -290,9 +290,9 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   // Whoever reads plainly gets the last one in coherence order, as does the launch's end.
   set_value(address, at.writes[at.order.back()].is);
   if (changed_memory) {
-    looks_.erase(by);
+    strong_reads_.erase(by);
   } else if (state != 0) {
-    looks_[by].since_change.push_back({begin, state, name, seen});
+    strong_reads_[by].since_change.push_back({begin, state, name, seen});
   }
 }
 

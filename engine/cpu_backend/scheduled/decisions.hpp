@@ -48,16 +48,16 @@ class decisions {
   thread_name next(const std::vector<thread_name>& parked);
   // The thread has come to a strong access; `state` is what it holds, or 0. If it has looked at
   // this word from the same state before, and has written nothing since, then a round of a loop
-  // has found nothing, and the thread does not go on: in another execution the look that it had
+  // has found nothing, and the thread does not go on: in another execution the read that it had
   // there gets another value.
   void comes_to(thread_name by, const void* address, std::uint64_t state);
   bool waits(thread_name thread) const;
   // All that the thread has seen in its last round is the last write of its word: so would the next
-  // round's looks be.
+  // round's reads be.
   bool waits_in_vain(thread_name thread) const;
   // A thread of the block has written plainly.
   void changed(std::uint64_t block) {
-    std::erase_if(looks_, [&](const auto& each) { return each.first.first == block; });
+    std::erase_if(strong_reads_, [&](const auto& each) { return each.first.first == block; });
   }
   // The thread accesses memory now: it finds there what was decided.
   void access_begins(const void* address, std::size_t bytes, std::uint64_t block);
@@ -100,14 +100,14 @@ class decisions {
     std::vector<write> writes;    // in the order in which they were executed; 0: the first value
     std::vector<unsigned> order;  // coherence order
   };
-  struct look {
+  struct strong_read {
     const std::byte* address;
     std::uint64_t state;
     word_name at;
     unsigned seen;  // which write, as same_as has it
   };
-  struct looks {
-    std::vector<look> since_change;
+  struct strong_reads {
+    std::vector<strong_read> since_change;
     bool waits = false;
     std::size_t round_begins = 0;
   };
@@ -137,7 +137,7 @@ class decisions {
   std::uint64_t launch_ = 0;          // its number, from 1 on
   std::uint64_t limited_launch_ = 0;  // in which not all blocks start; 0: none
   std::set<std::uint64_t> started_;   // the blocks that start in that one
-  std::map<thread_name, looks> looks_;
+  std::map<thread_name, strong_reads> strong_reads_;
   std::map<word_name, word> words_;
   std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier
   unsigned chosen_ = 0;

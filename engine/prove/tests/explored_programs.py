@@ -26,7 +26,7 @@ BYTES = 4
 
 
 def ranks_of(program):
-    """Of each thread its rank in its block."""
+    """Each thread's rank in its block."""
     ranks = {}
     for thread in program.threads:
         ranks[thread] = sum(other.block == thread.block for other in ranks)
@@ -151,7 +151,7 @@ class _Run:
             order.insert(order.index(which) + 1, len(writes))
             writes.append(one)
         address = BYTES * sorted(self._locations()).index(one.location)
-        # Of a write its number in the program: the same in all runs.
+        # A write's number in the program: the same in all runs.
         value = self._numbers[one if has_written else writes[which]]
         order_and_scope = ORDERS[order_of_one] + self._scope(one)
         at = LETTERS[kind], -1, address, BYTES

@@ -220,7 +220,7 @@ def words_of(made):
 
 
 def reached_outcomes(programs, seeds):
-    """Of each program the outcomes of so many runs, each with another seed."""
+    """The outcomes of so many runs of each program, each run with another seed."""
     words = [seeds, *itertools.chain.from_iterable(map(words_of, programs))]
     result = subprocess.run(
         [os.environ["WEAK_OUTCOMES_PROGRAM"]],

@@ -352,9 +352,9 @@ void counting_consumer::barrier_opens(place_number place) {
   next_.barrier_opens(place);
 }
 
-void counting_consumer::lanes_meet(unsigned first_rank, unsigned lanes, place_number place) {
-  counter_.lanes_meet();
-  next_.lanes_meet(first_rank, lanes, place);
+void counting_consumer::lanes_converge(unsigned first_rank, unsigned lanes, place_number place) {
+  counter_.lanes_converge();
+  next_.lanes_converge(first_rank, lanes, place);
 }
 
 void counting_consumer::grid_barrier_arrives(thread_state& by) {

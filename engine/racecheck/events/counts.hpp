@@ -179,7 +179,7 @@ class launch_counter {
   void fenced(unsigned rank) { ++running_->threads[rank][event::fence]; }
   void barrier_arrives(bool orders_memory) { running_->barrier_orders_memory = orders_memory; }
   void barrier_opens() { running_->barriers_opened += running_->barrier_orders_memory; }
-  void lanes_meet() { ++running_->counts.warp_barriers; }
+  void lanes_converge() { ++running_->counts.warp_barriers; }
   void grid_barrier_arrives() { ++running_->counts.grid_barriers; }
 
   // In the order of their launches. One that runs still is the last, with what it has done so far.
@@ -246,7 +246,7 @@ class counting_consumer final : public event_consumer {
   void shared_variable_appears(const cpu_backend::observer::shared_variable& variable) override;
   void barrier_arrives(thread_state& by, bool orders_memory) override;
   void barrier_opens(place_number place) override;
-  void lanes_meet(unsigned first_rank, unsigned lanes, place_number place) override;
+  void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) override;
   void grid_barrier_arrives(thread_state& by) override;
   void grid_barrier_passes(thread_state& by) override { next_.grid_barrier_passes(by); }
   void fenced(thread_state& by, scope within, bool sequentially_consistent,

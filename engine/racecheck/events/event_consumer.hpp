@@ -41,7 +41,7 @@ class event_consumer {
   virtual void barrier_arrives(thread_state& by, bool orders_memory) = 0;
   virtual void barrier_opens(place_number place) = 0;
   // By __syncwarp().
-  virtual void lanes_meet(unsigned first_rank, unsigned lanes, place_number place) = 0;
+  virtual void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) = 0;
   virtual void grid_barrier_arrives(thread_state& by) = 0;
   virtual void grid_barrier_passes(thread_state& by) = 0;
   virtual void fenced(thread_state& by, scope within, bool sequentially_consistent,

@@ -107,11 +107,11 @@ void barrier_opens(const place& at) {
   const checker_synchronizes now;
   consumer().barrier_opens(racecheck::place_of(at));
 }
-void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at) {
+void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at) {
   scheduled::lanes_met(first_rank, lanes, orders_memory);
   if (!orders_memory) return;
   const checker_synchronizes now;
-  consumer().lanes_meet(first_rank, lanes, racecheck::place_of(at));
+  consumer().lanes_converge(first_rank, lanes, racecheck::place_of(at));
 }
 void grid_barrier_arrives() {
   const checker_synchronizes now;

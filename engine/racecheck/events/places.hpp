@@ -36,7 +36,7 @@ bool is_guard_variable(const void* address);
 // program, of an atomic the place of the call that the backend passes on.
 using place_number = std::uint32_t;
 
-// Of the instruction before `return_address`.
+// The place of the instruction before `return_address`.
 place_number place_of(const void* return_address);
 place_number place_of(const cpu_backend::place& at);
 // The return address that has this place; nullptr for a place of the other kind.
@@ -61,7 +61,7 @@ std::string find_function(const void* address);
 // Places of accesses in fewer bits than a place_number has: numbered as kernels come to them.
 // 0 if the numbers are used up.
 site_number site_of(place_number place);
-// Of the instruction before `return_address`.
+// The site of the instruction before `return_address`.
 site_number site_of(const void* return_address);
 
 // 0 if unknown.

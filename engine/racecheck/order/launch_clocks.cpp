@@ -7,7 +7,7 @@
 namespace racecheck {
 namespace {
 
-// Of the epochs that there are, a launch may need up to half, and starts where that many are left.
+// A launch may need up to half of the epochs that there are, and starts where that many are left.
 constexpr epoch most_epochs_of_launch = epoch{1} << (epoch_bits - 1);
 
 }  // namespace

@@ -60,7 +60,7 @@ class shared_tree {
   }
 
  private:
-  // Of a binary tree over the bits of the names.
+  // A node of a binary tree over the bits of the names.
   struct node {
     std::uint32_t owners : 30;
     std::uint32_t is_leaf : 1;

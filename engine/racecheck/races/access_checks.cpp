@@ -151,7 +151,7 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
   if (older_loads::active) {
     older_.forget(locations.last_seen(now.in, now.address, at).location);
   }
-  // Of a volatile write it is said when it is done.
+  // A volatile write says so itself, when it is done.
   if (!now.record.was_volatile()) {
     cpu_backend::scheduled::written_weakly(now.address, bytes_of_cell);
   }

@@ -56,7 +56,7 @@ void checker::barrier_opens(place_number place) {
   if (blocks_.barrier_opens()) log_.note_barrier(blocks_.running(), place);
 }
 
-void checker::lanes_meet(unsigned first_rank, unsigned lanes, place_number place) {
+void checker::lanes_converge(unsigned first_rank, unsigned lanes, place_number place) {
   clocks_.warp_barrier(blocks_.running(), first_rank, lanes);
   log_.note_warp_barrier(blocks_.running(), first_rank, lanes, place);
 }

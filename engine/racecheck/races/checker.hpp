@@ -43,7 +43,7 @@ class checker final : public event_consumer {
     blocks_.barrier_arrives(by, orders_memory);
   }
   void barrier_opens(place_number place) override;
-  void lanes_meet(unsigned first_rank, unsigned lanes, place_number place) override;
+  void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) override;
   void grid_barrier_arrives(thread_state& by) override;
   void grid_barrier_passes(thread_state& by) override;
   void fenced(thread_state& by, scope within, bool sequentially_consistent,

@@ -28,7 +28,7 @@ struct cell_access {
   const std::byte* address;
   cell_record record;  // what is remembered of it
   unsigned mask;       // the cell's bytes
-  // Of the whole access.
+  // The whole access.
   const std::byte* begin;
   std::size_t bytes;
 };

@@ -186,7 +186,7 @@ struct shown_read {
   std::string lines() const { return place_text(write) + '\n' + place_text(read); }
 };
 
-// Of each pair of lines the first one, with the count of all.
+// The first finding of each pair of lines, with the count of all.
 std::vector<shown_read> by_lines(const stale_reads& stale) {
   std::vector<place_number> places;
   for (const auto& [sites, read] : stale.by_sites()) {

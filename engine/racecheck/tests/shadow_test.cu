@@ -221,7 +221,7 @@ class real_checker {
         checker_.barrier_opens(1);
         break;
       case step::kind::warp_barrier:
-        checker_.lanes_meet(0, 0b11, 1);
+        checker_.lanes_converge(0, 0b11, 1);
         break;
       case step::kind::atomic:
         checker_.atomic_done(by,

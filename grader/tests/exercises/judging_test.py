@@ -22,7 +22,7 @@ from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
 from grader.judging.compile import SCHEDULED, ExerciseBuilds
 from grader.judging.results import places_of_threads
-from grader.judging.runner import HomeRunner
+from grader.judging.runner import LocalRunner
 from grader.judging.verdict import COMPILE_ERROR, FAILED, PASSED, Verdict
 from this_build import BUILD
 
@@ -39,7 +39,7 @@ class Picture:
     def check(self, drawn):
         verdict = Verdict({"races": FAILED}, ["a race"], status=COMPILE_ERROR, race_picture=drawn)
         with (
-            mock.patch.object(home_check, "HomeRunner"),
+            mock.patch.object(home_check, "LocalRunner"),
             mock.patch.object(home_check, "Judge") as judge,
             mock.patch.object(home_check, "cases_of"),
             mock.patch.object(home_check, "ExerciseCases"),
@@ -123,7 +123,7 @@ def test_all_that_ask_at_once_get_the_form_that_they_ask_for():
         put(ended, form, lambda: form)
 
     with (
-        HomeRunner(build, EXERCISE, None) as runner,
+        LocalRunner(build, EXERCISE, None) as runner,
         mock.patch.object(runner, "pool", mock.Mock(submit=submit)),
     ):
 

@@ -21,7 +21,7 @@ from grader.judging.check import check, verdict_on
 from grader.judging.compile import ExerciseBuild
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
-from grader.judging.runner import HomeRunner
+from grader.judging.runner import LocalRunner
 from grader.judging.submission import NOT_KEPT, objections_at_secret_size
 from grader.judging.verdict import Verdict
 from lab_tool.authoring.trials import (
@@ -79,7 +79,7 @@ class OwnFilesTest(unittest.TestCase):
     def judge(self, trial, cases):
         """A Judge of these cases, to be used in the test that asks for it."""
         tried = self.tried(trial)
-        runner = HomeRunner(tried.build, EXERCISE, tried.file).__enter__()
+        runner = LocalRunner(tried.build, EXERCISE, tried.file).__enter__()
         self.addCleanup(runner.__exit__)
         return Judge(ExerciseCases(EXERCISE, cases), runner)
 

@@ -28,7 +28,7 @@ from grader.judging.compile import (
 )
 from grader.judging.judge import ExerciseCases, Judge
 from grader.judging.results import cases_of
-from grader.judging.runner import HomeRunner, NotCompiled
+from grader.judging.runner import LocalRunner, NotCompiled
 from grader.judging.sandboxed import (
     LIMITS,
     TOO_MUCH_TEXT,
@@ -229,7 +229,7 @@ def both_verdicts(number, text, results_form=CONCURRENT, every_case=False):
         sandbox.folder() as folder,
     ):
         build = BUILDS.cpu._replace(files=pathlib.Path(programs))
-        with HomeRunner(build, exercise, file) as runner:
+        with LocalRunner(build, exercise, file) as runner:
             runner.results_form = results_form
             at_home = Judge(cases, runner, every_case).verdict()
         runner = SandboxRunner(sandbox, BUILDS, exercise, file, folder)

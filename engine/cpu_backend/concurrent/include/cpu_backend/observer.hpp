@@ -13,7 +13,7 @@ namespace cpu_backend::observer {
 constexpr void thread_pauses() {}
 constexpr bool thread_is_in_kernel() { return true; }
 inline void barrier_opens(const place&) {}
-inline void lanes_meet(unsigned, unsigned, bool, const place&) {}
+inline void lanes_converge(unsigned, unsigned, bool, const place&) {}
 inline void memory_appears(const allocation&, const std::byte*, std::size_t) {}
 inline void memory_disappears(const void*) {}
 inline void memory_read(const void*, std::size_t) {}

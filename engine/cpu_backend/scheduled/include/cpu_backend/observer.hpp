@@ -71,7 +71,7 @@ void barrier_opens(const place& at);
 
 // The lanes `lanes` of the warp whose first thread has this rank have met, and the first of them
 // came to `at`. Only __syncwarp() orders memory.
-void lanes_meet(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at);
+void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at);
 
 // The barrier of a cooperative launch: every block's first thread arrives, and passes when all
 // have.
