@@ -13,6 +13,7 @@ from grading_runs import BUILDS, CAN_GRADE, judged, real_sandboxes, solution_tex
 
 from engine.command import recipe
 from engine.command.processes import run_bounded
+from engine.command.run_server import RunServer
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
 from grader.sandbox.sandbox import Sandbox
@@ -45,7 +46,7 @@ WRONG = {
     "a fault": (
         "01.1",
         with_line("01.1", KERNEL_OF_01_1, FIRST_THREAD + "y[n + 4096] = 1;"),
-        "Invalid __global__ write of size 4 bytes at line",
+        "Invalid __global__ write at line",
     ),
     "an assertion": (
         "01.1",
@@ -108,6 +109,14 @@ def scrambled_run(*arguments, **options):
     return run_bounded(*arguments, **options)._replace(output=OTHER_TEXT)
 
 
+def scrambled_run_of_server(self, *arguments, **options):
+    run = real_run_of_server(self, *arguments, **options)
+    return run and run._replace(output=OTHER_TEXT)
+
+
+real_run_of_server = RunServer.run
+
+
 def scrambled_sandbox(self, command, *arguments, **options):
     run = real_sandbox(self, command, *arguments, **options)
     words = [str(word) for word in command]
@@ -129,6 +138,7 @@ def other_text():
             ):
                 stack.enter_context(mock.patch.object(module, "run_bounded", scrambled_run))
         stack.enter_context(mock.patch.object(recipe, "watch", scrambled_watch))
+        stack.enter_context(mock.patch.object(RunServer, "run", scrambled_run_of_server))
         stack.enter_context(mock.patch.object(Sandbox, "run", scrambled_sandbox))
         yield
 
