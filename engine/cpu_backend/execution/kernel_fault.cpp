@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/execution/kernel_fault.hpp"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -18,6 +22,12 @@ std::string hexadecimal(std::uintptr_t address) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   return text;
+}
+
+bool is_mapped(std::uintptr_t address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char is_resident;
+  return mincore(reinterpret_cast<void*>(address / page * page), 1, &is_resident) == 0;
 }
 
 void add_line(diagnostic& of, const char* name, const call_stack& calls) {
@@ -62,7 +72,8 @@ void add_address(diagnostic& of, const memory_operand& operand) {
     if (value != 0) of.add("distance", value).add("address", hexadecimal(value));
     return;
   }
-  if (is_hidden_from_kernels(value)) {
+  // An index that is far too small comes to such an address as well, where no memory is.
+  if (is_hidden_from_kernels(value) && is_mapped(value ^ host_pointer_bits)) {
     of.add("why", "host_pointer").add("address", hexadecimal(value ^ host_pointer_bits));
     return;
   }
