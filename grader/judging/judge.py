@@ -14,9 +14,7 @@ from engine.command.racecheck_runs import CheckedRun, problem_of
 from engine.command.untrusted_files import content_of
 from engine.prove.decided_runs import SEED, decided, trace_in
 from grader.exercises.cases import Array, read_results, written_cases
-from grader.exercises.limits import (
-    depends_on_schedule,
-)
+from grader.exercises.limits import depends_on_schedule
 from grader.judging.compile import CONCURRENT, SCHEDULED, is_empty, objections_before_compiling
 from grader.judging.limits import lines_about_limits
 from grader.judging.races import (
