@@ -24,9 +24,10 @@ def lab(*words, folder=None, checkout=ROOT, given="", **variables):
     )
 
 
-def on_a_terminal(command, environment=None, folder=None):
-    """What the command writes to a terminal, and its exit code."""
+def on_a_terminal(command, environment=None, folder=None, typed=""):
+    """What the command writes to a terminal at which this is typed, and its exit code."""
     main, other = pty.openpty()
+    os.write(main, typed.encode())
     with subprocess.Popen(
         command, cwd=folder, stdin=other, stdout=other, stderr=other, env=environment
     ) as process:

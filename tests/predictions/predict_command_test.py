@@ -6,7 +6,6 @@ import io
 import json
 import os
 import pathlib
-import pty
 import re
 import subprocess
 import sys
@@ -16,7 +15,7 @@ from unittest import mock
 import pytest
 
 from engine.command.errors import CommandError
-from lab_runs import lab
+from lab_runs import lab, on_a_terminal
 from lab_tool import command_line, predictions
 from lab_tool.chapters import Chapter
 from lab_tool.predictions import (
@@ -46,18 +45,8 @@ def predict(*words, environment=None):
 
 def typed_on_a_terminal(typed, *words):
     """What the command writes on a terminal at which this is typed, and its exit code."""
-    main, other = pty.openpty()
-    os.write(main, typed.encode())
-    command = [*COMMAND, *words, "--work", str(WORK)]
-    with subprocess.Popen(command, stdin=other, stdout=other, stderr=other) as process:
-        os.close(other)
-        text = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while part := os.read(main, 4096):
-                text += part
-        code = process.wait()
-    os.close(main)
-    return text.decode().replace("\r\n", "\n"), code
+    text, code = on_a_terminal([*COMMAND, *words, "--work", str(WORK)], typed=typed)
+    return text.replace("\r\n", "\n"), code
 
 
 def refuses(*words, says):
