@@ -11,6 +11,7 @@ A text that does not fit is an error (DrawingError), not a picture with a cut wo
 """
 
 import html
+import re
 
 # What each theme has for each colour: what fills a shape, and what draws lines and letters on it.
 # "ink" is for words, "quiet" for what is said in passing, "frame" for lines that only divide.
@@ -44,24 +45,22 @@ THEMES = {"light": LIGHT, "dark": DARK}
 COLOURS = [name for name, value in LIGHT.items() if isinstance(value, tuple)]
 
 
-def rules(theme):
-    """The style rules of one theme."""
-    lines = [
-        f".paper {{ fill: {theme['paper']}; stroke: {theme['frame']} }}",
-    ]
+def rules(theme, used):
+    """The style rules of one theme for the classes that are used."""
+    of_classes = {("paper",): f"fill: {theme['paper']}; stroke: {theme['frame']}"}
     for name in ("ink", "quiet", "frame", "grid"):
-        lines += [
-            f".{name}-text {{ fill: {theme[name]} }}",
-            f".{name}-line {{ stroke: {theme[name]} }}",
-        ]
+        of_classes[(f"{name}-text",)] = f"fill: {theme[name]}"
+        of_classes[(f"{name}-line",)] = f"stroke: {theme[name]}"
     for name in COLOURS:
         ground, line = theme[name]
-        lines += [
-            f".{name}-fill {{ fill: {ground} }}",
-            f".{name}-solid, .{name}-text {{ fill: {line} }}",
-            f".{name}-line {{ stroke: {line} }}",
-        ]
-    return lines
+        of_classes[(f"{name}-fill",)] = f"fill: {ground}"
+        of_classes[(f"{name}-solid", f"{name}-text")] = f"fill: {line}"
+        of_classes[(f"{name}-line",)] = f"stroke: {line}"
+    selected = {
+        ", ".join(f".{name}" for name in names if name in used): rule
+        for names, rule in of_classes.items()
+    }
+    return [f"{names} {{ {rule} }}" for names, rule in selected.items() if names]
 
 
 def filled_with(colour):
@@ -255,8 +254,9 @@ class Figure:
 
     def svg(self):
         """The whole file."""
-        light = "\n".join(rules(LIGHT))
-        dark = "\n".join(rules(DARK))
+        used = {"paper"}
+        for names in re.findall('class="([^"]*)"', "".join(self._shapes)):
+            used.update(names.split())
         size = f'width="{SHOWN_WIDTH}" height="{number(self.height * SHOWN_WIDTH / WIDTH)}"'
         inner = (WIDTH - 1, self.height - 1)
         return "\n".join(
@@ -271,9 +271,9 @@ class Figure:
                 "<style>",
                 f"text {{ font-family: sans-serif; font-size: {SMALL}px; stroke: none }}",
                 ".code { font-family: monospace }",
-                light,
+                *rules(LIGHT, used),
                 "@media (prefers-color-scheme: dark) {",
-                dark,
+                *rules(DARK, used),
                 "}",
                 "</style>",
                 f'<rect x="0.5" y="0.5" width="{number(inner[0])}" height="{number(inner[1])}" '
