@@ -302,12 +302,10 @@ def figure_of(chapter, what, run):
         upper = [(x(each.place), y(each.high)) for each in points]
         lower = [(x(each.place), y(each.low)) for each in reversed(points)]
         figure.area(upper + lower, colour, faint=True)
-        figure.line(
-            [(x(each.place), y(each.value)) for each in points], colour, thickness=2,
-            name=series_id(chapter, name), dashed=number >= len(COLOURS),
-        )  # fmt: skip
-        for each in points:
-            figure.dot(x(each.place), y(each.value), colour)
+        medians = [(x(each.place), y(each.value)) for each in points]
+        is_dashed = number >= len(COLOURS)
+        figure.line(medians, colour, is_dashed, thickness=2, name=series_id(chapter, name))
+        figure.dots(medians, colour)
     ends = [y(points[-1].value) for points in what.lines.values()]
     heights = [LABEL_LINE * len(lines) + 4 for lines in labels.values()]
     middles = spread(ends, heights, TOP - 4, TOP + HEIGHT + 4)

@@ -237,11 +237,13 @@ class Figure:
             f'<polygon points="{path}" class="{filled_with(colour)}" stroke="none"{opacity}/>'
         )
 
-    def dot(self, x, y, colour, radius=2.4):
-        self._require_inside([(x, y)])
+    def dots(self, points, colour, radius=2.4):
+        """A dot at each of the points."""
+        self._require_inside(points)
+        path = " ".join(f"M{number(x)},{number(y)}h0" for x, y in points)
         self._shapes.append(
-            f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(radius)}" '
-            f'class="{colour}-solid" stroke="none"/>'
+            f'<path d="{path}" class="{colour}-line" stroke-width="{number(2 * radius)}" '
+            'fill="none" stroke-linecap="round"/>'
         )
 
     def numeral(self, x, y, text, colour="ink"):

@@ -123,7 +123,7 @@ class _Column:
 
     def add_mark(self, kind, x, y):
         if kind == "access":
-            self.figure.dot(x, y, "orange", 5.5)
+            self.figure.dots([(x, y)], "orange", 5.5)
         elif kind == "fence":
             self.figure.bar(x - 4.5, y - 4.5, 9, 9, "ink")
         elif kind == "atomic":

@@ -51,12 +51,9 @@ def tree(values, title, description):
             start, end = y + CELL_HEIGHT, y + STEP
             picture.arrow([(middle(thread), start), (middle(thread), end)], "quiet")
             if thread + half < live:
-                picture.line(
-                    [(middle(thread + half), start), (middle(thread + half), barrier + 8)], "blue"
-                )
-                picture.arrow(
-                    [(middle(thread + half), barrier + 8), (middle(thread) + 9, end)], "blue"
-                )
+                other = middle(thread + half)
+                path = [(other, start), (other, barrier + 8), (middle(thread) + 9, end)]
+                picture.arrow(path, "blue")
     picture.label(
         12, top + STEP * (len(rows) - 1) + CELL_HEIGHT + 22,
         "A step reads what other threads wrote: a barrier first.",

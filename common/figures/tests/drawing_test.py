@@ -33,7 +33,7 @@ class Readable(unittest.TestCase):
         drawn.bar(200, 10, 20, 20, "orange")
         drawn.arrow([(10, 50), (60, 50), (60, 80)], "red", dashed=True)
         drawn.area([(100, 60), (120, 60), (120, 80)], "green", faint=True)
-        drawn.dot(150, 60, "blue")
+        drawn.dots([(150, 60), (160, 60)], "blue")
         drawn.numeral(180, 60, 1)
         drawn.line([(200, 60), (220, 60)], name="a-line")
         drawn.label(14, 95, "some words", code=True)
