@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs of lab that several tests make."""
+"""Runs of lab that several tests make, and what the build that they run in has."""
 
 import contextlib
+import json
 import os
 import pty
 import re
@@ -9,8 +10,17 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from test_setup import captured
 from this_build import BUILD, ROOT
+
+SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
+HAS_RACECHECK = bool(SETTINGS.get("scheduled_libraries"))
+needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
+needs_cpu_backend = pytest.mark.skipif(
+    SETTINGS["backend"] != "cpu", reason="this build is for a GPU"
+)
 
 
 def lab(*words, folder=None, checkout=ROOT, given="", **variables):

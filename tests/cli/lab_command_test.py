@@ -11,18 +11,25 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
 import pytest
 
 from engine.command.arguments import project_version
 from engine.command.errors import CommandError
-from lab_runs import interrupt, interrupt_alone, lab, started, without_progress
+from lab_runs import (
+    HAS_RACECHECK,
+    interrupt,
+    interrupt_alone,
+    lab,
+    needs_racecheck,
+    started,
+    without_progress,
+)
 from lab_tool.builds.backends import _has_gpu
 from lab_tool.chapters import all_chapters, may_hand_out_items, variants_of
 from lab_tool.command_line import VERBS
 from svg_checks import problems_of, words_of
-from test_setup import captured, temporary_folder
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 BUILD_FOLDER = str(BUILD)
@@ -291,7 +298,7 @@ def test_program_options_for_test():
     refuses("test", "--", "--threads", "1", says="go with run")
 
 
-@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["run", "--help"]])
+@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["run", "--help"]], ids=" ".join)
 def test_help(words):
     result = lab(*words)
     assert (result.returncode, result.stderr) == (0, "")
@@ -311,9 +318,8 @@ def test_reader_that_goes_away():
     assert (result.stdout, result.stderr) == ("This machine\n", "")
 
 
+@needs_racecheck
 def test_reader_of_a_longer_run_that_goes_away():
-    if not json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries"):
-        pytest.skip("this build has no racecheck")
     command = f"{sys.executable} {ROOT.as_posix()!r}/lab racecheck 01 --seeds 2 --build {BUILD}"
     for streams in ("", "2>&1"):
         result = captured(f"{command} {streams} | head -1", shell=True)
@@ -346,10 +352,8 @@ def test_every_program_runs_although_one_fails():
 
 def test_a_program_that_refuses_an_option_names_the_command_that_helps():
     for words in (["run", "01"], ["run"], ["racecheck", "01", "--seeds", "1"]):
-        if words[0] == "racecheck":
-            settings = json.loads((BUILD / "single_file.json").read_text())
-            if not settings.get("scheduled_libraries"):
-                continue
+        if words[0] == "racecheck" and not HAS_RACECHECK:
+            continue
         result = lab(*words, "--build", BUILD_FOLDER, "--", "--thread", "5")
         assert result.returncode == 2, result
         assert f"; ./lab {words[0]} 01 -- --help lists the options" in result.stdout + result.stderr
@@ -365,172 +369,180 @@ def test_what_the_source_says_of_a_program_is_what_the_program_says():
         assert ("--trace " in text) == may_hand_out_items(chapter)
 
 
-class Tracing(unittest.TestCase):
-    """./lab trace: the runs, the picture, and what is kept of them."""
-
-    def setUp(self):
-        self.folder = temporary_folder(self)
-
-    def trace(self, *words):
-        return lab("trace", "05", "--build", BUILD_FOLDER, *words, folder=self.folder)
-
-    def test_panel_that_is_no_variant(self):
-        result = self.trace("--panels", "fastest")
-        self.assertEqual(result.returncode, 2, result)
-        self.assertRegex(
-            result.stderr, r"\Alab: --panels: work_queue has no variant fastest; [^\n]+\n\Z"
-        )
-        self.assertEqual(os.listdir(self.folder), [])
-
-    def test_picture(self):
-        options = ["--", "--size", "100", "--tile", "10", "--repeat", "1"]
-        panels = ("grid_stride", "queue", "one_block_a_tile")
-        result = self.trace("--panels", ",".join(panels), "--json", "kept.json", *options)
-        if result.returncode == NO_DEVICE:
-            self.skipTest(result.stderr)
-        self.assertEqual(result.returncode, 0, result)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["05_work_queue.svg", "kept.json"])
-        picture = (self.folder / "05_work_queue.svg").read_text(encoding="utf-8")
-        words = words_of(picture)
-        for variant in panels:
-            self.assertRegex(words, rf"\b{variant} [\d.e+-]+ ms, busy \d+ %")
-        self.assertEqual(problems_of(picture), [])
-        kept = json.loads((self.folder / "kept.json").read_text(encoding="utf-8"))
-        self.assertEqual([each["variant"] for each in kept["panels"]], list(panels))
-        self.assertEqual([each["items"] for each in kept["panels"]], [100] * 3)
-        self.assertEqual(
-            kept["about"]["command"],
-            "./lab trace 05 --panels grid_stride,queue,one_block_a_tile -- --size 100 --tile 10 "
-            "--repeat 1",
-        )
+# ./lab trace: the runs, the picture, and what is kept of them.
 
 
-class SingleFile(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self, prefix="a folder ")
-        (self.folder / "headers").mkdir()
+def trace(tmp_path, *words):
+    return lab("trace", "05", "--build", BUILD_FOLDER, *words, folder=tmp_path)
 
-    def write(self, name, text):
-        (self.folder / name).write_text(text, encoding="utf-8")
 
-    def run_file(self, *words):
-        return lab(
-            "run",
-            "own.cu",
-            "--verbose",
-            "--include",
-            "headers",
-            "--build",
-            BUILD_FOLDER,
-            *words,
-            folder=self.folder,
-        )
+def test_panel_that_is_no_variant(tmp_path):
+    result = trace(tmp_path, "--panels", "fastest")
+    assert result.returncode == 2, result
+    assert re.search(
+        r"\Alab: --panels: work_queue has no variant fastest; [^\n]+\n\Z", result.stderr
+    )
+    assert os.listdir(tmp_path) == []
 
-    def needs_device(self, result):
-        if result.returncode == NO_DEVICE:
-            self.skipTest("there is no device to run on")
 
-    def compilations(self, result):
-        """How often a program was made; the cpu backend links in a step of its own, without -c."""
-        return len(re.findall(r"^\$ (?!.* -c ).* -o ", result.stderr, re.M))
+def test_picture(tmp_path):
+    options = ["--", "--size", "100", "--tile", "10", "--repeat", "1"]
+    panels = ("grid_stride", "queue", "one_block_a_tile")
+    result = trace(tmp_path, "--panels", ",".join(panels), "--json", "kept.json", *options)
+    if result.returncode == NO_DEVICE:
+        pytest.skip(result.stderr)
+    assert result.returncode == 0, result
+    assert sorted(os.listdir(tmp_path)) == ["05_work_queue.svg", "kept.json"]
+    picture = (tmp_path / "05_work_queue.svg").read_text(encoding="utf-8")
+    words = words_of(picture)
+    for variant in panels:
+        assert re.search(rf"\b{variant} [\d.e+-]+ ms, busy \d+ %", words)
+    assert problems_of(picture) == []
+    kept = json.loads((tmp_path / "kept.json").read_text(encoding="utf-8"))
+    assert [each["variant"] for each in kept["panels"]] == list(panels)
+    assert [each["items"] for each in kept["panels"]] == [100] * 3
+    assert kept["about"]["command"] == (
+        "./lab trace 05 --panels grid_stride,queue,one_block_a_tile -- --size 100 --tile 10 "
+        "--repeat 1"
+    )
 
-    def test_program_options_and_exit_code(self):
-        self.write("headers/answer.h", "#define ANSWER 42\n")
-        self.write("own.cu", GOOD)
-        result = self.run_file("--", "--fast", "two words")
-        self.needs_device(result)
-        self.assertIn("answer 42, options [--fast] [two words]\n", result.stdout)
-        self.assertEqual(result.returncode, 5)
 
-    def test_what_a_file_is_translated_to(self):
-        self.write("headers/answer.h", "#define ANSWER 42\n")
-        self.write("own.cu", GOOD)
-        result = self.run_file("--keep-translated")
-        if "--keep-translated goes with --backend cpu" in result.stderr:
-            self.skipTest("nvcc compiles the file as it is")
-        told = re.search(r"^own\.cu, translated to C\+\+: (.+)$", result.stderr, re.M)
-        self.assertIn("write_answer(cpu_backend_arguments...)", (self.folder / told[1]).read_text())
+@pytest.fixture
+def folder(tmp_path):
+    """One for programs of one file, with a space in its name."""
+    made = tmp_path / "a folder"
+    (made / "headers").mkdir(parents=True)
+    return made
 
-    def test_compiles_again_only_after_a_change(self):
-        self.write("headers/answer.h", "#define ANSWER 42\n")
-        self.write("own.cu", GOOD)
-        self.assertEqual(self.compilations(self.run_file()), 1)
-        os.utime(self.folder / "own.cu")
-        self.assertEqual(self.compilations(self.run_file()), 0)
-        self.write("headers/answer.h", "#define ANSWER 43\n")
-        result = self.run_file()
-        self.assertEqual(self.compilations(result), 1)
-        self.needs_device(result)
-        self.assertIn("answer 43", result.stdout)
 
-    def test_compiler_error_names_the_students_line(self):
-        self.write("headers/answer.h", "#define ANSWER unknown_name\n")
-        self.write("own.cu", GOOD)
-        result = self.run_file()
-        self.assertEqual(result.returncode, 1)
-        self.assertRegex(
-            result.stderr, r"own\.cu(:5:|\(5\): error)|headers/answer\.h(:1:|\(1\): error)"
-        )
-        self.assertRegex(result.stderr, r"\nlab: own\.cu did not compile; [^\n]+\n\Z")
+def write(folder, name, text):
+    (folder / name).write_text(text, encoding="utf-8")
 
-    def test_failed_compilation_is_not_remembered(self):
-        self.write("headers/answer.h", "#define ANSWER 42\n")
-        self.write("own.cu", GOOD)
-        self.run_file()
-        self.write("own.cu", GOOD.replace("ANSWER", "unknown_name"))
-        self.assertEqual(self.run_file().returncode, 1)
-        self.assertEqual(self.run_file().returncode, 1)
 
-    def test_a_chapters_own_program(self):
-        # The second one writes pictures, and so needs what lab itself is linked with.
-        for source in ("01_vector_add/vector_add.cu", "05_work_queue/work_queue.cu"):
-            with self.subTest(source=source):
-                path = str(ROOT / "chapters" / source)
-                result = lab(
-                    "run", path, "--build", BUILD_FOLDER, "--", "--help", folder=self.folder
-                )
-                self.assertEqual(result.returncode, 0, result)
+def run_file(folder, *words):
+    return lab(
+        "run",
+        "own.cu",
+        "--verbose",
+        "--include",
+        "headers",
+        "--build",
+        BUILD_FOLDER,
+        *words,
+        folder=folder,
+    )
 
-    def test_crash_is_named(self):
-        self.write("own.cu", "#include <csignal>\nint main() { return std::raise(SIGKILL); }\n")
-        result = self.run_file()
-        self.assertEqual(result.returncode, 128 + signal.SIGKILL)
-        self.assertIn("lab: own was ended by SIGKILL.\n", result.stderr)
 
-    def test_a_fault_of_the_host_is_a_debuggers_to_name(self):
-        self.write("own.cu", "#include <csignal>\nint main() { return std::raise(SIGSEGV); }\n")
-        result = self.run_file()
-        self.assertEqual(result.returncode, 128 + signal.SIGSEGV)
-        told = "own was ended by SIGSEGV. That was in code of the host: a debugger names the line, as in gdb "
-        self.assertIn(told, result.stderr)
-        result = lab(
-            "racecheck", "own.cu", "--seeds", "1", "--build", BUILD_FOLDER, folder=self.folder
-        )
-        if "can't tell what kernels do" in result.stderr:
-            self.skipTest("this build has no racecheck")
-        told = "the program was ended by SIGSEGV, in code of the host, where a debugger names the line;"
-        self.assertIn(told, result.stdout)
+def needs_device(result):
+    if result.returncode == NO_DEVICE:
+        pytest.skip("there is no device to run on")
 
-    def interrupted(self, verb, after, interruption=interrupt):
-        """What lab says to a Ctrl-C after the line that contains `after`, and its exit code."""
-        self.write("own.cu", SLEEPER)
-        command = [sys.executable, ROOT / "lab", verb, "own.cu", "--build", BUILD_FOLDER]
-        with started(command, self.folder) as process:
-            while after not in process.stdout.readline():
-                self.assertIsNone(process.poll())
-            time.sleep(0.5)
-            _, problems = interruption(process)
-        return process.returncode, without_progress(problems)
 
-    def test_interrupted_while_the_program_runs(self):
-        self.assertEqual(self.interrupted("run", "asleep"), (130, "lab: interrupted.\n"))
+def compilations(result):
+    """How often a program was made; the cpu backend links in a step of its own, without -c."""
+    return len(re.findall(r"^\$ (?!.* -c ).* -o ", result.stderr, re.M))
 
-    def test_interrupted_while_it_is_checked(self):
-        if not json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries"):
-            self.skipTest("this build has no racecheck")
-        # Lab alone, too: the programs that it has started are then its to end.
-        for interruption in (interrupt, interrupt_alone):
-            with self.subTest(interruption=interruption.__name__):
-                code, problems = self.interrupted("racecheck", "schedules", interruption)
-                self.assertEqual(code, 130)
-                self.assertRegex(problems, r"\AChecking own: interrupted after \d+ s\.\n\Z")
+
+def test_program_options_and_exit_code(folder):
+    write(folder, "headers/answer.h", "#define ANSWER 42\n")
+    write(folder, "own.cu", GOOD)
+    result = run_file(folder, "--", "--fast", "two words")
+    needs_device(result)
+    assert "answer 42, options [--fast] [two words]\n" in result.stdout
+    assert result.returncode == 5
+
+
+def test_what_a_file_is_translated_to(folder):
+    write(folder, "headers/answer.h", "#define ANSWER 42\n")
+    write(folder, "own.cu", GOOD)
+    result = run_file(folder, "--keep-translated")
+    if "--keep-translated goes with --backend cpu" in result.stderr:
+        pytest.skip("nvcc compiles the file as it is")
+    told = re.search(r"^own\.cu, translated to C\+\+: (.+)$", result.stderr, re.M)
+    assert "write_answer(cpu_backend_arguments...)" in (folder / told[1]).read_text()
+
+
+def test_compiles_again_only_after_a_change(folder):
+    write(folder, "headers/answer.h", "#define ANSWER 42\n")
+    write(folder, "own.cu", GOOD)
+    assert compilations(run_file(folder)) == 1
+    os.utime(folder / "own.cu")
+    assert compilations(run_file(folder)) == 0
+    write(folder, "headers/answer.h", "#define ANSWER 43\n")
+    result = run_file(folder)
+    assert compilations(result) == 1
+    needs_device(result)
+    assert "answer 43" in result.stdout
+
+
+def test_compiler_error_names_the_students_line(folder):
+    write(folder, "headers/answer.h", "#define ANSWER unknown_name\n")
+    write(folder, "own.cu", GOOD)
+    result = run_file(folder)
+    assert result.returncode == 1
+    assert re.search(
+        r"own\.cu(:5:|\(5\): error)|headers/answer\.h(:1:|\(1\): error)", result.stderr
+    )
+    assert re.search(r"\nlab: own\.cu did not compile; [^\n]+\n\Z", result.stderr)
+
+
+def test_failed_compilation_is_not_remembered(folder):
+    write(folder, "headers/answer.h", "#define ANSWER 42\n")
+    write(folder, "own.cu", GOOD)
+    run_file(folder)
+    write(folder, "own.cu", GOOD.replace("ANSWER", "unknown_name"))
+    assert run_file(folder).returncode == 1
+    assert run_file(folder).returncode == 1
+
+
+@pytest.mark.parametrize("source", ("01_vector_add/vector_add.cu", "05_work_queue/work_queue.cu"))
+def test_a_chapters_own_program(folder, source):
+    # The second one writes pictures, and so needs what lab itself is linked with.
+    path = str(ROOT / "chapters" / source)
+    result = lab("run", path, "--build", BUILD_FOLDER, "--", "--help", folder=folder)
+    assert result.returncode == 0, result
+
+
+def test_crash_is_named(folder):
+    write(folder, "own.cu", "#include <csignal>\nint main() { return std::raise(SIGKILL); }\n")
+    result = run_file(folder)
+    assert result.returncode == 128 + signal.SIGKILL
+    assert "lab: own was ended by SIGKILL.\n" in result.stderr
+
+
+def test_a_fault_of_the_host_is_a_debuggers_to_name(folder):
+    write(folder, "own.cu", "#include <csignal>\nint main() { return std::raise(SIGSEGV); }\n")
+    result = run_file(folder)
+    assert result.returncode == 128 + signal.SIGSEGV
+    told = "own was ended by SIGSEGV. That was in code of the host: a debugger names the line, as in gdb "
+    assert told in result.stderr
+    result = lab("racecheck", "own.cu", "--seeds", "1", "--build", BUILD_FOLDER, folder=folder)
+    if "can't tell what kernels do" in result.stderr:
+        pytest.skip("this build has no racecheck")
+    told = "the program was ended by SIGSEGV, in code of the host, where a debugger names the line;"
+    assert told in result.stdout
+
+
+def interrupted(folder, verb, after, interruption=interrupt):
+    """What lab says to a Ctrl-C after the line that contains `after`, and its exit code."""
+    write(folder, "own.cu", SLEEPER)
+    command = [sys.executable, ROOT / "lab", verb, "own.cu", "--build", BUILD_FOLDER]
+    with started(command, folder) as process:
+        while after not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(0.5)
+        _, problems = interruption(process)
+    return process.returncode, without_progress(problems)
+
+
+def test_interrupted_while_the_program_runs(folder):
+    assert interrupted(folder, "run", "asleep") == (130, "lab: interrupted.\n")
+
+
+@needs_racecheck
+@pytest.mark.parametrize("interruption", (interrupt, interrupt_alone))
+def test_interrupted_while_it_is_checked(folder, interruption):
+    # Lab alone, too: the programs that it has started are then its to end.
+    code, problems = interrupted(folder, "racecheck", "schedules", interruption)
+    assert code == 130
+    assert re.search(r"\AChecking own: interrupted after \d+ s\.\n\Z", problems)

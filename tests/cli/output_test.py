@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 import time
-import unittest
 from unittest import mock
 
 import pytest
@@ -21,7 +20,7 @@ from engine.command.compiler_messages import readable, with_plain_launches, with
 from engine.command.errors import nearest
 from engine.command.output import Progress
 from lab_runs import interrupt, on_a_terminal, started, without_progress
-from test_setup import captured, temporary_folder
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 COMMAND = [sys.executable, str(ROOT / "lab")]
@@ -34,160 +33,168 @@ class FakeTerminal(io.StringIO):
         return True
 
 
-class Streams(unittest.TestCase):
-    """stdout carries what was asked for, and nothing else."""
+# stdout carries what was asked for, and nothing else.
 
-    def test_a_closed_stream_is_nowhere(self):
-        for closed in (">&-", "2>&-", ">&- 2>&-"):
-            with self.subTest(closed):
-                command = f"{shlex.join(COMMAND)} exercises {closed}"
-                result = captured(["sh", "-c", command])
-                self.assertEqual(result.returncode, 0, result.stderr)
-                self.assertNotIn("Traceback", result.stderr)
 
-    def setUp(self):
-        self.folder = temporary_folder(self)
-        (self.folder / "hello.cu").write_text(HELLO, encoding="utf-8")
+@pytest.mark.parametrize("closed", (">&-", "2>&-", ">&- 2>&-"))
+def test_a_closed_stream_is_nowhere(closed):
+    command = f"{shlex.join(COMMAND)} exercises {closed}"
+    result = captured(["sh", "-c", command])
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
 
-    def run_hello(self, *words):
-        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD), *words]
-        return captured(command, cwd=self.folder, timeout=300)
 
-    def test_the_programs_output_alone_is_on_stdout(self):
-        for words in ([], ["--verbose"]):
-            with self.subTest(words=words):
-                result = self.run_hello(*words)
-                self.assertEqual((result.returncode, result.stdout), (0, "hello\n"))
-                self.assertTrue(result.stderr.endswith("Next: ./lab racecheck hello.cu\n"))
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "hello.cu").write_text(HELLO, encoding="utf-8")
+    return tmp_path
 
-    def test_quiet_by_default_and_commands_under_verbose(self):
-        self.run_hello()
-        self.assertEqual(self.run_hello().stderr, "Next: ./lab racecheck hello.cu\n")
-        self.assertRegex(self.run_hello("--verbose").stderr, r"\A\$ ninja ")
 
-    def test_a_file_of_a_lesson_is_checked_next_with_the_lessons_options(self):
-        file = "chapters/04_last_block_guard/naive_last_block_guard.cu"
-        for typed in ([], ["--", "2"]):
-            with self.subTest(typed=typed):
-                command = [*COMMAND, "run", "--build", str(BUILD), str(ROOT / file), *typed]
-                result = captured(command)
-                following = result.stderr.splitlines()[-1]
-                self.assertTrue(following.startswith("Next: ./lab racecheck "), result.stderr)
-                self.assertTrue(following.endswith(f"{file} -- 1"), following)
+def run_hello(folder, *words):
+    command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD), *words]
+    return captured(command, cwd=folder, timeout=300)
 
-    def test_the_same_on_a_terminal(self):
-        self.run_hello()
-        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
-        environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
-        text, code = on_a_terminal(command, environment, self.folder)
-        self.assertEqual((text, code), ("hello\r\nNext: ./lab racecheck hello.cu\r\n", 0))
-        del environment["NO_COLOR"]
-        text, code = on_a_terminal(command, environment, self.folder)
-        self.assertIn("\x1b[1mNext:\x1b[0m", text)
 
-    def test_compiler_messages_without_commands_or_escapes(self):
-        (self.folder / "hello.cu").write_text("int main() { return unknown_name; }\n")
-        result = self.run_hello()
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertIn("hello.cu:1", result.stderr.replace("hello.cu(1)", "hello.cu:1"))
-        self.assertNotIn("$ ", result.stderr)
-        self.assertNotIn("\x1b", result.stderr)
+@pytest.mark.parametrize("words", [[], ["--verbose"]], ids=["quiet", "verbose"])
+def test_the_programs_output_alone_is_on_stdout(folder, words):
+    result = run_hello(folder, *words)
+    assert (result.returncode, result.stdout) == (0, "hello\n")
+    assert result.stderr.endswith("Next: ./lab racecheck hello.cu\n")
 
-    def test_a_mistake_in_a_launch_has_its_line_and_no_mark_beyond_it(self):
-        line = "int main() { kernel<<<1, 1>>>(unknown_name); }"
-        (self.folder / "hello.cu").write_text(f"__global__ void kernel(int) {{}}\n{line}\n")
-        result = self.run_hello()
-        self.assertIn("unknown_name", result.stderr)
-        shown = [text.rstrip() for text in result.stderr.splitlines() if " | " in text]
-        self.assertLessEqual(max(map(len, shown), default=0), len(f"    2 | {line}"))
-        for column in re.findall(r"hello\.cu:2:(\d+): ", result.stderr):
-            self.assertLessEqual(int(column), len(line))
 
-    def test_arguments_that_do_not_fit_a_launch(self):
-        settings = settings_of(BUILD)
-        if settings["backend"] != "cpu" or "clang" in settings["compiler"]:
-            self.skipTest("these are messages of g++")
-        lines = LAUNCHES.splitlines()
-        (self.folder / "hello.cu").write_text(LAUNCHES)
-        text = re.sub("[\u2018\u2019]", "'", self.run_hello().stderr)
-        self.assertNotIn("cpu_backend", text)
-        self.assertNotIn("launch.hpp", text)
-        self.assertNotRegex(text, r"hello\.cu:[3-9]:\d+:")
-        for number, reason in (
-            (5, "argument 1: invalid conversion from 'const float*' to 'float*'"),
-            (6, "too few arguments to function 'void kernel(float*, int)'"),
-            (7, "too many arguments to function 'void kernel(float*, int)'"),
-            (8, "candidate expects 2 arguments, 1 provided"),
-        ):
-            with self.subTest(line=lines[number - 1]):
-                misfit = "the arguments of this launch do not fit the kernel's parameters"
-                self.assertIn(
-                    f"hello.cu:{number}: error: {misfit}\n    {number} | {lines[number - 1]}\n",
-                    text,
-                )
-                self.assertIn(f"hello.cu:{number}: note: {reason}\n", text)
-        self.assertEqual(text.count(" error: "), 4)
-        self.assertIn("hello.cu:5: note: the kernel's parameters: float*, int\n", text)
+def test_quiet_by_default_and_commands_under_verbose(folder):
+    run_hello(folder)
+    assert run_hello(folder).stderr == "Next: ./lab racecheck hello.cu\n"
+    assert re.search(r"\A\$ ninja ", run_hello(folder, "--verbose").stderr)
 
-    def test_a_reader_that_has_seen_enough(self):
-        (self.folder / "hello.cu").write_text(
-            '#include <cstdio>\nint main() { for (int i = 0; i < 100000; ++i) std::puts("hello"); }\n'
+
+@pytest.mark.parametrize("typed", ([], ["--", "2"]), ids=["as_it_is", "with_options"])
+def test_a_file_of_a_lesson_is_checked_next_with_the_lessons_options(typed):
+    file = "chapters/04_last_block_guard/naive_last_block_guard.cu"
+    command = [*COMMAND, "run", "--build", str(BUILD), str(ROOT / file), *typed]
+    result = captured(command)
+    following = result.stderr.splitlines()[-1]
+    assert following.startswith("Next: ./lab racecheck "), result.stderr
+    assert following.endswith(f"{file} -- 1"), following
+
+
+def test_the_same_on_a_terminal(folder):
+    run_hello(folder)
+    command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": "1"}
+    text, code = on_a_terminal(command, environment, folder)
+    assert (text, code) == ("hello\r\nNext: ./lab racecheck hello.cu\r\n", 0)
+    del environment["NO_COLOR"]
+    text, code = on_a_terminal(command, environment, folder)
+    assert "\x1b[1mNext:\x1b[0m" in text
+
+
+def test_compiler_messages_without_commands_or_escapes(folder):
+    (folder / "hello.cu").write_text("int main() { return unknown_name; }\n")
+    result = run_hello(folder)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "hello.cu:1" in result.stderr.replace("hello.cu(1)", "hello.cu:1")
+    assert "$ " not in result.stderr
+    assert "\x1b" not in result.stderr
+
+
+def test_a_mistake_in_a_launch_has_its_line_and_no_mark_beyond_it(folder):
+    line = "int main() { kernel<<<1, 1>>>(unknown_name); }"
+    (folder / "hello.cu").write_text(f"__global__ void kernel(int) {{}}\n{line}\n")
+    result = run_hello(folder)
+    assert "unknown_name" in result.stderr
+    shown = [text.rstrip() for text in result.stderr.splitlines() if " | " in text]
+    assert max(map(len, shown), default=0) <= len(f"    2 | {line}")
+    for column in re.findall(r"hello\.cu:2:(\d+): ", result.stderr):
+        assert int(column) <= len(line)
+
+
+def test_arguments_that_do_not_fit_a_launch(folder):
+    settings = settings_of(BUILD)
+    if settings["backend"] != "cpu" or "clang" in settings["compiler"]:
+        pytest.skip("these are messages of g++")
+    lines = LAUNCHES.splitlines()
+    (folder / "hello.cu").write_text(LAUNCHES)
+    text = re.sub("[\u2018\u2019]", "'", run_hello(folder).stderr)
+    assert "cpu_backend" not in text
+    assert "launch.hpp" not in text
+    assert not re.search(r"hello\.cu:[3-9]:\d+:", text)
+    for number, reason in (
+        (5, "argument 1: invalid conversion from 'const float*' to 'float*'"),
+        (6, "too few arguments to function 'void kernel(float*, int)'"),
+        (7, "too many arguments to function 'void kernel(float*, int)'"),
+        (8, "candidate expects 2 arguments, 1 provided"),
+    ):
+        misfit = "the arguments of this launch do not fit the kernel's parameters"
+        assert f"hello.cu:{number}: error: {misfit}\n    {number} | {lines[number - 1]}\n" in text
+        assert f"hello.cu:{number}: note: {reason}\n" in text
+    assert text.count(" error: ") == 4
+    assert "hello.cu:5: note: the kernel's parameters: float*, int\n" in text
+
+
+def test_a_reader_that_has_seen_enough(folder):
+    (folder / "hello.cu").write_text(
+        '#include <cstdio>\nint main() { for (int i = 0; i < 100000; ++i) std::puts("hello"); }\n'
+    )
+    command = f"{sys.executable} {ROOT.as_posix()}/lab run hello.cu --build {BUILD} | head -1"
+    result = captured(command, shell=True, cwd=folder)
+    assert (result.stdout, without_progress(result.stderr)) == ("hello\n", "")
+
+
+def test_interrupted_while_it_compiles(folder):
+    # The preprocessor waits for whoever writes to the pipe.
+    os.mkfifo(folder / "pipe.h")
+    (folder / "hello.cu").write_text(f'#include "pipe.h"\n{HELLO}', encoding="utf-8")
+    prepare(folder)
+    command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
+    with started(command, folder) as process:
+        time.sleep(5)
+        assert process.poll() is None, "it should compile for longer"
+        written, problems = interrupt(process)
+    assert (process.returncode, written) == (130, "")
+    assert re.search(
+        r"\ABuilding [^\n]+: interrupted after \d+ s\.\n\Z", without_progress(problems)
+    )
+
+
+def test_each_line_is_written_in_one_piece():
+    # Each packet is what one call has written, also where nothing is buffered.
+    reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    reader.settimeout(300)
+    with reader, writer:
+        process = subprocess.Popen(
+            [*COMMAND, "run", "nothing.cu"],
+            stdout=writer,
+            stderr=writer,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
         )
-        command = f"{sys.executable} {ROOT.as_posix()}/lab run hello.cu --build {BUILD} | head -1"
-        result = captured(command, shell=True, cwd=self.folder)
-        self.assertEqual((result.stdout, without_progress(result.stderr)), ("hello\n", ""))
+        process.wait()
+        writer.close()
+        pieces = iter(lambda: reader.recv(4096).decode(), "")
+        assert list(pieces) == ["lab: there is no file nothing.cu.\n"]
 
-    def test_interrupted_while_it_compiles(self):
-        # The preprocessor waits for whoever writes to the pipe.
-        os.mkfifo(self.folder / "pipe.h")
-        (self.folder / "hello.cu").write_text(f'#include "pipe.h"\n{HELLO}', encoding="utf-8")
-        self.prepare()
-        command = [*COMMAND, "run", "hello.cu", "--build", str(BUILD)]
-        with started(command, self.folder) as process:
-            time.sleep(5)
-            self.assertIsNone(process.poll(), "it should compile for longer")
-            written, problems = interrupt(process)
-        self.assertEqual((process.returncode, written), (130, ""))
-        self.assertRegex(
-            without_progress(problems), r"\ABuilding [^\n]+: interrupted after \d+ s\.\n\Z"
-        )
 
-    def test_each_line_is_written_in_one_piece(self):
-        # Each packet is what one call has written, also where nothing is buffered.
-        reader, writer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        reader.settimeout(300)
-        with reader, writer:
-            process = subprocess.Popen(
-                [*COMMAND, "run", "nothing.cu"],
-                stdout=writer,
-                stderr=writer,
-                env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            )
-            process.wait()
-            writer.close()
-            pieces = iter(lambda: reader.recv(4096).decode(), "")
-            self.assertEqual(list(pieces), ["lab: there is no file nothing.cu.\n"])
+def test_warnings_are_about_the_students_lines(folder):
+    # An argument is missing, which g++ sees where our header reads it.
+    (folder / "hello.cu").write_text(
+        "__global__ void kernel(int*, int) {}\n"
+        "int main() {\n  int unused;\n  int* first = nullptr;\n  void* arguments[] = {&first};\n"
+        "  (void)cudaLaunchKernel(kernel, 1, 1, arguments, 0, nullptr);\n}\n"
+    )
+    warnings = re.findall(r"^(\S+?)[:(]\d+.*warning", run_hello(folder).stderr, re.M)
+    assert set(warnings) == {"hello.cu"}
 
-    def test_warnings_are_about_the_students_lines(self):
-        # An argument is missing, which g++ sees where our header reads it.
-        (self.folder / "hello.cu").write_text(
-            "__global__ void kernel(int*, int) {}\n"
-            "int main() {\n  int unused;\n  int* first = nullptr;\n  void* arguments[] = {&first};\n"
-            "  (void)cudaLaunchKernel(kernel, 1, 1, arguments, 0, nullptr);\n}\n"
-        )
-        warnings = re.findall(r"^(\S+?)[:(]\d+.*warning", self.run_hello().stderr, re.M)
-        self.assertEqual(set(warnings), {"hello.cu"})
 
-    def prepare(self):
-        """Has the libraries built, so that what follows is the file's own compilation."""
-        other = self.folder / "other.cu"
-        other.write_text(HELLO, encoding="utf-8")
-        subprocess.run(
-            [*COMMAND, "run", "other.cu", "--build", str(BUILD)],
-            cwd=self.folder,
-            capture_output=True,
-            check=True,
-        )
+def prepare(folder):
+    """Has the libraries built, so that what follows is the file's own compilation."""
+    other = folder / "other.cu"
+    other.write_text(HELLO, encoding="utf-8")
+    subprocess.run(
+        [*COMMAND, "run", "other.cu", "--build", str(BUILD)],
+        cwd=folder,
+        capture_output=True,
+        check=True,
+    )
 
 
 def show(stream, steps, seconds=0.0, **settings):

@@ -6,7 +6,8 @@ exercises' runner. What g++, clang, nvcc, Meson or Catch2 says is not ours."""
 import ast
 import itertools
 import re
-import unittest
+
+import pytest
 
 from engine.translate.words import rows as rows_of_words
 from this_build import ROOT
@@ -154,49 +155,55 @@ class OurSentences:
         return [found for found in searched_texts(ast.parse(code)) if self.hold(found[1])]
 
 
-class OwnSentencesTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.ours = OurSentences()
+@pytest.fixture(scope="module")
+def ours():
+    return OurSentences()
 
-    def test_no_module_looks_for_a_sentence_of_ours(self):
-        modules = [
-            path
-            for house in HOUSES
-            for path in sorted((ROOT / house).rglob("*.py"))
-            if not path.name.endswith("_test.py") and "tests" not in path.parts
-        ]
-        self.assertGreater(len(modules), 100)
-        found = []
-        for path in modules:
-            for line, text in self.ours.searched_for(path.read_text(encoding="utf-8")):
-                found.append(f"{path.relative_to(ROOT)}:{line}: {text!r}")
-        self.assertEqual(found, [])
 
-    def test_what_there_once_was_is_seen(self):
-        for code in (
-            r're.compile(r"^kernel launched at .*?: (block \(.*)$", re.MULTILINE)',
-            r're.compile(r"; \./lab racecheck FILE names [a-z, ]+")',
-            r're.compile(r"^stream order: \S*:(\d+) runs before \S*:(\d+)$", re.MULTILINE)',
-            r're.compile(r"the launch' + "'" + r's dynamic shared memory, element (\d+)")',
-            r're.compile(r"deadlock: [^\n]*; not started, because [^\n]*:$")',
-            r're.compile(r" +block \((\d+),\d+,\d+\), thread \((\d+),\d+,\d+\): Stopped at .*:(\d+): ")',
-            r're.compile(r" +block \d+ thread \d+ loops at .*, and the loop does not read memory again$")',
-            r're.compile(r" +(?:the|its) loop (polls without an atomic, .*)$")',
-            r're.sub(r"(, made at| and allocated at) [^\s:]+:\d+", "", fault)',
-            r're.sub(r"it accessed 0x[0-9a-f]+, ", "", fault)',
-            r'"looks like a deadlock" in output',
-            r'output.partition("is launched, and it is no kernel")',
-            'WORDS = "ran out of stack"\nlines = [line for line in output if WORDS in line]',
-        ):
-            with self.subTest(code):
-                self.assertTrue(self.ours.searched_for(code))
+def test_no_module_looks_for_a_sentence_of_ours(ours):
+    modules = [
+        path
+        for house in HOUSES
+        for path in sorted((ROOT / house).rglob("*.py"))
+        if not path.name.endswith("_test.py") and "tests" not in path.parts
+    ]
+    assert len(modules) > 100
+    found = []
+    for path in modules:
+        for line, text in ours.searched_for(path.read_text(encoding="utf-8")):
+            found.append(f"{path.relative_to(ROOT)}:{line}: {text!r}")
+    assert found == []
 
-    def test_what_others_say_may_be_looked_for(self):
-        for code in (
-            r're.compile(r"undefined reference to [`' + "'" + r"](.*)" + "'" + r'")',
-            r're.compile("no known conversion|candidate expects|mismatched types")',
-            r're.compile(r"^(\d+) passed$")',
-        ):
-            with self.subTest(code):
-                self.assertEqual(self.ours.searched_for(code), [])
+
+@pytest.mark.parametrize(
+    "code",
+    (
+        r're.compile(r"^kernel launched at .*?: (block \(.*)$", re.MULTILINE)',
+        r're.compile(r"; \./lab racecheck FILE names [a-z, ]+")',
+        r're.compile(r"^stream order: \S*:(\d+) runs before \S*:(\d+)$", re.MULTILINE)',
+        r're.compile(r"the launch' + "'" + r's dynamic shared memory, element (\d+)")',
+        r're.compile(r"deadlock: [^\n]*; not started, because [^\n]*:$")',
+        r're.compile(r" +block \((\d+),\d+,\d+\), thread \((\d+),\d+,\d+\): Stopped at .*:(\d+): ")',
+        r're.compile(r" +block \d+ thread \d+ loops at .*, and the loop does not read memory again$")',
+        r're.compile(r" +(?:the|its) loop (polls without an atomic, .*)$")',
+        r're.sub(r"(, made at| and allocated at) [^\s:]+:\d+", "", fault)',
+        r're.sub(r"it accessed 0x[0-9a-f]+, ", "", fault)',
+        r'"looks like a deadlock" in output',
+        r'output.partition("is launched, and it is no kernel")',
+        'WORDS = "ran out of stack"\nlines = [line for line in output if WORDS in line]',
+    ),
+)
+def test_what_there_once_was_is_seen(ours, code):
+    assert ours.searched_for(code)
+
+
+@pytest.mark.parametrize(
+    "code",
+    (
+        r're.compile(r"undefined reference to [`' + "'" + r"](.*)" + "'" + r'")',
+        r're.compile("no known conversion|candidate expects|mismatched types")',
+        r're.compile(r"^(\d+) passed$")',
+    ),
+)
+def test_what_others_say_may_be_looked_for(ours, code):
+    assert ours.searched_for(code) == []

@@ -2,17 +2,14 @@
 """`./lab prove`: what is not on the list of what it explores is denied, and what is on it stays proved; a
 guard in which every thread fences has very many orders of its fences, and one verdict."""
 
-import json
 import re
 
 import pytest
 
 from engine.prove.trace import rows
-from lab_runs import lab
+from lab_runs import lab, needs_racecheck
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
-needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
 BACKEND = ROOT / "engine/cpu_backend"
 HEADERS = [*BACKEND.glob("device_functions/*"), *BACKEND.glob("include/**/*")]
 

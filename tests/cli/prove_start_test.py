@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`./lab prove`: whether a launch ends even if some of its blocks never start."""
 
-import json
-import pathlib
-import tempfile
-import unittest
+import pytest
 
-from lab_runs import lab
+from lab_runs import lab, needs_racecheck
 from this_build import BUILD
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
+pytestmark = needs_racecheck
 
 # All in one file, so that it is compiled once. Options: the kernel, the blocks, how it is launched.
 PROGRAM = """\
@@ -150,85 +147,86 @@ HANGS = {
 }
 
 
-@unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
-class Starts(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        (cls.folder / "own.cu").write_text(PROGRAM)
-
-    def prove(self, kernel, blocks=3, launch="plainly", words=()):
-        files = ["--build", str(BUILD), "--force", "--decisions", "prove.txt"]
-        options = [*files, *words, "--", kernel, str(blocks), launch]
-        return lab("prove", "own.cu", *options, folder=self.folder)
-
-    def ends(self, result, words):
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn(f"; no race, no fault; {words}; ", result.stdout)
-        self.assertIn(
-            "\nbounds: this grid, these inputs; no round of a waiting loop", result.stdout
-        )
-
-    def test_who_waits_for_a_block_that_need_not_have_started(self):
-        for kernel, words in HANGS.items():
-            with self.subTest(kernel=kernel):
-                result = self.prove(kernel)
-                self.assertEqual(result.returncode, 1, result)
-                self.assertIn(f"\nmay hang: {words}, which need not have started\n", result.stdout)
-                self.assertNotIn("proved", result.stdout)
-                self.assertIn("; need not have started: block (", result.stdout)
-
-    def test_who_waits_for_blocks_that_have_started_is_fine(self):
-        for kernel in ("lock", "tiles_by_ticket"):
-            with self.subTest(kernel=kernel):
-                self.ends(self.prove(kernel, blocks=2), NOT_TOGETHER)
-
-    def test_of_a_cooperative_launch_all_start(self):
-        self.ends(self.prove("barrier", blocks=2, launch="together"), TOGETHER)
-
-    def test_what_surely_hangs_is_known_before_all_executions_are(self):
-        result = self.prove("barrier", blocks=8, words=["--limit", "2"])
-        self.assertIn("\nmay hang: blocks 0, 1, 2, 3, 4, 5 and 6 wait for block 7, ", result.stdout)
-
-    def test_the_launch_that_may_hang_is_named(self):
-        result = self.prove("last_block", blocks=2, launch="second")
-        words = "may hang: in launch 2 block 0 waits for block 1, which need not have started"
-        self.assertIn(words, result.stdout)
-
-    def test_each_state_that_a_launch_leaves_is_looked_at(self):
-        result = self.prove("last_block_after_block_0", launch="second")
-        self.assertIn("may hang: in launch 2 block 0 waits for block 2, ", result.stdout)
-
-    def test_an_execution_that_hangs_is_replayed(self):
-        self.prove("tiles_by_block")
-        self.assertIn("\n1:0,2\n", (self.folder / "prove.txt").read_text())
-        again = self.prove("tiles_by_block", words=["--replay", "prove.txt"])
-        self.assertEqual(again.returncode, 1, again)
-        self.assertIn("; need not have started: block (1,0,0)", again.stdout)
-
-    def test_a_barrier_of_the_grid_orders_and_is_no_choice(self):
-        result = self.prove("grid_sync", launch="together")
-        self.ends(result, TOGETHER)
-        self.assertIn("6 executions of 3 blocks of 1 thread; ", result.stdout)
-        self.assertIn('; one result: "3 3 3"\n', result.stdout)
-
-    def test_a_barrier_of_the_grid_that_never_opens(self):
-        result = self.prove("grid_sync_of_some", blocks=2, launch="together")
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("a block has ended without coming there", result.stdout)
-        result = self.prove("grid_sync_too_late", blocks=2, launch="together")
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("deadlock: ", result.stdout)
-
-    def test_chapters(self):
-        for chapter, words in {"05": NOT_TOGETHER, "07": TOGETHER}.items():
-            with self.subTest(chapter=chapter):
-                result = lab("prove", chapter, "--build", str(BUILD), folder=self.folder)
-                self.ends(result, words)
-                self.assertIn("; one result: ", result.stdout)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("prove_start")
+    (made / "own.cu").write_text(PROGRAM)
+    return made
 
 
-if __name__ == "__main__":
-    unittest.main()
+def prove(folder, kernel, blocks=3, launch="plainly", words=()):
+    files = ["--build", str(BUILD), "--force", "--decisions", "prove.txt"]
+    options = [*files, *words, "--", kernel, str(blocks), launch]
+    return lab("prove", "own.cu", *options, folder=folder)
+
+
+def ends(result, words):
+    assert result.returncode == 0, result
+    assert f"; no race, no fault; {words}; " in result.stdout
+    assert "\nbounds: this grid, these inputs; no round of a waiting loop" in result.stdout
+
+
+@pytest.mark.parametrize("kernel", HANGS)
+def test_who_waits_for_a_block_that_need_not_have_started(folder, kernel):
+    words = HANGS[kernel]
+    result = prove(folder, kernel)
+    assert result.returncode == 1, result
+    assert f"\nmay hang: {words}, which need not have started\n" in result.stdout
+    assert "proved" not in result.stdout
+    assert "; need not have started: block (" in result.stdout
+
+
+@pytest.mark.parametrize("kernel", ("lock", "tiles_by_ticket"))
+def test_who_waits_for_blocks_that_have_started_is_fine(folder, kernel):
+    ends(prove(folder, kernel, blocks=2), NOT_TOGETHER)
+
+
+def test_of_a_cooperative_launch_all_start(folder):
+    ends(prove(folder, "barrier", blocks=2, launch="together"), TOGETHER)
+
+
+def test_what_surely_hangs_is_known_before_all_executions_are(folder):
+    result = prove(folder, "barrier", blocks=8, words=["--limit", "2"])
+    assert "\nmay hang: blocks 0, 1, 2, 3, 4, 5 and 6 wait for block 7, " in result.stdout
+
+
+def test_the_launch_that_may_hang_is_named(folder):
+    result = prove(folder, "last_block", blocks=2, launch="second")
+    words = "may hang: in launch 2 block 0 waits for block 1, which need not have started"
+    assert words in result.stdout
+
+
+def test_each_state_that_a_launch_leaves_is_looked_at(folder):
+    result = prove(folder, "last_block_after_block_0", launch="second")
+    assert "may hang: in launch 2 block 0 waits for block 2, " in result.stdout
+
+
+def test_an_execution_that_hangs_is_replayed(folder):
+    prove(folder, "tiles_by_block")
+    assert "\n1:0,2\n" in (folder / "prove.txt").read_text()
+    again = prove(folder, "tiles_by_block", words=["--replay", "prove.txt"])
+    assert again.returncode == 1, again
+    assert "; need not have started: block (1,0,0)" in again.stdout
+
+
+def test_a_barrier_of_the_grid_orders_and_is_no_choice(folder):
+    result = prove(folder, "grid_sync", launch="together")
+    ends(result, TOGETHER)
+    assert "6 executions of 3 blocks of 1 thread; " in result.stdout
+    assert '; one result: "3 3 3"\n' in result.stdout
+
+
+def test_a_barrier_of_the_grid_that_never_opens(folder):
+    result = prove(folder, "grid_sync_of_some", blocks=2, launch="together")
+    assert result.returncode == 1, result
+    assert "a block has ended without coming there" in result.stdout
+    result = prove(folder, "grid_sync_too_late", blocks=2, launch="together")
+    assert result.returncode == 1, result
+    assert "deadlock: " in result.stdout
+
+
+@pytest.mark.parametrize("chapter, words", {"05": NOT_TOGETHER, "07": TOGETHER}.items())
+def test_chapters(folder, chapter, words):
+    result = lab("prove", chapter, "--build", str(BUILD), folder=folder)
+    ends(result, words)
+    assert "; one result: " in result.stdout

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 """`./lab prove`: it counts executions right, refutes what races, and claims no more than it has explored."""
 
-import json
 import os
+import re
 import sys
 import time
-import unittest
 
-from lab_runs import interrupt, lab, started
-from test_setup import temporary_folder
+import pytest
+
+from lab_runs import interrupt, lab, needs_racecheck, started
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
+pytestmark = needs_racecheck
 CASE = ROOT / "chapters/04_last_block_guard/every_order.cu"
 MUTANTS = {  # of last_block.cuh: what is replaced, and the diagnosis
     "barrier_after_the_ticket": (
@@ -186,365 +186,408 @@ IN_ORDER = """
 """
 
 
-@unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
-class Prove(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self)
+def write(tmp_path, body, threads=2, host="", together=False):
+    text = PROGRAM.replace("BODY", body).replace("HOST", host)
+    if together:
+        assert text.count(PLAINLY) == 1
+        text = text.replace(PLAINLY, TOGETHER)
+    (tmp_path / "own.cu").write_text(text.replace("THREADS", str(threads)))
 
-    def write(self, body, threads=2, host="", together=False):
-        text = PROGRAM.replace("BODY", body).replace("HOST", host)
-        if together:
-            assert text.count(PLAINLY) == 1
-            text = text.replace(PLAINLY, TOGETHER)
-        (self.folder / "own.cu").write_text(text.replace("THREADS", str(threads)))
 
-    def prove(self, *words, blocks=2, launches=1, target="own.cu", **given):
-        options = ["--", str(blocks), str(launches)] if blocks else []
-        return lab(
-            "prove", target, "--build", str(BUILD), "--decisions", "prove.txt", *words, *options,
-            folder=self.folder, **given,
-        )  # fmt: skip
+def prove(tmp_path, *words, blocks=2, launches=1, target="own.cu", **given):
+    options = ["--", str(blocks), str(launches)] if blocks else []
+    return lab(
+        "prove", target, "--build", str(BUILD), "--decisions", "prove.txt", *words, *options,
+        folder=tmp_path, **given,
+    )  # fmt: skip
 
-    def proves(self, result, words):
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn(f"\nproved: {words}", f"\n{result.stdout}")
-        self.assertIn(
-            "\nbounds: this grid, these inputs; no round of a waiting loop", result.stdout
+
+def proves(result, words):
+    assert result.returncode == 0, result
+    assert f"\nproved: {words}" in f"\n{result.stdout}"
+    assert "\nbounds: this grid, these inputs; no round of a waiting loop" in result.stdout
+
+
+def test_the_guard_has_six_executions(tmp_path):
+    result = prove(tmp_path, blocks=0, target="04")
+    proves(
+        result,
+        "6 executions of 3 blocks of 2 threads; no race, no fault; it ends even if not all blocks start "
+        'together; one result: "sum 15, counter 0"',
+    )
+
+
+def test_the_queue_has_16_and_162(tmp_path):
+    write(tmp_path, QUEUE)
+    proves(prove(tmp_path, blocks=2), "16 executions of 2 blocks of 2 threads")
+    proves(prove(tmp_path, blocks=3), "162 executions of 3 blocks of 2 threads")
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_mutants_of_the_guard_are_refuted(tmp_path, name):
+    right = (CASE.parent / "last_block.cuh").read_text()
+    kernel = (CASE.parent / "last_block_guard.cuh").read_text()
+    kernel = kernel.replace("04_last_block_guard/last_block.cuh", "last_block.cuh")
+    (tmp_path / "last_block_guard.cuh").write_text(kernel)
+    (tmp_path / "own.cu").write_text(CASE.read_text().replace("04_last_block_guard/", ""))
+    old, new, diagnosis = MUTANTS[name]
+    assert right.count(old) == 1
+    (tmp_path / "last_block.cuh").write_text(right.replace(old, new))
+    result = prove(tmp_path, blocks=0)
+    assert result.returncode == 1, result
+    assert "refuted by execution " in result.stdout
+    assert diagnosis in result.stdout
+    assert "proved" not in result.stdout
+    again = prove(tmp_path, "--replay", "prove.txt", blocks=0)
+    assert again.returncode == 1, again
+    assert diagnosis in again.stdout
+
+
+def test_a_race_in_one_order_alone_is_found_and_replayed(tmp_path):
+    write(tmp_path, RARE)
+    result = prove(tmp_path, blocks=3)
+    assert result.returncode == 1, result
+    assert "refuted by execution " in result.stdout
+    again = prove(tmp_path, "--replay", "prove.txt", blocks=3)
+    assert again.returncode == 1, again
+    assert "race (managed memory) on allocation 2, element 0" in again.stdout
+
+
+def test_without_strong_accesses_there_is_one_execution(tmp_path):
+    write(tmp_path, NOTHING_STRONG)
+    proves(prove(tmp_path, blocks=3), "1 execution of 3 blocks of 2 threads")
+
+
+def test_the_order_within_a_block_is_no_choice(tmp_path):
+    write(tmp_path, IN_ORDER)
+    proves(prove(tmp_path, blocks=2), "1 execution of 2 blocks of 2 threads")
+
+
+def test_a_device_variable_is_one_word_and_a_shared_one_is_of_each_block(tmp_path):
+    ticket = "if (threadIdx.x == 0) { tickets = 0; atomicAdd(&tickets, 1); }"
+    write(tmp_path, ticket.replace("tickets = 0; ", ""))
+    text = (tmp_path / "own.cu").read_text()
+    (tmp_path / "own.cu").write_text(
+        text.replace("__global__", "__device__ unsigned tickets;\n__global__")
+    )
+    proves(prove(tmp_path, blocks=2), "2 executions of 2 blocks of 2 threads")
+    write(tmp_path, f"__shared__ unsigned tickets; {ticket}")
+    proves(prove(tmp_path, blocks=2), "1 execution of 2 blocks of 2 threads")
+
+
+def test_a_load_may_get_an_older_value(tmp_path):
+    write(tmp_path, STORES)
+    result = prove(tmp_path, blocks=2)
+    proves(result, "4 executions of 2 blocks of 2 threads")
+    assert "; 4 different outputs\n" in result.stdout
+
+
+@pytest.mark.parametrize("name", BEGINS_WITH_AN_UPDATE)
+def test_what_may_follow_an_update(tmp_path, name):
+    body, count = BEGINS_WITH_AN_UPDATE[name]
+    write(tmp_path, f"if (threadIdx.x == 0) {{ {body} }}")
+    proves(prove(tmp_path, blocks=2), f"{count} executions of 2 blocks")
+
+
+@pytest.mark.parametrize("name", CHANGES_NOTHING)
+def test_updates_that_change_nothing_and_hand_nothing_over_have_no_order(tmp_path, name):
+    body, count = CHANGES_NOTHING[name]
+    write(tmp_path, f"if (threadIdx.x == 0) {{ {body} }}")
+    proves(prove(tmp_path, blocks=2), f"{count} of 2 blocks")
+
+
+def test_volatile_accesses_are_never_called_proved(tmp_path):
+    write(
+        tmp_path, "if (blockIdx.x + threadIdx.x == 0) *static_cast<volatile unsigned*>(word) = 1;"
+    )
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 1, result
+    assert "\nexplored: 1 execution of 2 blocks" in f"\n{result.stdout}"
+    assert "older values were not explored\n" in result.stdout
+    assert "\nproved" not in f"\n{result.stdout}"
+
+
+def test_a_volatile_store_to_a_word_of_atomics_is_no_fault(tmp_path):
+    write(
+        tmp_path,
+        "if (blockIdx.x + threadIdx.x == 0) {\n"
+        "  atomicAdd(word, 1);\n  *static_cast<volatile unsigned*>(word) = 0;\n}",
+    )
+    result = prove(tmp_path, blocks=2)
+    assert "\nexplored: 1 execution of 2 blocks" in f"\n{result.stdout}"
+
+
+def test_a_poll_fails_once_at_most(tmp_path):
+    write(tmp_path, POLL, together=True)
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 0, result
+    # Whether the first round leaves the registers as they were is up to the compiler.
+    assert re.search("\nproved: (1 execution|2 executions) of 2 blocks", result.stdout)
+
+
+def test_a_round_that_goes_on_with_another_value_is_none_that_waits(tmp_path):
+    write(tmp_path, PASSES_ON, together=True)
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 0, result
+    assert re.search('\nproved: .*; one result: "10 0 0"\n', result.stdout)
+
+
+def test_a_stale_read_says_which_fence_was_first(tmp_path):
+    write(tmp_path, STALE_READ)
+    proves(prove(tmp_path, blocks=2), "3 executions of 2 blocks of 2 threads")
+
+
+def test_each_launch_has_an_order_of_its_fences(tmp_path):
+    write(tmp_path, STALE_READ, host=ONCE_BEFORE)
+    proves(prove(tmp_path, blocks=2), "9 executions of 2 blocks of 2 threads")
+    write(
+        tmp_path,
+        f"if (word[3] == 1) {{ {DATA_BEHIND_FENCES} return; }} {STALE_READ}",
+        host=ONCE_BEFORE,
+    )
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 1, result
+    assert "race (managed memory) on allocation 2, element 2" in result.stdout
+
+
+def test_a_poll_for_which_nobody_writes_is_a_deadlock(tmp_path):
+    write(tmp_path, NOBODY_COMES)
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 1, result
+    assert "deadlock" in result.stdout
+
+
+def test_what_is_not_explored_is_refused_in_a_sentence(tmp_path):
+    write(tmp_path, ENDLESS)
+    result = prove(tmp_path)
+    assert result.returncode == 1, result
+    assert "more than 2,000 strong accesses" in result.stderr
+    write(tmp_path, NOTHING_STRONG)
+    result = prove(tmp_path, blocks=9)
+    assert result.returncode == 1, result
+    assert "more blocks than are resident at once" in result.stderr
+
+
+def test_blocks_that_cancel_others_are_refused(tmp_path):
+    write(tmp_path, "cuda::for_each_canceled_block<1>([&](dim3 block) { out[block.x] = 1; });")
+    text = (tmp_path / "own.cu").read_text()
+    (tmp_path / "own.cu").write_text("#include <cuda/work_stealing>\n" + text)
+    result = prove(tmp_path)
+    assert result.returncode == 1, result
+    assert "blocks that cancel others are not explored yet" in result.stderr
+
+
+def test_additions_and_launches_are_counted_like_any_other(tmp_path):
+    write(tmp_path, "atomicAdd(word, 1);")
+    proves(prove(tmp_path, blocks=2), "24 executions of 2 blocks of 2 threads")
+    write(
+        tmp_path,
+        "if (threadIdx.x == 0) atomicAdd(word, 1);",
+        host="kernel<<<blocks, 2>>>(word, out);",
+    )
+    proves(prove(tmp_path, blocks=2), "3 executions of 2 blocks of 2 threads")
+
+
+@pytest.mark.parametrize("launches, count", [(1, 6), (2, 11), (3, 16)])
+@pytest.mark.parametrize(
+    "last",
+    ("++out[0];", "*reinterpret_cast<unsigned**>(&out[4]) = word;"),
+    ids=["output", "pointer"],
+)
+def test_what_is_the_same_after_a_launch_goes_on_once(tmp_path, last, launches, count):
+    host = f"for (int i = 1; i < std::atoi(words[2]); ++i) {{ {LAUNCH} }}"
+    write(tmp_path, TICKETS.replace("LAST", f"if (is_last) {last}"), host=host)
+    result = prove(tmp_path, blocks=3, launches=launches)
+    proves(result, f"{count} executions of 3 blocks of 2 threads")
+    assert ("\nmerged: executions" in result.stdout) == (launches > 1)
+
+
+PRINTS = 'if (is_last) printf("%u ", blockIdx.x);'
+SHOWS = 'std::printf("%u ", out[0]); out[0] = 0;'
+
+
+@pytest.mark.parametrize(
+    "last, host, count, results, says",
+    [
+        (WHO, LAUNCH, 3 * 6 + 3, 9, []),
+        (PRINTS, LAUNCH, 3 * 6 + 3, 9, []),
+        # The second launch leaves the same in all executions.
+        (
+            f"if (word[1] == 0) {{ {WHO} }}",
+            f"{LAUNCH} {SHOWS} word[1] = 1; {LAUNCH} word[1] = 0;",
+            6 + 3 * 5 + 3 * 5,
+            9,
+            [],
+        ),
+        (
+            WHO,
+            "unsigned who; kernel<<<3, 2>>>(word, out); cudaMemcpy(&who, out, 4, cudaMemcpyDefault);"
+            "out[0] = 0; blocks = who + 1;",
+            1 + 2 + 6 + 3,
+            3,
+            [
+                " of 3 blocks of 2 threads, then ",
+                ", then 1 block of 2 threads",
+                ", then 2 blocks of 2 threads",
+            ],
+        ),
+    ],
+    ids=["memory", "output_of_the_kernel", "output_of_the_host", "number_of_blocks"],
+)
+def test_what_differs_after_a_launch_goes_on_each(tmp_path, last, host, count, results, says):
+    write(tmp_path, TICKETS.replace("LAST", last), host=host)
+    result = prove(tmp_path, blocks=3)
+    proves(result, f"{count} executions of ")
+    assert f"; {results} different outputs\n" in result.stdout
+    for words in says:
+        assert words in result.stdout
+
+
+def test_a_race_of_a_later_launch_is_found_after_each_state(tmp_path):
+    write(
+        tmp_path,
+        TICKETS.replace("LAST", RACE_AFTER_TWO),
+        host=f"word[1] = 1; {LAUNCH} word[1] = 2; {LAUNCH} word[1] = 3;",
+    )
+    result = prove(tmp_path, blocks=3)
+    assert result.returncode == 1, result
+    assert "race (managed memory) on allocation 2, element 0" in result.stdout
+    again = prove(tmp_path, "--replay", "prove.txt", blocks=3)
+    assert "race (managed memory) on allocation 2, element 0" in again.stdout
+
+
+def test_randomness_of_the_host_is_noticed(tmp_path):
+    write(
+        tmp_path,
+        "if (threadIdx.x == 0) atomicAdd(&word[blockIdx.x], word[7]);",
+        host="timespec now; clock_gettime(CLOCK_REALTIME, &now); word[7] = unsigned(now.tv_nsec);",
+    )
+    result = prove(tmp_path, blocks=3)
+    assert result.returncode == 1, result
+    assert "two runs of the same decisions differ" in result.stderr
+    assert "proved" not in result.stdout
+
+
+def test_what_differs_by_itself_is_no_result(tmp_path):
+    write(
+        tmp_path,
+        NOTHING_STRONG,
+        host='timespec now; clock_gettime(CLOCK_REALTIME, &now); std::printf("%ld ", now.tv_nsec);',
+    )
+    proves(
+        prove(tmp_path),
+        "1 execution of 2 blocks of 2 threads; no race, no fault; it ends even if not all blocks start "
+        "together; what it prints differs by itself",
+    )
+
+
+def test_what_comes_before_the_launch_is_in_each_result_and_times_are_0(tmp_path):
+    write(
+        tmp_path,
+        "if (threadIdx.x == 0) atomicAdd(word, 1);",
+        host="cudaEvent_t start, stop; cudaEventCreate(&start); cudaEventCreate(&stop); float time = 7; "
+        'cudaEventRecord(start); std::printf("one "); std::fflush(stdout); cudaEventRecord(stop); '
+        'cudaEventElapsedTime(&time, start, stop); std::printf("%g ", time);',
+    )
+    proves(
+        prove(tmp_path, blocks=3),
+        "6 executions of 3 blocks of 2 threads; no race, no fault; it ends even if not all blocks "
+        'start together; one result: "one 0 0 0 0"',
+    )
+
+
+def test_a_thread_of_the_host_goes_on_in_each_execution(tmp_path):
+    write(
+        tmp_path,
+        "if (threadIdx.x == 0) atomicAdd(word, 1);",
+        host="std::atomic<bool> over = false; std::thread waits([&] { over.wait(false); });",
+    )
+    text = (
+        (tmp_path / "own.cu")
+        .read_text()
+        .replace(
+            "  std::printf",
+            "  over = true;\n  over.notify_all();\n  waits.join();\n  std::printf",
         )
-
-    def test_the_guard_has_six_executions(self):
-        result = self.prove(blocks=0, target="04")
-        self.proves(
-            result,
-            "6 executions of 3 blocks of 2 threads; no race, no fault; it ends even if not all blocks start "
-            'together; one result: "sum 15, counter 0"',
-        )
-
-    def test_the_queue_has_16_and_162(self):
-        self.write(QUEUE)
-        self.proves(self.prove(blocks=2), "16 executions of 2 blocks of 2 threads")
-        self.proves(self.prove(blocks=3), "162 executions of 3 blocks of 2 threads")
-
-    def test_the_mutants_of_the_guard_are_refuted(self):
-        right = (CASE.parent / "last_block.cuh").read_text()
-        kernel = (CASE.parent / "last_block_guard.cuh").read_text()
-        kernel = kernel.replace("04_last_block_guard/last_block.cuh", "last_block.cuh")
-        (self.folder / "last_block_guard.cuh").write_text(kernel)
-        (self.folder / "own.cu").write_text(CASE.read_text().replace("04_last_block_guard/", ""))
-        for name, (old, new, diagnosis) in MUTANTS.items():
-            with self.subTest(mutant=name):
-                self.assertEqual(right.count(old), 1)
-                (self.folder / "last_block.cuh").write_text(right.replace(old, new))
-                result = self.prove(blocks=0)
-                self.assertEqual(result.returncode, 1, result)
-                self.assertIn("refuted by execution ", result.stdout)
-                self.assertIn(diagnosis, result.stdout)
-                self.assertNotIn("proved", result.stdout)
-                again = self.prove("--replay", "prove.txt", blocks=0)
-                self.assertEqual(again.returncode, 1, again)
-                self.assertIn(diagnosis, again.stdout)
-
-    def test_a_race_in_one_order_alone_is_found_and_replayed(self):
-        self.write(RARE)
-        result = self.prove(blocks=3)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("refuted by execution ", result.stdout)
-        again = self.prove("--replay", "prove.txt", blocks=3)
-        self.assertEqual(again.returncode, 1, again)
-        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
-
-    def test_without_strong_accesses_there_is_one_execution(self):
-        self.write(NOTHING_STRONG)
-        self.proves(self.prove(blocks=3), "1 execution of 3 blocks of 2 threads")
-
-    def test_the_order_within_a_block_is_no_choice(self):
-        self.write(IN_ORDER)
-        self.proves(self.prove(blocks=2), "1 execution of 2 blocks of 2 threads")
-
-    def test_a_device_variable_is_one_word_and_a_shared_one_is_of_each_block(self):
-        ticket = "if (threadIdx.x == 0) { tickets = 0; atomicAdd(&tickets, 1); }"
-        self.write(ticket.replace("tickets = 0; ", ""))
-        text = (self.folder / "own.cu").read_text()
-        (self.folder / "own.cu").write_text(
-            text.replace("__global__", "__device__ unsigned tickets;\n__global__")
-        )
-        self.proves(self.prove(blocks=2), "2 executions of 2 blocks of 2 threads")
-        self.write(f"__shared__ unsigned tickets; {ticket}")
-        self.proves(self.prove(blocks=2), "1 execution of 2 blocks of 2 threads")
-
-    def test_a_load_may_get_an_older_value(self):
-        self.write(STORES)
-        result = self.prove(blocks=2)
-        self.proves(result, "4 executions of 2 blocks of 2 threads")
-        self.assertIn("; 4 different outputs\n", result.stdout)
-
-    def test_what_may_follow_an_update(self):
-        for name, (body, count) in BEGINS_WITH_AN_UPDATE.items():
-            with self.subTest(access=name):
-                self.write(f"if (threadIdx.x == 0) {{ {body} }}")
-                self.proves(self.prove(blocks=2), f"{count} executions of 2 blocks")
-
-    def test_updates_that_change_nothing_and_hand_nothing_over_have_no_order(self):
-        for name, (body, count) in CHANGES_NOTHING.items():
-            with self.subTest(update=name):
-                self.write(f"if (threadIdx.x == 0) {{ {body} }}")
-                self.proves(self.prove(blocks=2), f"{count} of 2 blocks")
-
-    def test_volatile_accesses_are_never_called_proved(self):
-        self.write("if (blockIdx.x + threadIdx.x == 0) *static_cast<volatile unsigned*>(word) = 1;")
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("\nexplored: 1 execution of 2 blocks", f"\n{result.stdout}")
-        self.assertIn("older values were not explored\n", result.stdout)
-        self.assertNotIn("\nproved", f"\n{result.stdout}")
-
-    def test_a_volatile_store_to_a_word_of_atomics_is_no_fault(self):
-        self.write(
-            "if (blockIdx.x + threadIdx.x == 0) {\n"
-            "  atomicAdd(word, 1);\n  *static_cast<volatile unsigned*>(word) = 0;\n}"
-        )
-        result = self.prove(blocks=2)
-        self.assertIn("\nexplored: 1 execution of 2 blocks", f"\n{result.stdout}")
-
-    def test_a_poll_fails_once_at_most(self):
-        self.write(POLL, together=True)
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 0, result)
-        # Whether the first round leaves the registers as they were is up to the compiler.
-        self.assertRegex(result.stdout, "\nproved: (1 execution|2 executions) of 2 blocks")
-
-    def test_a_round_that_goes_on_with_another_value_is_none_that_waits(self):
-        self.write(PASSES_ON, together=True)
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 0, result)
-        self.assertRegex(result.stdout, '\nproved: .*; one result: "10 0 0"\n')
-
-    def test_a_stale_read_says_which_fence_was_first(self):
-        self.write(STALE_READ)
-        self.proves(self.prove(blocks=2), "3 executions of 2 blocks of 2 threads")
-
-    def test_each_launch_has_an_order_of_its_fences(self):
-        self.write(STALE_READ, host=ONCE_BEFORE)
-        self.proves(self.prove(blocks=2), "9 executions of 2 blocks of 2 threads")
-        self.write(
-            f"if (word[3] == 1) {{ {DATA_BEHIND_FENCES} return; }} {STALE_READ}", host=ONCE_BEFORE
-        )
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("race (managed memory) on allocation 2, element 2", result.stdout)
-
-    def test_a_poll_for_which_nobody_writes_is_a_deadlock(self):
-        self.write(NOBODY_COMES)
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("deadlock", result.stdout)
-
-    def test_what_is_not_explored_is_refused_in_a_sentence(self):
-        self.write(ENDLESS)
-        result = self.prove()
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("more than 2,000 strong accesses", result.stderr)
-        self.write(NOTHING_STRONG)
-        result = self.prove(blocks=9)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("more blocks than are resident at once", result.stderr)
-
-    def test_blocks_that_cancel_others_are_refused(self):
-        self.write("cuda::for_each_canceled_block<1>([&](dim3 block) { out[block.x] = 1; });")
-        text = (self.folder / "own.cu").read_text()
-        (self.folder / "own.cu").write_text("#include <cuda/work_stealing>\n" + text)
-        result = self.prove()
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("blocks that cancel others are not explored yet", result.stderr)
-
-    def test_additions_and_launches_are_counted_like_any_other(self):
-        self.write("atomicAdd(word, 1);")
-        self.proves(self.prove(blocks=2), "24 executions of 2 blocks of 2 threads")
-        self.write(
-            "if (threadIdx.x == 0) atomicAdd(word, 1);",
-            host="kernel<<<blocks, 2>>>(word, out);",
-        )
-        self.proves(self.prove(blocks=2), "3 executions of 2 blocks of 2 threads")
-
-    def test_what_is_the_same_after_a_launch_goes_on_once(self):
-        host = f"for (int i = 1; i < std::atoi(words[2]); ++i) {{ {LAUNCH} }}"
-        for last in ("++out[0];", "*reinterpret_cast<unsigned**>(&out[4]) = word;"):
-            self.write(TICKETS.replace("LAST", f"if (is_last) {last}"), host=host)
-            for launches, count in ((1, 6), (2, 11), (3, 16)):
-                with self.subTest(last=last, launches=launches):
-                    result = self.prove(blocks=3, launches=launches)
-                    self.proves(result, f"{count} executions of 3 blocks of 2 threads")
-                    self.assertEqual("\nmerged: executions" in result.stdout, launches > 1)
-
-    def test_what_differs_after_a_launch_goes_on_each(self):
-        prints = 'if (is_last) printf("%u ", blockIdx.x);'
-        shows = 'std::printf("%u ", out[0]); out[0] = 0;'
-        for name, last, host, count, results in (
-            ("memory", WHO, LAUNCH, 3 * 6 + 3, 9),
-            ("output of the kernel", prints, LAUNCH, 3 * 6 + 3, 9),
-            # The second launch leaves the same in all executions.
-            (
-                "output of the host",
-                f"if (word[1] == 0) {{ {WHO} }}",
-                f"{LAUNCH} {shows} word[1] = 1; {LAUNCH} word[1] = 0;",
-                6 + 3 * 5 + 3 * 5,
-                9,
-            ),
-            (
-                "number of blocks",
-                WHO,
-                "unsigned who; kernel<<<3, 2>>>(word, out); cudaMemcpy(&who, out, 4, cudaMemcpyDefault);"
-                "out[0] = 0; blocks = who + 1;",
-                1 + 2 + 6 + 3,
-                3,
-            ),
-        ):
-            with self.subTest(differs=name):
-                self.write(TICKETS.replace("LAST", last), host=host)
-                result = self.prove(blocks=3)
-                self.proves(result, f"{count} executions of ")
-                self.assertIn(f"; {results} different outputs\n", result.stdout)
-        self.assertIn(" of 3 blocks of 2 threads, then ", result.stdout)
-        for blocks in ("1 block", "2 blocks"):
-            self.assertIn(f", then {blocks} of 2 threads", result.stdout)
-
-    def test_a_race_of_a_later_launch_is_found_after_each_state(self):
-        self.write(
-            TICKETS.replace("LAST", RACE_AFTER_TWO),
-            host=f"word[1] = 1; {LAUNCH} word[1] = 2; {LAUNCH} word[1] = 3;",
-        )
-        result = self.prove(blocks=3)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("race (managed memory) on allocation 2, element 0", result.stdout)
-        again = self.prove("--replay", "prove.txt", blocks=3)
-        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
-
-    def test_randomness_of_the_host_is_noticed(self):
-        self.write(
-            "if (threadIdx.x == 0) atomicAdd(&word[blockIdx.x], word[7]);",
-            host="timespec now; clock_gettime(CLOCK_REALTIME, &now); word[7] = unsigned(now.tv_nsec);",
-        )
-        result = self.prove(blocks=3)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("two runs of the same decisions differ", result.stderr)
-        self.assertNotIn("proved", result.stdout)
-
-    def test_what_differs_by_itself_is_no_result(self):
-        self.write(
-            NOTHING_STRONG,
-            host='timespec now; clock_gettime(CLOCK_REALTIME, &now); std::printf("%ld ", now.tv_nsec);',
-        )
-        self.proves(
-            self.prove(),
-            "1 execution of 2 blocks of 2 threads; no race, no fault; it ends even if not all blocks start "
-            "together; what it prints differs by itself",
-        )
-
-    def test_what_comes_before_the_launch_is_in_each_result_and_times_are_0(self):
-        self.write(
-            "if (threadIdx.x == 0) atomicAdd(word, 1);",
-            host="cudaEvent_t start, stop; cudaEventCreate(&start); cudaEventCreate(&stop); float time = 7; "
-            'cudaEventRecord(start); std::printf("one "); std::fflush(stdout); cudaEventRecord(stop); '
-            'cudaEventElapsedTime(&time, start, stop); std::printf("%g ", time);',
-        )
-        self.proves(
-            self.prove(blocks=3),
-            "6 executions of 3 blocks of 2 threads; no race, no fault; it ends even if not all blocks "
-            'start together; one result: "one 0 0 0 0"',
-        )
-
-    def test_a_thread_of_the_host_goes_on_in_each_execution(self):
-        self.write(
-            "if (threadIdx.x == 0) atomicAdd(word, 1);",
-            host="std::atomic<bool> over = false; std::thread waits([&] { over.wait(false); });",
-        )
-        text = (
-            (self.folder / "own.cu")
-            .read_text()
-            .replace(
-                "  std::printf",
-                "  over = true;\n  over.notify_all();\n  waits.join();\n  std::printf",
-            )
-        )
-        (self.folder / "own.cu").write_text("#include <atomic>\n#include <thread>\n" + text)
-        self.proves(
-            self.prove("--seconds", "60", blocks=3), "6 executions of 3 blocks of 2 threads"
-        )
-
-    def test_who_launches_nothing_is_told_what_the_program_said(self):
-        self.write("*out = 1;", host='std::printf("no grid\\n"); return 3;')
-        result = self.prove(blocks=2)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn(
-            "lab: not proved: the program has launched no kernel: no grid\n", result.stderr
-        )
-
-    def test_many_plain_reads_do_not_end_a_turn(self):
-        self.write(MANY_READS)
-        self.proves(self.prove(blocks=2), "2 executions of 2 blocks of 2 threads")
-
-    def test_limits_end_with_not_proved(self):
-        self.write(QUEUE)
-        result = self.prove("--limit", "5", blocks=3)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertIn("not proved: 5 executions explored", result.stdout)
-        result = self.prove("--seconds", "1", blocks=6)
-        self.assertEqual(result.returncode, 1, result)
-        self.assertRegex(result.stdout, r"not proved: \d+ executions? explored.*\(--seconds\)")
-
-    def test_an_interruption_says_how_far_it_came(self):
-        self.write(QUEUE)
-        self.prove("--limit", "1")  # builds it
-        command = [
-            sys.executable,
-            ROOT / "lab",
-            "prove",
-            "own.cu",
-            "--build",
-            str(BUILD),
-            "--",
-            "6",
-        ]
-        with started(command, self.folder) as process:
-            self.assertIn("exploring", process.stdout.readline())
-            time.sleep(0.5)
-            said, problems = interrupt(process)
-        self.assertEqual(process.returncode, 130)
-        self.assertRegex(said, r"not proved: \d+ executions? explored.*interrupted")
-        self.assertNotIn("Traceback", problems)
-
-    def test_wrong_lists_are_refused_in_one_sentence(self):
-        self.write(QUEUE)
-        for text, words in (
-            ("0.0\nx\n", "'x' is not a block and a thread"),
-            ("7.7\n", "decision 1 "),
-        ):
-            (self.folder / "list").write_text(text)
-            result = self.prove("--replay", "list")
-            self.assertNotEqual(result.returncode, 0)
-            self.assertIn(words, result.stderr)
-        self.assertEqual(
-            self.prove("--replay", "missing.txt").stderr,
-            "lab: missing.txt can't be read as a list of decisions: No such file or directory.\n",
-        )
-
-    def test_a_file_of_another_kind_is_kept(self):
-        self.write(QUEUE)
-        (self.folder / "prove.txt").write_text("mine\n")
-        self.assertIn("a file of another kind is there", self.prove().stderr)
-        self.assertEqual((self.folder / "prove.txt").read_text(), "mine\n")
-
-    def test_decisions_that_nobody_named_a_file_for_are_in_the_build_folder(self):
-        self.write(RARE)
-        words = ["own.cu", "--build", str(BUILD)]
-        result = lab("prove", *words, "--", "3", "1", folder=self.folder)
-        self.assertIn("refuted by execution ", result.stdout)
-        self.assertEqual(os.listdir(self.folder), ["own.cu"])
-        file = BUILD / "prove.txt"
-        self.assertIn(f" --replay {file} ", result.stderr)
-        again = lab("prove", *words, "--replay", file, "--", "3", "1", folder=self.folder)
-        self.assertIn("race (managed memory) on allocation 2, element 0", again.stdout)
+    )
+    (tmp_path / "own.cu").write_text("#include <atomic>\n#include <thread>\n" + text)
+    proves(prove(tmp_path, "--seconds", "60", blocks=3), "6 executions of 3 blocks of 2 threads")
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_who_launches_nothing_is_told_what_the_program_said(tmp_path):
+    write(tmp_path, "*out = 1;", host='std::printf("no grid\\n"); return 3;')
+    result = prove(tmp_path, blocks=2)
+    assert result.returncode == 1, result
+    assert "lab: not proved: the program has launched no kernel: no grid\n" in result.stderr
+
+
+def test_many_plain_reads_do_not_end_a_turn(tmp_path):
+    write(tmp_path, MANY_READS)
+    proves(prove(tmp_path, blocks=2), "2 executions of 2 blocks of 2 threads")
+
+
+def test_limits_end_with_not_proved(tmp_path):
+    write(tmp_path, QUEUE)
+    result = prove(tmp_path, "--limit", "5", blocks=3)
+    assert result.returncode == 1, result
+    assert "not proved: 5 executions explored" in result.stdout
+    result = prove(tmp_path, "--seconds", "1", blocks=6)
+    assert result.returncode == 1, result
+    assert re.search(r"not proved: \d+ executions? explored.*\(--seconds\)", result.stdout)
+
+
+def test_an_interruption_says_how_far_it_came(tmp_path):
+    write(tmp_path, QUEUE)
+    prove(tmp_path, "--limit", "1")  # builds it
+    command = [
+        sys.executable,
+        ROOT / "lab",
+        "prove",
+        "own.cu",
+        "--build",
+        str(BUILD),
+        "--",
+        "6",
+    ]
+    with started(command, tmp_path) as process:
+        assert "exploring" in process.stdout.readline()
+        time.sleep(0.5)
+        said, problems = interrupt(process)
+    assert process.returncode == 130
+    assert re.search(r"not proved: \d+ executions? explored.*interrupted", said)
+    assert "Traceback" not in problems
+
+
+def test_wrong_lists_are_refused_in_one_sentence(tmp_path):
+    write(tmp_path, QUEUE)
+    for text, words in (
+        ("0.0\nx\n", "'x' is not a block and a thread"),
+        ("7.7\n", "decision 1 "),
+    ):
+        (tmp_path / "list").write_text(text)
+        result = prove(tmp_path, "--replay", "list")
+        assert result.returncode != 0
+        assert words in result.stderr
+    assert (
+        prove(tmp_path, "--replay", "missing.txt").stderr
+        == "lab: missing.txt can't be read as a list of decisions: No such file or directory.\n"
+    )
+
+
+def test_a_file_of_another_kind_is_kept(tmp_path):
+    write(tmp_path, QUEUE)
+    (tmp_path / "prove.txt").write_text("mine\n")
+    assert "a file of another kind is there" in prove(tmp_path).stderr
+    assert (tmp_path / "prove.txt").read_text() == "mine\n"
+
+
+def test_decisions_that_nobody_named_a_file_for_are_in_the_build_folder(tmp_path):
+    write(tmp_path, RARE)
+    words = ["own.cu", "--build", str(BUILD)]
+    result = lab("prove", *words, "--", "3", "1", folder=tmp_path)
+    assert "refuted by execution " in result.stdout
+    assert os.listdir(tmp_path) == ["own.cu"]
+    file = BUILD / "prove.txt"
+    assert f" --replay {file} " in result.stderr
+    again = lab("prove", *words, "--replay", file, "--", "3", "1", folder=tmp_path)
+    assert "race (managed memory) on allocation 2, element 0" in again.stdout

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`./lab prove`: when its time is over nothing is proved, soon all has ended, and no process is left."""
 
-import json
 import pathlib
 import re
 import sys
@@ -12,11 +11,10 @@ import pytest
 from engine.command.errors import CommandError
 from engine.prove.decided_runs import DecidedRuns, decided_runs
 from engine.prove.proving import Exploration
-from lab_runs import interrupt, lab, started
+from lab_runs import interrupt, lab, needs_racecheck, started
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
-pytestmark = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
+pytestmark = needs_racecheck
 
 # All in one file, so that it is compiled once. Options: which of CASES it is, and the threads.
 PROGRAM = """\

@@ -4,13 +4,17 @@
 import contextlib
 import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-import unittest
 from unittest import mock
+
+import pytest
 
 from engine.command import build_folder
 from engine.command.errors import CommandError
@@ -18,23 +22,18 @@ from lab_runs import interrupt, started
 from lab_tool.builds import build_folders
 from lab_tool.setup import packages
 from lab_tool.setup.requirements import makes_virtual_environments
-from test_setup import captured, temporary_folder
+from test_setup import captured
 from this_build import BUILD, ROOT
 
 MESON = (1, 7, 0)
 NOBODY = 65534
 
 
-class Scratch(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self)
-
-
-class BuildFolder(Scratch):
+class BuildFolder:
     """What is noticed of a build folder; the next class sees that it is made anew."""
 
-    def setUp(self):
-        super().setUp()
+    def __init__(self, folder):
+        self.folder = folder
         self.build = self.folder / "build-cpu"
         (self.build / "meson-info").mkdir(parents=True)
         (self.build / "meson-private").mkdir()
@@ -53,69 +52,79 @@ class BuildFolder(Scratch):
     def defect(self, meson=MESON):
         return build_folders.defect_of(self.build, meson)
 
-    def test_a_whole_one_and_none(self):
-        self.assertIsNone(self.defect())
-        self.assertIsNone(self.defect([1, 7, 2]))  # as lab remembers it in a JSON file
-        self.assertIsNone(build_folders.defect_of(self.folder / "nothing", MESON))
-        (self.folder / "empty").mkdir()
-        self.assertIsNone(build_folders.defect_of(self.folder / "empty", MESON))
 
-    def test_this_builds_own(self):
-        text = (BUILD / "meson-info/meson-info.json").read_text(encoding="utf-8")
-        full = json.loads(text)["meson_version"]["full"]
-        self.assertIsNone(build_folders.defect_of(BUILD, tuple(map(int, full.split(".")[:2]))))
-
-    def test_a_build_ninja_that_is_empty_or_cut_off(self):
-        for text in ("", self.ninja_file[:30]):
-            self.write("build.ninja", text)
-            self.assertEqual(self.defect(), "its build.ninja is empty or not whole")
-
-    def test_files_that_are_lost(self):
-        for name in ("build.ninja", "single_file.json", "meson-info/intro-tests.json"):
-            with self.subTest(name=name):
-                text = (self.build / name).read_text(encoding="utf-8")
-                (self.build / name).unlink()
-                self.assertIn("its configuration was interrupted", self.defect())
-                self.write(name, text)
-
-    def test_another_meson(self):
-        self.assertEqual(
-            self.defect((1, 3, 2)), "Meson 1.7.0 has configured it, and Meson 1.3.2 is here"
-        )
-        self.write("build.ninja", self.ninja_file.replace(sys.executable, "/nowhere/bin/meson"))
-        self.assertEqual(self.defect(), "the Meson that has configured it is no longer there")
-
-    def test_dated_in_the_future(self):
-        tomorrow = time.time() + 86400
-        self.write(".ninja_log", f"# ninja log v5\n0\t1\t{int(tomorrow * 1e9)}\ta.o\t1f\n")
-        self.assertEqual(self.defect(), "files in it are dated in the future")
-        (self.build / ".ninja_log").unlink()
-        os.utime(self.build / "build.ninja", (tomorrow, tomorrow))
-        self.assertEqual(self.defect(), "files in it are dated in the future")
-
-    def test_only_what_meson_has_made_is_removed(self):
-        build_folders.make_empty(self.build)
-        self.assertEqual(os.listdir(self.build), [])
-        self.write("notes.txt", "mine")
-        with self.assertRaisesRegex(CommandError, "files that are not of a build: move them away"):
-            build_folders.make_empty(self.build)
-        self.assertEqual(os.listdir(self.build), ["notes.txt"])
-
-    def test_sources_dated_in_the_future(self):
-        source = self.folder / "chapters/one.cu"
-        source.parent.mkdir()
-        source.write_text("// text\n", encoding="utf-8")
-        os.utime(source, (time.time() + 86400,) * 2)
-        with mock.patch.object(build_folders, "remark") as said:
-            build_folders.date_back_future_sources(self.folder)
-            build_folders.date_back_future_sources(self.folder)  # now there is nothing to say
-        ((sentence,), _) = said.call_args
-        self.assertEqual(said.call_count, 1)
-        self.assertIn("one.cu", sentence)
-        self.assertLessEqual(source.stat().st_mtime, time.time())
+@pytest.fixture
+def build(tmp_path):
+    return BuildFolder(tmp_path)
 
 
-class Checkout(Scratch):
+def test_a_whole_one_and_none(build):
+    assert build.defect() is None
+    assert build.defect([1, 7, 2]) is None  # as lab remembers it in a JSON file
+    assert build_folders.defect_of(build.folder / "nothing", MESON) is None
+    (build.folder / "empty").mkdir()
+    assert build_folders.defect_of(build.folder / "empty", MESON) is None
+
+
+def test_this_builds_own():
+    text = (BUILD / "meson-info/meson-info.json").read_text(encoding="utf-8")
+    full = json.loads(text)["meson_version"]["full"]
+    assert build_folders.defect_of(BUILD, tuple(map(int, full.split(".")[:2]))) is None
+
+
+@pytest.mark.parametrize("kept", [0, 30], ids=["empty", "cut_off"])
+def test_a_build_ninja_that_is_empty_or_cut_off(build, kept):
+    build.write("build.ninja", build.ninja_file[:kept])
+    assert build.defect() == "its build.ninja is empty or not whole"
+
+
+@pytest.mark.parametrize("name", ("build.ninja", "single_file.json", "meson-info/intro-tests.json"))
+def test_files_that_are_lost(build, name):
+    text = (build.build / name).read_text(encoding="utf-8")
+    (build.build / name).unlink()
+    assert "its configuration was interrupted" in build.defect()
+    build.write(name, text)
+
+
+def test_another_meson(build):
+    assert build.defect((1, 3, 2)) == "Meson 1.7.0 has configured it, and Meson 1.3.2 is here"
+    build.write("build.ninja", build.ninja_file.replace(sys.executable, "/nowhere/bin/meson"))
+    assert build.defect() == "the Meson that has configured it is no longer there"
+
+
+def test_dated_in_the_future(build):
+    tomorrow = time.time() + 86400
+    build.write(".ninja_log", f"# ninja log v5\n0\t1\t{int(tomorrow * 1e9)}\ta.o\t1f\n")
+    assert build.defect() == "files in it are dated in the future"
+    (build.build / ".ninja_log").unlink()
+    os.utime(build.build / "build.ninja", (tomorrow, tomorrow))
+    assert build.defect() == "files in it are dated in the future"
+
+
+def test_only_what_meson_has_made_is_removed(build):
+    build_folders.make_empty(build.build)
+    assert os.listdir(build.build) == []
+    build.write("notes.txt", "mine")
+    with pytest.raises(CommandError, match="files that are not of a build: move them away"):
+        build_folders.make_empty(build.build)
+    assert os.listdir(build.build) == ["notes.txt"]
+
+
+def test_sources_dated_in_the_future(build):
+    source = build.folder / "chapters/one.cu"
+    source.parent.mkdir()
+    source.write_text("// text\n", encoding="utf-8")
+    os.utime(source, (time.time() + 86400,) * 2)
+    with mock.patch.object(build_folders, "remark") as said:
+        build_folders.date_back_future_sources(build.folder)
+        build_folders.date_back_future_sources(build.folder)  # now there is nothing to say
+    ((sentence,), _) = said.call_args
+    assert said.call_count == 1
+    assert "one.cu" in sentence
+    assert source.stat().st_mtime <= time.time()
+
+
+class Checkout:
     """A checkout of its own, without a build folder."""
 
     PARTS = (
@@ -131,8 +140,8 @@ class Checkout(Scratch):
         "meson.options",
     )
 
-    def setUp(self):
-        super().setUp()
+    def __init__(self, folder):
+        self.folder = folder
         self.folder.chmod(0o755)
         for name in self.PARTS:
             if (ROOT / name).is_dir():
@@ -147,142 +156,157 @@ class Checkout(Scratch):
         command = [sys.executable, self.folder / "lab", *words]
         return captured(command, cwd=self.folder, **options)
 
-
-class MadeAnew(Checkout):
     def setup(self):
         result = self.lab("setup", "--no-build", "--backend", "cpu")
-        self.assertEqual(result.returncode, 0, result)
-        self.assertIn("All is here, and build-cpu is configured.\n", result.stdout)
+        assert result.returncode == 0, result
+        assert "All is here, and build-cpu is configured.\n" in result.stdout
         return result.stderr
 
-    def test_an_empty_build_ninja(self):
-        ninja_file = self.folder / "build-cpu/build.ninja"
-        self.assertNotIn("anew", self.setup())
-        ninja_file.write_text("", encoding="utf-8")
-        said = self.setup()
-        self.assertIn("build-cpu is made anew: its build.ninja is empty or not whole.\n", said)
-        self.assertGreater(ninja_file.stat().st_size, 10_000)
-        self.assertNotIn("anew", self.setup())
 
-    def test_one_of_the_users_own_is_named_and_left_alone(self):
-        self.setup()
-        own = (self.folder / "build-cpu").rename(self.folder / "own")
-        (own / "build.ninja").write_text("", encoding="utf-8")
-        result = self.lab("run", "01", "--build", "own")
-        self.assertEqual((result.returncode, result.stdout), (1, ""))
-        self.assertEqual(
-            result.stderr,
-            "lab: own can't be built in: its build.ninja is empty or not whole; delete it, and make "
-            "it anew with meson setup.\n",
+@pytest.fixture
+def checkout():
+    with tempfile.TemporaryDirectory() as folder:  # no other user gets into pytest's own folder
+        yield Checkout(pathlib.Path(folder))
+
+
+def test_an_empty_build_ninja(checkout):
+    ninja_file = checkout.folder / "build-cpu/build.ninja"
+    assert "anew" not in checkout.setup()
+    ninja_file.write_text("", encoding="utf-8")
+    said = checkout.setup()
+    assert "build-cpu is made anew: its build.ninja is empty or not whole.\n" in said
+    assert ninja_file.stat().st_size > 10_000
+    assert "anew" not in checkout.setup()
+
+
+def test_one_of_the_users_own_is_named_and_left_alone(checkout):
+    checkout.setup()
+    own = (checkout.folder / "build-cpu").rename(checkout.folder / "own")
+    (own / "build.ninja").write_text("", encoding="utf-8")
+    result = checkout.lab("run", "01", "--build", "own")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == (
+        "lab: own can't be built in: its build.ninja is empty or not whole; delete it, and make "
+        "it anew with meson setup.\n"
+    )
+    assert (own / "build.ninja").read_text(encoding="utf-8") == ""
+
+
+def test_one_of_another_clone_is_refused(checkout):
+    for words in (["run", "01"], ["racecheck", "01"], ["trace", "05"], ["test"]):
+        result = checkout.lab(*words, "--build", str(BUILD))
+        assert (result.returncode, result.stdout) == (2, ""), result
+        assert result.stderr == (
+            f"lab: --build {BUILD}: that folder builds the course in {ROOT}, and this is "
+            f"{checkout.folder.resolve()}; make one of this course with meson setup.\n"
         )
-        self.assertEqual((own / "build.ninja").read_text(encoding="utf-8"), "")
-
-    def test_one_of_another_clone_is_refused(self):
-        for words in (["run", "01"], ["racecheck", "01"], ["trace", "05"], ["test"]):
-            result = self.lab(*words, "--build", str(BUILD))
-            self.assertEqual((result.returncode, result.stdout), (2, ""), result)
-            self.assertEqual(
-                result.stderr,
-                f"lab: --build {BUILD}: that folder builds the course in {ROOT}, and this is "
-                f"{self.folder.resolve()}; make one of this course with meson setup.\n",
-            )
-
-    def test_interrupted_while_it_configures(self):
-        command = [sys.executable, self.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
-        with started(command, self.folder) as process:
-            private = self.folder / "build-cpu/meson-private"
-            while not private.is_dir() and process.poll() is None:
-                time.sleep(0.05)
-            written, problems = interrupt(process)
-        self.assertEqual((process.returncode, written), (130, ""), problems)
-        self.assertRegex(problems, r"\AConfiguring build-cpu: interrupted after \d+ s\.\n\Z")
-        self.assertIn("build-cpu is made anew: its configuration was interrupted", self.setup())
-
-    def test_two_at_once(self):
-        command = [sys.executable, self.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
-        with started(command, self.folder) as first:
-            private = self.folder / "build-cpu/meson-private"
-            while not private.is_dir() and first.poll() is None:
-                time.sleep(0.05)
-            self.assertNotIn("anew", self.setup())
-            _, problems = first.communicate(timeout=300)
-        self.assertEqual(first.returncode, 0, problems)
 
 
-class WithoutRights(Checkout):
-    def test_a_checkout_that_is_not_writable(self):
-        who = {}
-        if os.geteuid() == 0:
-            who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
-        else:
-            self.folder.chmod(0o555)
-            self.addCleanup(self.folder.chmod, 0o755)
-        for words in (["run", "01"], ["test"], ["racecheck", "01"], ["setup"]):
-            with self.subTest(words=words):
-                result = self.lab(*words, **who)
-                self.assertEqual((result.returncode, result.stdout), (1, ""), result)
-                last = result.stderr.splitlines()[-1]
-                self.assertRegex(
-                    last, r"\Alab: lab builds in the folder build-c\w+, and you can't write there: "
-                )
-                self.assertNotIn("Permission denied", result.stderr)
+def test_interrupted_while_it_configures(checkout):
+    command = [sys.executable, checkout.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
+    with started(command, checkout.folder) as process:
+        private = checkout.folder / "build-cpu/meson-private"
+        while not private.is_dir() and process.poll() is None:
+            time.sleep(0.05)
+        written, problems = interrupt(process)
+    assert (process.returncode, written) == (130, ""), problems
+    assert re.search(r"\AConfiguring build-cpu: interrupted after \d+ s\.\n\Z", problems)
+    assert "build-cpu is made anew: its configuration was interrupted" in checkout.setup()
 
 
-@unittest.skipUnless(makes_virtual_environments(), "Python's ensurepip is not here")
-class VirtualEnvironment(Scratch):
+def test_two_at_once(checkout):
+    command = [sys.executable, checkout.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
+    with started(command, checkout.folder) as first:
+        private = checkout.folder / "build-cpu/meson-private"
+        while not private.is_dir() and first.poll() is None:
+            time.sleep(0.05)
+        assert "anew" not in checkout.setup()
+        _, problems = first.communicate(timeout=300)
+    assert first.returncode == 0, problems
+
+
+@pytest.mark.parametrize(
+    "words",
+    (["run", "01"], ["test"], ["racecheck", "01"], ["setup"]),
+    ids=["run", "test", "racecheck", "setup"],
+)
+def test_a_checkout_that_is_not_writable(checkout, words):
+    who = {}
+    if os.geteuid() == 0:
+        who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    else:
+        checkout.folder.chmod(0o555)
+    result = checkout.lab(*words, **who)
+    assert (result.returncode, result.stdout) == (1, ""), result
+    last = result.stderr.splitlines()[-1]
+    assert re.search(
+        r"\Alab: lab builds in the folder build-c\w+, and you can't write there: ", last
+    )
+    assert "Permission denied" not in result.stderr
+
+
+class VirtualEnvironment:
     """The commands that make .venv, in the states that an interruption leaves."""
 
-    def setUp(self):
-        super().setUp()
-        self.venv = self.folder / ".venv"
-        for name, value in (
-            ("VENV", self.venv),
-            ("VENV_PYTHON", str(self.venv / "bin/python")),
-        ):
-            patch = mock.patch.object(packages, name, value)
-            patch.start()
-            self.addCleanup(patch.stop)
+    def __init__(self, folder):
+        self.venv = folder / ".venv"
 
     def commands(self):
         *creation, install = packages.commands_for(["it>=1"])
-        self.assertEqual(install, f"{self.venv}/bin/python -m pip install --quiet 'it>=1'")
+        assert install == f"{self.venv}/bin/python -m pip install --quiet 'it>=1'"
         return [command.replace(sys.executable, "python") for command in creation]
 
     def make(self, *options):
         command = [sys.executable, "-m", "venv", *options, str(self.venv)]
         subprocess.run(command, check=True, capture_output=True)
 
-    def test_none_is_made(self):
-        self.assertEqual(self.commands(), [f"python -m venv {self.venv}"])
 
-    def test_one_that_works_is_taken_as_it_is(self):
-        self.make()
-        self.assertEqual(self.commands(), [])
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    if not makes_virtual_environments():
+        pytest.skip("Python's ensurepip is not here")
+    made = VirtualEnvironment(tmp_path)
+    monkeypatch.setattr(packages, "VENV", made.venv)
+    monkeypatch.setattr(packages, "VENV_PYTHON", str(made.venv / "bin/python"))
+    return made
 
-    def test_without_any_pip_it_gets_one(self):
-        self.make("--without-pip")
-        self.assertEqual(self.commands(), [f"python -m venv {self.venv}"])
 
-    def test_interrupted_while_pip_was_installed_it_is_made_anew(self):
-        self.make("--without-pip")
-        (packages,) = self.venv.glob("lib/python*/site-packages")
-        (packages / "pip").mkdir()
-        (packages / "pip/__init__.py").write_text("", encoding="utf-8")
-        (creation,) = self.commands()
-        self.assertEqual(creation, f"python -m venv --clear {self.venv}")
-        subprocess.run(creation.replace("python", sys.executable, 1), shell=True, check=True)
-        self.assertEqual(self.commands(), [])
+def test_none_is_made(environment):
+    assert environment.commands() == [f"python -m venv {environment.venv}"]
 
-    def test_its_python_has_gone_it_is_made_anew(self):
-        self.make("--without-pip")
-        for name in ("python", "python3"):
-            (self.venv / "bin" / name).unlink()
-        (self.venv / "bin/python").symlink_to("/nowhere/python3")
-        self.assertEqual(self.commands(), [f"python -m venv --clear {self.venv}"])
 
-    def test_nothing_but_its_folder(self):
-        self.venv.mkdir()
-        self.assertEqual(self.commands(), [f"python -m venv --clear {self.venv}"])
+def test_one_that_works_is_taken_as_it_is(environment):
+    environment.make()
+    assert environment.commands() == []
+
+
+def test_without_any_pip_it_gets_one(environment):
+    environment.make("--without-pip")
+    assert environment.commands() == [f"python -m venv {environment.venv}"]
+
+
+def test_interrupted_while_pip_was_installed_it_is_made_anew(environment):
+    environment.make("--without-pip")
+    (packages,) = environment.venv.glob("lib/python*/site-packages")
+    (packages / "pip").mkdir()
+    (packages / "pip/__init__.py").write_text("", encoding="utf-8")
+    (creation,) = environment.commands()
+    assert creation == f"python -m venv --clear {environment.venv}"
+    subprocess.run(creation.replace("python", sys.executable, 1), shell=True, check=True)
+    assert environment.commands() == []
+
+
+def test_its_python_has_gone_it_is_made_anew(environment):
+    environment.make("--without-pip")
+    for name in ("python", "python3"):
+        (environment.venv / "bin" / name).unlink()
+    (environment.venv / "bin/python").symlink_to("/nowhere/python3")
+    assert environment.commands() == [f"python -m venv --clear {environment.venv}"]
+
+
+def test_nothing_but_its_folder(environment):
+    environment.venv.mkdir()
+    assert environment.commands() == [f"python -m venv --clear {environment.venv}"]
 
 
 def test_who_waits_for_another_lab_says_so_once(tmp_path, monkeypatch, capsys):

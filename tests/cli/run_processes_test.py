@@ -2,20 +2,16 @@
 """The processes of runs: a child of a program may not use its parent's device, none outlives the program, and
 Ctrl-C ends lab while a program runs many times, whatever lock is being taken."""
 
-import json
 import os
 import pathlib
 import sys
 import time
-import unittest
 
 import pytest
 
-from test_setup import captured, temporary_folder
+from lab_runs import needs_cpu_backend, needs_racecheck
+from test_setup import captured
 from this_build import BUILD, ROOT
-
-SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-HAS_RACECHECK = SINGLE_FILE.get("scheduled_libraries")
 
 BEGINNING = """\
 #include <csignal>
@@ -76,53 +72,54 @@ def is_over(process):
     return False
 
 
-@unittest.skipUnless(SINGLE_FILE["backend"] == "cpu", "a GPU's driver has rules of its own")
-class ForkedProgram(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self)
+def lab(tmp_path, program, *words):
+    (tmp_path / "own.cu").write_text(BEGINNING + program, encoding="utf-8")
+    return captured(
+        [sys.executable, ROOT / "lab", words[0], "own.cu", *words[1:], "--build", str(BUILD)],
+        cwd=tmp_path,
+        timeout=200,
+        env={**os.environ, "LAB_TIMEOUT": "20"},
+    )
 
-    def lab(self, program, *words):
-        (self.folder / "own.cu").write_text(BEGINNING + program, encoding="utf-8")
-        return captured(
-            [sys.executable, ROOT / "lab", words[0], "own.cu", *words[1:], "--build", str(BUILD)],
-            cwd=self.folder,
-            timeout=200,
-            env={**os.environ, "LAB_TIMEOUT": "20"},
-        )
 
-    def test_a_child_has_no_device_if_its_parent_has_used_it(self):
-        result = self.lab(AFTER_USE, "run")
-        self.assertEqual(
-            result.stdout, "parent: cudaSuccess 7\nchild: cudaErrorInitializationError 0\n3\n"
-        )
-        self.assertEqual(result.stderr.count(REFUSED), 1, result.stderr)
-        self.assertNotIn("deadlock", result.stderr)
+@needs_cpu_backend  # a GPU's driver has rules of its own
+def test_a_child_has_no_device_if_its_parent_has_used_it(tmp_path):
+    result = lab(tmp_path, AFTER_USE, "run")
+    assert result.stdout == "parent: cudaSuccess 7\nchild: cudaErrorInitializationError 0\n3\n"
+    assert result.stderr.count(REFUSED) == 1, result.stderr
+    assert "deadlock" not in result.stderr
 
-    def test_a_child_has_a_device_of_its_own_if_its_parent_has_not_used_it(self):
-        result = self.lab(BEFORE_USE, "run")
-        self.assertEqual(result.stdout, "child: cudaSuccess 7\n3\n", result.stderr)
-        self.assertNotIn(REFUSED, result.stderr)
 
-    @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
-    def test_the_report_is_that_of_the_process_that_launches(self):
-        for program in (AFTER_USE, BEFORE_USE):
-            with self.subTest(program=program):
-                result = self.lab(program, "racecheck", "--seeds", "1")
-                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-                self.assertIn("\n32 accesses checked in 1 schedule, 0 found\n", result.stdout)
+@needs_cpu_backend  # a GPU's driver has rules of its own
+def test_a_child_has_a_device_of_its_own_if_its_parent_has_not_used_it(tmp_path):
+    result = lab(tmp_path, BEFORE_USE, "run")
+    assert result.stdout == "child: cudaSuccess 7\n3\n", result.stderr
+    assert REFUSED not in result.stderr
 
-    @unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
-    def test_nobody_outlives_the_program(self):
-        for name, wait, code in (("until its end", "", 0), ("until its time", "wait(nullptr);", 1)):
-            with self.subTest(name):
-                program = STUBBORN_CHILD.replace("WAIT", wait)
-                begin = time.monotonic()
-                result = self.lab(program, "racecheck", "--seeds", "1", "--timeout", "4")
-                self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-                # That it is built takes the larger part.
-                self.assertLess(time.monotonic() - begin, 150)
-                child = int((self.folder / "child").read_text(encoding="utf-8"))
-                self.assertTrue(is_over(child))
+
+@needs_cpu_backend  # a GPU's driver has rules of its own
+@pytest.mark.parametrize("program", [AFTER_USE, BEFORE_USE], ids=["after_use", "before_use"])
+@needs_racecheck
+def test_the_report_is_that_of_the_process_that_launches(tmp_path, program):
+    result = lab(tmp_path, program, "racecheck", "--seeds", "1")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "\n32 accesses checked in 1 schedule, 0 found\n" in result.stdout
+
+
+@needs_cpu_backend  # a GPU's driver has rules of its own
+@pytest.mark.parametrize(
+    "name, wait, code", (("until its end", "", 0), ("until its time", "wait(nullptr);", 1))
+)
+@needs_racecheck
+def test_nobody_outlives_the_program(tmp_path, name, wait, code):
+    program = STUBBORN_CHILD.replace("WAIT", wait)
+    begin = time.monotonic()
+    result = lab(tmp_path, program, "racecheck", "--seeds", "1", "--timeout", "4")
+    assert result.returncode == code, result.stdout + result.stderr
+    # That it is built takes the larger part.
+    assert time.monotonic() - begin < 150
+    child = int((tmp_path / "child").read_text(encoding="utf-8"))
+    assert is_over(child)
 
 
 # Raises KeyboardInterrupt where the thread that waits has just taken a lock, for the n-th time since it

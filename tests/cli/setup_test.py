@@ -9,7 +9,6 @@ import re
 import shutil
 import sys
 import tempfile
-import unittest
 from unittest import mock
 
 import pytest
@@ -28,7 +27,7 @@ from lab_tool.setup.packages import (
     python_with,
 )
 from lab_tool.verbs import machine
-from test_setup import captured, temporary_folder
+from test_setup import captured
 from this_build import ROOT
 
 DEBIAN_12 = {"ID": "debian", "VERSION_ID": "12", "PRETTY_NAME": "Debian GNU/Linux 12 (bookworm)"}
@@ -104,7 +103,9 @@ def test_are_left_alone_where_they_are():
     assert packages.backports_commands([MIRROR, there], "") == []
 
 
-@pytest.mark.parametrize("sources", [[], [MIRROR._replace(suite="bookworm-security")]])
+@pytest.mark.parametrize(
+    "sources", [[], [MIRROR._replace(suite="bookworm-security")]], ids=["none", "another_suite"]
+)
 def test_without_any_mirror(sources):
     with pytest.raises(CommandError, match="backports"):
         packages.backports_commands(sources, "")
@@ -441,11 +442,11 @@ def test_every_other_letter():
     build_folder.require_usable_path(pathlib.Path("/home/K\u00fcche \u65b0 $x#%@(=,)~+-_."))
 
 
-class Shadows(unittest.TestCase):
+class Shadows:
     """Programs that come first on PATH and are too old, with good ones after them."""
 
-    def setUp(self):
-        folder = temporary_folder(self)
+    def __init__(self, folder):
+        folder = folder
         self.old, self.good = folder / "old", folder / "good"
         for folder, versions in (
             (self.old, ("1.0.1", "1.5.0", 9)),
@@ -456,78 +457,86 @@ class Shadows(unittest.TestCase):
             self.write(folder / "meson", f"echo {meson}")
             self.write(folder / "ninja", f"echo {ninja}")
             self.write(folder / "c++", f"echo lab_probe gcc {compiler} 1 0")
-        environment = {"PATH": f"{self.old}:{self.good}:/nowhere", "CXX": "", "NINJA": ""}
-        patched = mock.patch.dict(os.environ, environment)
-        patched.start()
-        self.addCleanup(patched.stop)
 
     def write(self, path, line):
         path.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
         path.chmod(0o755)
 
-    def test_the_good_one_is_taken_and_the_old_one_is_named(self):
-        here = probe.look_around()
-        for name, file in (("Meson", "meson"), ("Ninja", "ninja"), ("C++ compiler", "c++")):
-            with self.subTest(name):
-                self.assertEqual(here[name].path, str(self.good / file))
-                self.assertEqual(here[name].shadow, str(self.old / file))
-        self.assertEqual(probe.cxx_command(), [str(self.good / "c++")])
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            machine.say_requirements(here, [])
-        says = f"{self.good}/meson; {self.old}/meson comes first on PATH and is too old\n"
-        self.assertIn(says, printed.getvalue())
-        set_up.tell_meson_of(here)
-        self.assertEqual(os.environ["NINJA"], str(self.good / "ninja"))
-        self.assertEqual(os.environ["CXX"], str(self.good / "c++"))
 
-    def test_nothing_is_said_of_an_old_one_that_comes_later(self):
-        os.environ["PATH"] = f"{self.good}:{self.old}"
-        here = probe.look_around()
-        self.assertEqual({here[name].shadow for name in ("Meson", "Ninja", "C++ compiler")}, {""})
-        self.assertEqual(probe.cxx_command(), ["c++"])
-        set_up.tell_meson_of(here)
-        self.assertEqual((os.environ["NINJA"], os.environ["CXX"]), ("", ""))
+@pytest.fixture
+def shadows(tmp_path, monkeypatch):
+    made = Shadows(tmp_path)
+    for name, value in (("PATH", f"{made.old}:{made.good}:/nowhere"), ("CXX", ""), ("NINJA", "")):
+        monkeypatch.setenv(name, value)
+    return made
 
-    def test_without_a_good_one_the_old_one_is_too_old(self):
-        os.environ["PATH"] = str(self.old)
-        here = probe.look_around()
-        self.assertEqual(
-            requirements.missing_from(here, "cpu")[:3], ["C++ compiler", "Meson", "Ninja"]
-        )
 
-    def test_a_compiler_that_looks_into_its_own_environment_alone(self):
-        os.environ["PATH"] = str(self.good)
-        system = self.old / "c++"
-        self.write(system, "echo lab_probe gcc 13 1 0; echo lab_probe Catch2 3 7 1")
-        with (
-            mock.patch.object(probe, "SYSTEM_COMPILER", str(system)),
-            mock.patch.object(set_up, "STAMP", self.old / "no stamp"),
-            self.assertRaises(CommandError) as raised,
-        ):
-            set_up.set_up("cpu")
-        self.assertIn(
-            f"the compiler {self.good}/c++ does not find Catch2, which {system} does: ",
-            str(raised.exception),
-        )
-        self.assertIn(f"set CXX={system}.", str(raised.exception))
+def test_the_good_one_is_taken_and_the_old_one_is_named(shadows):
+    here = probe.look_around()
+    for name, file in (("Meson", "meson"), ("Ninja", "ninja"), ("C++ compiler", "c++")):
+        assert here[name].path == str(shadows.good / file)
+        assert here[name].shadow == str(shadows.old / file)
+    assert probe.cxx_command() == [str(shadows.good / "c++")]
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        machine.say_requirements(here, [])
+    says = f"{shadows.good}/meson; {shadows.old}/meson comes first on PATH and is too old\n"
+    assert says in printed.getvalue()
+    set_up.tell_meson_of(here)
+    assert os.environ["NINJA"] == str(shadows.good / "ninja")
+    assert os.environ["CXX"] == str(shadows.good / "c++")
 
-    def test_an_old_python_hands_over(self):
-        self.write(
-            self.old / "python3",
-            f'[ "$1" = -c ] && exit 1\nexec {sys.executable} -c \'import runpy, sys\n'
-            "sys.version_info = (3, 6, 9)\nsys.argv = sys.argv[1:]\n"
-            'runpy.run_path(sys.argv[0], run_name="__main__")\' "$@"',
-        )
-        (self.good / "python3").symlink_to(sys.executable)
-        lab = [str(self.old / "python3"), str(ROOT / "lab"), "doctor"]
-        for path, says in (
-            (f"{self.old}:{self.good}:/usr/bin:/bin", f"{self.old}/python3 comes first on PATH"),
-            (str(self.old), "lab: this is Python 3.6, and 3.9 or newer is needed."),
-        ):
-            with self.subTest(path):
-                environment = {**os.environ, "PATH": path}
-                result = captured(lab, env=environment)
-                self.assertIn(says, result.stdout + result.stderr)
+
+def test_nothing_is_said_of_an_old_one_that_comes_later(shadows):
+    os.environ["PATH"] = f"{shadows.good}:{shadows.old}"
+    here = probe.look_around()
+    assert {here[name].shadow for name in ("Meson", "Ninja", "C++ compiler")} == {""}
+    assert probe.cxx_command() == ["c++"]
+    set_up.tell_meson_of(here)
+    assert (os.environ["NINJA"], os.environ["CXX"]) == ("", "")
+
+
+def test_without_a_good_one_the_old_one_is_too_old(shadows):
+    os.environ["PATH"] = str(shadows.old)
+    here = probe.look_around()
+    assert requirements.missing_from(here, "cpu")[:3] == ["C++ compiler", "Meson", "Ninja"]
+
+
+def test_a_compiler_that_looks_into_its_own_environment_alone(shadows):
+    os.environ["PATH"] = str(shadows.good)
+    system = shadows.old / "c++"
+    shadows.write(system, "echo lab_probe gcc 13 1 0; echo lab_probe Catch2 3 7 1")
+    with (
+        mock.patch.object(probe, "SYSTEM_COMPILER", str(system)),
+        mock.patch.object(set_up, "STAMP", shadows.old / "no stamp"),
+        pytest.raises(CommandError) as raised,
+    ):
+        set_up.set_up("cpu")
+    assert f"the compiler {shadows.good}/c++ does not find Catch2, which {system} does: " in str(
+        raised.value
+    )
+    assert f"set CXX={system}." in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "path, says",
+    [
+        ("{old}:{good}:/usr/bin:/bin", "{old}/python3 comes first on PATH"),
+        ("{old}", "lab: this is Python 3.6, and 3.9 or newer is needed."),
+    ],
+    ids=["to_a_newer_one", "to_none"],
+)
+def test_an_old_python_hands_over(shadows, path, says):
+    shadows.write(
+        shadows.old / "python3",
+        f'[ "$1" = -c ] && exit 1\nexec {sys.executable} -c \'import runpy, sys\n'
+        "sys.version_info = (3, 6, 9)\nsys.argv = sys.argv[1:]\n"
+        'runpy.run_path(sys.argv[0], run_name="__main__")\' "$@"',
+    )
+    (shadows.good / "python3").symlink_to(sys.executable)
+    lab = [str(shadows.old / "python3"), str(ROOT / "lab"), "doctor"]
+    folders = {"old": shadows.old, "good": shadows.good}
+    result = captured(lab, env={**os.environ, "PATH": path.format(**folders)})
+    assert says.format(**folders) in result.stdout + result.stderr
 
 
 def all_here(**changes):

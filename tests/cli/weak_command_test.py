@@ -3,21 +3,19 @@
 a kernel that waits by plain reads, and for ever, racecheck and --weak name the line of the read, and say that
 the loop polls without an atomic."""
 
-import json
 import os
 import pathlib
 import re
 import sys
 import tempfile
-import unittest
 
 import pytest
 
-from lab_runs import lab
-from test_setup import captured, printed, temporary_folder
+from lab_runs import SETTINGS, lab, needs_racecheck
+from test_setup import captured, printed
 from this_build import BUILD, ROOT
 
-HAS_RACECHECK = json.loads((BUILD / "single_file.json").read_text()).get("scheduled_libraries")
+pytestmark = needs_racecheck
 
 # Block 0 sends 17; FENCE is what both sides do between the data and the flag. Prints what arrived.
 MESSAGE = """\
@@ -141,109 +139,117 @@ int main() {
 """
 
 
-@unittest.skipUnless(HAS_RACECHECK, "this build has no racecheck")
-class WeakRun(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self)
-
-    def run_lab(self, *words, **variables):
-        words = ("run", "--build", str(BUILD), *words)
-        return lab(*words, folder=self.folder, **variables)
-
-    def file(self, text, name="own.cu"):
-        (self.folder / name).write_text(text, encoding="utf-8")
-        return name
-
-    def message(self, fence):
-        return self.file(MESSAGE.replace("FENCE", fence))
-
-    def test_a_race_gives_a_wrong_result(self):
-        file = self.message("")
-        self.assertEqual(self.run_lab(file).returncode, 0)
-        result = self.run_lab("--weak", file)
-        self.assertEqual((result.returncode, result.stdout), (1, "0\n"), result.stderr)
-        self.assertIn("\nweak: 1 read got an old value, on 1 line\n", "\n" + result.stderr)
-        self.assertTrue(result.stderr.endswith("\nNext: ./lab racecheck own.cu\n"))
-
-    def test_no_race_no_old_value(self):
-        result = self.run_lab("--weak", self.message("__threadfence()"))
-        self.assertEqual((result.returncode, result.stdout), (0, "17\n"), result.stderr)
-        self.assertIn("\nweak: no read got an old value\n", "\n" + result.stderr)
-
-    def test_an_atomic_load_gets_an_older_value(self):
-        file = self.file(FLAGS.replace("ORDER", "acq_rel"))
-        result = self.run_lab("--weak", file)
-        self.assertEqual((result.returncode, result.stdout), (0, "2\n"), result.stderr)
-        self.assertIn(
-            "\nweak: 1 atomic or volatile load got an older value, as it may\n"
-            "weak: no read got an old value\n",
-            "\n" + result.stderr,
-        )
-
-    def test_two_sequentially_consistent_fences_have_one_order(self):
-        file = self.file(FLAGS.replace("ORDER", "seq_cst"))
-        for seed in ((), *(("--seed", str(seed)) for seed in range(8))):
-            result = self.run_lab("--weak", *seed, file)
-            self.assertIn(result.stdout, ("0\n", "1\n"), (seed, result.stderr))
-
-    def test_explain(self):
-        result = self.run_lab("--weak", "--explain", self.message("__threadfence_block()"))
-        self.assertEqual((result.returncode, result.stdout), (1, "0\n"), result.stderr)
-        self.assertRegex(
-            result.stderr,
-            r"(?s)race \(managed memory\) on .*written by block 0 thread 0 at own\.cu:7\n"
-            r".*read by block 1 thread 0 at own\.cu:14\n.*scope too narrow.*"
-            r"\n  block 1 thread 0 read 0, though block 0 thread 0 had written 17\n",
-        )
-
-    def test_a_seed_draws_the_values_and_can_be_run_again(self):
-        file = self.message("")
-        results = [self.run_lab("--weak", "--seed", str(seed), file).stdout for seed in range(8)]
-        again = [self.run_lab("--weak", "--seed", str(seed), file).stdout for seed in range(8)]
-        self.assertEqual(results, again)
-        self.assertEqual(set(results), {"0\n", "17\n"})
-
-    def test_copies_and_parts_of_words(self):
-        result = self.run_lab("--weak", self.file(COPIES))
-        self.assertEqual(result.stdout, "0 0 0 0 0 0 0 0 1 2 3 4 14 5\n", result.stderr)
-
-    def test_waiting_for_a_plain_write(self):
-        result = self.run_lab("--weak", self.file(WAITS))
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stderr, r"weak: [\d,]+ reads? got an old value")
-
-    def test_a_chapter(self):
-        result = self.run_lab("--weak", "04")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn("\nweak: no read got an old value\n", "\n" + result.stderr)
-
-    def test_wrong_use(self):
-        for words, says in (
-            (("01", "--seed", "3"), "--seed goes with --weak"),
-            (("01", "--explain"), "--explain goes with --weak"),
-            (("01", "--weak", "--seed", "-1"), "--seed"),
-            (("nothing.cu", "--weak"), "no file nothing.cu"),
-        ):
-            with self.subTest(words=words):
-                result = self.run_lab(*words)
-                self.assertEqual((result.returncode, result.stdout), (2, ""))
-                self.assertRegex(result.stderr, r"\Alab: [^\n]+\n\Z")
-                self.assertIn(says, result.stderr)
-
-    def test_a_bad_seed_in_the_environment(self):
-        # Other tests build an own.cu at the same time.
-        self.run_lab("--weak", self.file(MESSAGE.replace("FENCE", ""), "bad_seed.cu"))
-        programs = (BUILD / "files").glob("bad_seed-*/bad_seed")
-        program = max(programs, key=lambda path: path.stat().st_mtime)
-        result = captured([program], env={**os.environ, "LAB_WEAK_SEED": "many"})
-        self.assertEqual((result.returncode, result.stdout), (2, ""))
-        self.assertIn("LAB_WEAK_SEED must be a whole number", result.stderr)
+def run_lab(tmp_path, *words, **variables):
+    words = ("run", "--build", str(BUILD), *words)
+    return lab(*words, folder=tmp_path, **variables)
 
 
-SINGLE_FILE = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
+def written(tmp_path, text, name="own.cu"):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    return name
+
+
+def message(tmp_path, fence):
+    return written(tmp_path, MESSAGE.replace("FENCE", fence))
+
+
+def test_a_race_gives_a_wrong_result(tmp_path):
+    file = message(tmp_path, "")
+    assert run_lab(tmp_path, file).returncode == 0
+    result = run_lab(tmp_path, "--weak", file)
+    assert (result.returncode, result.stdout) == (1, "0\n"), result.stderr
+    assert "\nweak: 1 read got an old value, on 1 line\n" in "\n" + result.stderr
+    assert result.stderr.endswith("\nNext: ./lab racecheck own.cu\n")
+
+
+def test_no_race_no_old_value(tmp_path):
+    result = run_lab(tmp_path, "--weak", message(tmp_path, "__threadfence()"))
+    assert (result.returncode, result.stdout) == (0, "17\n"), result.stderr
+    assert "\nweak: no read got an old value\n" in "\n" + result.stderr
+
+
+def test_an_atomic_load_gets_an_older_value(tmp_path):
+    file = written(tmp_path, FLAGS.replace("ORDER", "acq_rel"))
+    result = run_lab(tmp_path, "--weak", file)
+    assert (result.returncode, result.stdout) == (0, "2\n"), result.stderr
+    assert (
+        "\nweak: 1 atomic or volatile load got an older value, as it may\n"
+        "weak: no read got an old value\n"
+    ) in "\n" + result.stderr
+
+
+def test_two_sequentially_consistent_fences_have_one_order(tmp_path):
+    file = written(tmp_path, FLAGS.replace("ORDER", "seq_cst"))
+    for seed in ((), *(("--seed", str(seed)) for seed in range(8))):
+        result = run_lab(tmp_path, "--weak", *seed, file)
+        assert result.stdout in ("0\n", "1\n"), (seed, result.stderr)
+
+
+def test_explain(tmp_path):
+    result = run_lab(tmp_path, "--weak", "--explain", message(tmp_path, "__threadfence_block()"))
+    assert (result.returncode, result.stdout) == (1, "0\n"), result.stderr
+    assert re.search(
+        r"(?s)race \(managed memory\) on .*written by block 0 thread 0 at own\.cu:7\n"
+        r".*read by block 1 thread 0 at own\.cu:14\n.*scope too narrow.*"
+        r"\n  block 1 thread 0 read 0, though block 0 thread 0 had written 17\n",
+        result.stderr,
+    )
+
+
+def test_a_seed_draws_the_values_and_can_be_run_again(tmp_path):
+    file = message(tmp_path, "")
+    results = [run_lab(tmp_path, "--weak", "--seed", str(seed), file).stdout for seed in range(8)]
+    again = [run_lab(tmp_path, "--weak", "--seed", str(seed), file).stdout for seed in range(8)]
+    assert results == again
+    assert set(results) == {"0\n", "17\n"}
+
+
+def test_copies_and_parts_of_words(tmp_path):
+    result = run_lab(tmp_path, "--weak", written(tmp_path, COPIES))
+    assert result.stdout == "0 0 0 0 0 0 0 0 1 2 3 4 14 5\n", result.stderr
+
+
+def test_waiting_for_a_plain_write(tmp_path):
+    result = run_lab(tmp_path, "--weak", written(tmp_path, WAITS))
+    assert result.returncode == 0, result.stderr
+    assert re.search(r"weak: [\d,]+ reads? got an old value", result.stderr)
+
+
+def test_a_chapter(tmp_path):
+    result = run_lab(tmp_path, "--weak", "04")
+    assert result.returncode == 0, result.stderr
+    assert "\nweak: no read got an old value\n" in "\n" + result.stderr
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    (
+        (("01", "--seed", "3"), "--seed goes with --weak"),
+        (("01", "--explain"), "--explain goes with --weak"),
+        (("01", "--weak", "--seed", "-1"), "--seed"),
+        (("nothing.cu", "--weak"), "no file nothing.cu"),
+    ),
+    ids=["seed", "explain", "negative_seed", "no_file"],
+)
+def test_wrong_use(tmp_path, words, says):
+    result = run_lab(tmp_path, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.search(r"\Alab: [^\n]+\n\Z", result.stderr)
+    assert says in result.stderr
+
+
+def test_a_bad_seed_in_the_environment(tmp_path):
+    # Other tests build an own.cu at the same time.
+    run_lab(tmp_path, "--weak", written(tmp_path, MESSAGE.replace("FENCE", ""), "bad_seed.cu"))
+    programs = (BUILD / "files").glob("bad_seed-*/bad_seed")
+    program = max(programs, key=lambda path: path.stat().st_mtime)
+    result = captured([program], env={**os.environ, "LAB_WEAK_SEED": "many"})
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "LAB_WEAK_SEED must be a whole number" in result.stderr
+
+
 # clang takes it that a loop without side effects ends, and leaves it out.
-LOOPS_MAY_VANISH = "clang" in SINGLE_FILE["compiler"]
+LOOPS_MAY_VANISH = "clang" in SETTINGS["compiler"]
 
 # The kernel's body begins at line 4. Nobody writes the flag.
 PROGRAM = """\
@@ -319,7 +325,6 @@ def outputs(body, ways=BY_RACECHECK, header="cuda_runtime.h", seconds=1):
 
 
 @pytest.mark.skipif(LOOPS_MAY_VANISH, reason="with clang there is no such loop")
-@needs_racecheck
 def test_the_loop_does_not_read_again():
     for output in outputs(READ_ONCE):
         assert re.search(
@@ -331,7 +336,6 @@ def test_the_loop_does_not_read_again():
 
 
 @pytest.mark.skipif(LOOPS_MAY_VANISH, reason="with clang there is no such loop")
-@needs_racecheck
 def test_the_read_is_on_another_line():
     for output in outputs(READ_BEFORE_THE_LOOP):
         assert re.search(
@@ -343,7 +347,6 @@ def test_the_read_is_on_another_line():
         assert "thread (0,0,0): Stopped at own.cu:5: it ran there when" in output
 
 
-@needs_racecheck
 def test_an_ordinary_run_names_the_loop():
     for output in outputs(READ_AGAIN_AND_AGAIN, [["run"]]):
         assert re.search(r"thread \(0,0,0\): Stopped at own\.cu:[45]: it ran there when", output), (
@@ -351,7 +354,6 @@ def test_an_ordinary_run_names_the_loop():
         )
 
 
-@needs_racecheck
 def test_the_loop_reads_again_and_again():
     for output in outputs(READ_AGAIN_AND_AGAIN):
         assert re.search(
@@ -363,13 +365,11 @@ def test_the_loop_reads_again_and_again():
         ), output
 
 
-@needs_racecheck
 def test_the_line_of_the_read_that_waits():
     for output in outputs(VOLATILE.replace("++all;", ""), seconds=60):
         assert re.search(r"\nthread \(0,0,0\) for a value in memory, own\.cu:5\n", output), output
 
 
-@needs_racecheck
 def test_a_barrier_that_expects_too_many_is_the_line_that_waits():
     for name, wait in (
         ("barrier", "meeting.arrive_and_wait();"),
@@ -384,7 +384,6 @@ def test_a_barrier_that_expects_too_many_is_the_line_that_waits():
             )
 
 
-@needs_racecheck
 def test_not_where_it_polls_by_atomics_or_volatile_reads():
     for body in (ATOMIC, ATOMIC_AND_COUNTS, VOLATILE):
         for output in outputs(body):

@@ -13,7 +13,6 @@ documents_test sees that there are some. Nor is `./lab learn`, which needs a ter
 one. A name in capitals, as in `./lab run FILE.cu`, is for the reader to fill in.
 """
 
-import json
 import os
 import re
 import shlex
@@ -24,16 +23,12 @@ from typing import NamedTuple
 import pytest
 from documents_test import FENCE, commands_of, text_of
 
-from lab_runs import lab
+from lab_runs import lab, needs_racecheck
 from lab_tool.predictions import chosen_prediction
 from test_setup import captured
 from this_build import BUILD, ROOT
 
 # In a build like the README's; in others some of its commands would do something else.
-HAS_RACECHECK = "scheduled_libraries" in json.loads(
-    (BUILD / "single_file.json").read_text(encoding="utf-8")
-)
-needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
 
 # And what stands next to them: further readings, and how the kernels are made fast.
 LESSONS = sorted(ROOT.glob("chapters/*/*.md"))

@@ -14,7 +14,7 @@ import pytest
 
 from engine.command.build_folder import BuildFolder
 from engine.command.output_files import write_whole
-from lab_runs import lab
+from lab_runs import lab, needs_racecheck
 from lab_tool.builds.editor_database import DATABASE, cuda_files, write_database
 from lab_tool.chapters import all_chapters
 from test_setup import captured, printed
@@ -25,10 +25,6 @@ GDB = shutil.which("gdb")
 CUDA_THREADS = ROOT / "engine/cpu_backend/debugger/cuda_threads.py"
 DEBUGGED_PROGRAM = os.environ.get("DEBUGGED_PROGRAM")  # on the CPU backend
 NAIVE = "chapters/04_last_block_guard/naive_last_block_guard.cu"
-HAS_RACECHECK = "scheduled_libraries" in json.loads(
-    (BUILD / "single_file.json").read_text(encoding="utf-8")
-)
-needs_racecheck = pytest.mark.skipif(not HAS_RACECHECK, reason="this build has no racecheck")
 
 
 # clangd -----------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 this build's compiler, with nvcc, and with NVRTC, which has no standard library but CUDA's."""
 
 import ctypes
-import json
 import pathlib
 import re
 import shlex
@@ -15,6 +14,7 @@ import pytest
 
 from engine.command.build_folder import lines_of
 from engine.command.recipe import translate_step
+from lab_runs import SETTINGS, needs_cpu_backend, needs_racecheck
 from lab_tool.builds.backends import put_nvcc_on_path
 from test_setup import printed
 from this_build import BUILD, ROOT
@@ -22,14 +22,6 @@ from this_build import BUILD, ROOT
 put_nvcc_on_path()
 
 PIECES = ["block_reduce", "grid_barrier", "last_block", "look_back", "work_queue"]
-SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
-
-needs_cpu_backend = pytest.mark.skipif(
-    SETTINGS["backend"] != "cpu", reason="this build is for a GPU"
-)
-needs_racecheck = pytest.mark.skipif(
-    not SETTINGS.get("scheduled_libraries"), reason="this build has no race checker"
-)
 needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not here")
 
 

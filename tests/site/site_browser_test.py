@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The site in a real browser: chromium and its driver from the distribution, Selenium from PyPI."""
 
+import contextlib
 import functools
 import http.server
 import pathlib
@@ -9,8 +10,8 @@ import shutil
 import sys
 import threading
 import time
-import unittest
 
+import pytest
 from site_pages_test import built_site, pages_of
 
 from lab_tool.paths import VENV
@@ -59,9 +60,9 @@ class SiteServer:
             def translate_path(self, path):
                 asked = super().translate_path(path)
                 relative = pathlib.Path(asked).relative_to(self.directory)
-                parts = relative.parts[len(PREFIX.strip("/").split("/")) :]
+                inner = relative.parts[len(PREFIX.strip("/").split("/")) :]
                 inside = relative.as_posix().startswith(PREFIX.strip("/"))
-                return str(pathlib.Path(self.directory, *parts)) if inside else "/nowhere"
+                return str(pathlib.Path(self.directory, *inner)) if inside else "/nowhere"
 
             def send_error(self, code, *words):
                 if not self.path.endswith("favicon.ico"):  # a browser asks for it by itself
@@ -98,21 +99,14 @@ def documents_of(pages):
     return [*found, next(page for page in pages if page not in found)]
 
 
-@unittest.skipUnless(
-    webdriver, "Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)"
-)
-@unittest.skipUnless(BROWSER and DRIVER, "chromium and chromium-driver are not here")
-class BrowserTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.site = built_site()
-        cls.server = SiteServer(cls.site)
-        cls.browser = new_browser()
+served_or_not = pytest.mark.parametrize("is_served", [True, False], ids=["served", "as_files"])
 
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.quit()
-        cls.server.close()
+
+class SiteInBrowser:
+    def __init__(self):
+        self.site = built_site()
+        self.server = SiteServer(self.site)
+        self.browser = new_browser()
 
     def open(self, page, width=1440, address=None):
         self.browser.execute_cdp_cmd(
@@ -120,6 +114,19 @@ class BrowserTest(unittest.TestCase):
             {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
         )
         self.browser.get((address or self.server.address) + page)
+
+    def address(self, is_served):
+        return self.server.address if is_served else f"{self.site.as_uri()}/"
+
+    @contextlib.contextmanager
+    def scripts(self, run):
+        """Whether the pages' scripts run until the context ends."""
+        command = "Emulation.setScriptExecutionDisabled"
+        self.browser.execute_cdp_cmd(command, {"value": not run})
+        try:
+            yield
+        finally:
+            self.browser.execute_cdp_cmd(command, {"value": False})
 
     def run_script(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
@@ -134,41 +141,17 @@ class BrowserTest(unittest.TestCase):
             if found:
                 return found
             time.sleep(0.05)
-        self.fail(f"{what} did not happen within {SECONDS} s")
+        pytest.fail(f"{what} did not happen within {SECONDS} s")
 
     def assert_no_error(self, where):
-        self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [], where)
+        assert [entry["message"] for entry in self.browser.get_log("browser")] == [], where
 
     def check_page(self, page, width, address=None):
         self.open(page, width, address)
         self.assert_no_error(f"{page} at {width}")
         wide = self.run_script("return document.documentElement.scrollWidth")
-        self.assertLessEqual(wide, width, f"{page} at {width} scrolls sideways")
+        assert wide <= width, f"{page} at {width} scrolls sideways"
 
-
-class EveryPage(BrowserTest):
-    def test_every_page_fits_a_phone_and_a_laptop_and_lessons_every_width(self):
-        pages = pages_of(self.site)
-        self.assertGreater(len(pages), 50)
-        pages_at = {PHONE: pages, LAPTOP: documents_of(pages)}
-        for width in WIDTHS:
-            for page in pages_at.get(width, ("index.html", *LESSONS.values())):
-                with self.subTest(page=page, width=width):
-                    self.check_page(page, width)
-        self.assertEqual(self.server.missing, [])
-
-    def test_lessons_load_as_files(self):
-        for page in ("index.html", "README.html", *LESSONS.values()):
-            self.check_page(page, 1440, f"{self.site.as_uri()}/")
-
-    def test_the_server_tells_what_is_missing(self):
-        self.open("no_such_page.html")
-        self.assertEqual(self.server.missing, [f"{PREFIX.replace(' ', '%20')}no_such_page.html"])
-        self.server.missing.clear()
-        self.browser.get_log("browser")
-
-
-class Parts(BrowserTest):
     def search(self, word, address):
         self.open("search.html", address=address)
         field = self.browser.find_element(By.CSS_SELECTOR, "input.sidebar-search")
@@ -180,39 +163,6 @@ class Parts(BrowserTest):
         links = self.all("#search-results li a")
         return [link.get_attribute("href") for link in links]
 
-    def test_search_finds_five_terms(self):
-        for address in (self.server.address, f"{self.site.as_uri()}/"):
-            for word, page in SEARCHES.items():
-                with self.subTest(word=word, address=address):
-                    found = self.search(word, address)
-                    self.assertTrue(any(page in link for link in found), found)
-                    self.assert_no_error(word)
-
-    def test_the_theme_switch_works(self):
-        self.open(LESSONS["04"])
-        background = "return getComputedStyle(document.body).backgroundColor"
-        button = "document.querySelector('.theme-toggle-content button').click()"
-        self.run_script("localStorage.clear(); document.body.dataset.theme = 'auto'")
-        seen = {}
-        for _ in range(3):
-            self.run_script(button)
-            theme = self.run_script("return document.body.dataset.theme")
-            seen[theme] = self.run_script(background)
-        self.assertEqual(set(seen), {"auto", "light", "dark"})
-        self.assertNotEqual(seen["light"], seen["dark"])
-        self.run_script("document.body.dataset.theme = 'dark'")
-        scheme = "return getComputedStyle(document.querySelector('article img')).colorScheme"
-        self.assertEqual(self.run_script(scheme), "dark")
-
-    def test_a_term_explains_itself_to_pointer_and_keyboard(self):
-        self.open(LESSONS["04"])
-        self.run_script("document.querySelector('a.term').focus()")
-        box = self.browser.find_element(By.ID, "term-words")
-        self.wait_for(box.is_displayed, "the words of the glossary")
-        self.assertGreater(len(box.text), 30)
-        self.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
-        self.assertFalse(box.is_displayed())
-
     def copied(self, block):
         """What the button of the first block that this selector finds copies."""
         self.run_script("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
@@ -220,76 +170,10 @@ class Parts(BrowserTest):
         self.wait_for(lambda: self.run_script("return window.copied"), "the copy")
         return self.run_script("return window.copied")
 
-    def test_code_is_copied(self):
-        self.open(LESSONS["04"])
-        code = self.run_script(
-            "return document.querySelector('article .highlight-cuda pre').textContent"
-        )
-        self.assertEqual(self.copied("article .highlight-cuda"), code)
-
-    def test_of_a_commands_output_the_command_is_copied(self):
-        for page, says in ((LESSONS["04"], "./lab run"), ("index.html", "./lab run")):
-            with self.subTest(page=page):
-                self.open(page)
-                copied = self.copied("article .code-with-source:has(.code-source code)")
-                self.assertTrue(copied.startswith(says), copied)
-                self.assertNotIn("\n", copied)
-
-    def test_the_quiz_answers(self):
-        self.open(LESSONS["04"])
-        self.run_script("document.querySelector('.quiz .quiz-item button').click()")
-        self.assertTrue(self.run_script("return document.querySelector('.quiz details').open"))
-        self.run_script("document.querySelector('.quiz-judge button').click()")
-        score = self.browser.find_element(By.CSS_SELECTOR, ".quiz-score")
-        self.assertEqual(score.get_attribute("textContent"), "1 of 1 right so far.")
-
-    def test_predictions_are_judged(self):
-        self.open(LESSONS["04"])
-        if not self.all("section.prediction"):
-            self.skipTest("this course has no predictions")
-        racy = "document.querySelector('section.prediction .variant.is-racy .variant-letter').textContent"
-        letter = self.run_script(f"return {racy}")
-        self.run_script(
-            "document.querySelector('.prediction input[name=' + arguments[0] + ']').click()", letter
-        )
-        self.run_script("document.querySelector('.prediction form button').click()")
-        verdict = self.run_script("return document.querySelector('.quiz-verdict').textContent")
-        self.assertRegex(verdict, rf"^Not right: .*{letter}")
-        wrong = self.run_script(
-            "return document.querySelector('.why-' + arguments[0]).classList.contains('is-wrong')",
-            letter,
-        )
-        self.assertTrue(wrong)
-
     def has_plot(self):
         """Whether the first picture of the recorded times is loaded."""
         return self.all("details.plot img")[0].get_property("naturalWidth") > 0
 
-    def test_all_recorded_times_are_drawn_and_can_be_read(self):
-        for address in (self.server.address, f"{self.site.as_uri()}/"):
-            for scripts_run in (True, False):
-                disabled = {"value": not scripts_run}
-                self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", disabled)
-                self.addCleanup(
-                    self.browser.execute_cdp_cmd,
-                    "Emulation.setScriptExecutionDisabled",
-                    {"value": False},
-                )
-                self.open(LESSONS["04"], width=360, address=address)
-                # Without scripts a browser loads every picture at once.
-                self.assertNotEqual(self.has_plot(), scripts_run, "before a reader asks for it")
-                self.all("details.plot > summary")[0].send_keys(Keys.ENTER)
-                self.wait_for(self.has_plot, "the plot")
-                self.all("details.plot details > summary")[0].send_keys(Keys.ENTER)
-                rows = self.all("details.plot table")[0].find_elements(By.TAG_NAME, "tr")
-                self.assertGreater(len(rows), 10)
-                self.assertEqual(rows[1].text.split()[:3], ["2^10", "3.49", "µs"])
-                wide = self.all("html")[0].get_property("scrollWidth")
-                self.assertLessEqual(wide, 360, "the table makes the page scroll sideways")
-                self.assert_no_error(address)
-
-
-class Stepper(BrowserTest):
     def play(self):
         """Plays to the end by the keyboard alone; returns the verdict."""
         for _ in range(MOST_STEPS):
@@ -298,86 +182,213 @@ class Stepper(BrowserTest):
                 return self.browser.find_element(By.CSS_SELECTOR, ".stepper-verdict").text
             self.run_script("arguments[0].focus()", buttons[-1])
             self.browser.switch_to.active_element.send_keys(Keys.SPACE)
-        self.fail("the schedule does not end")
+        pytest.fail("the schedule does not end")
 
     def turn(self, number):
         self.run_script(f"document.querySelectorAll('.stepper-switches input')[{number}].click()")
 
-    def test_it_is_played_through_at_every_width(self):
-        for width in WIDTHS:
-            for lesson, page in LESSONS.items():
-                with self.subTest(lesson=lesson, width=width):
-                    self.open(page, width)
-                    self.assertIn("no race", self.play())
-                    self.turn(0)
-                    self.assertIn("nothing orders", self.play())
-                    self.run_script(
-                        "[...document.querySelectorAll('.stepper-buttons button')][0].click()"
-                    )
-                    self.assertTrue(self.all(".stepper-threads button"), "back goes one step back")
-                    wide = self.run_script("return document.documentElement.scrollWidth")
-                    self.assertLessEqual(wide, width)
-                    self.assert_no_error(page)
 
-    def test_the_focus_stays_in_the_figure(self):
-        self.open(LESSONS["04"])
-        for _ in range(3):
-            button = self.all(".stepper-threads button")[0]
-            self.run_script("arguments[0].focus()", button)
-            self.browser.switch_to.active_element.send_keys(Keys.ENTER)
-            inside = "return document.activeElement.closest('.stepper') !== null"
-            self.assertTrue(self.run_script(inside))
-
-    def test_a_read_that_may_be_old_is_named(self):
-        self.open(LESSONS["04"])
-        self.turn(2)  # no acquire
-        self.play()
-        self.assertIn(
-            "may see new or old", self.browser.find_element(By.CSS_SELECTOR, ".stepper").text
-        )
-
-    def test_a_read_that_is_done_contradicts_nothing(self):
-        self.open(LESSONS["04"])
-        self.turn(2)  # no acquire
-        memory = "return document.querySelector('.stepper-memory').textContent"
-        before = set()
-        for _ in range(MOST_STEPS):
-            buttons = self.all(".stepper-threads button")
-            if not buttons:
-                break
-            before.add("may see: old" in self.run_script(memory))
-            self.run_script("arguments[0].click()", buttons[-1])
-        self.assertIn(True, before, "while a read is still to come")
-        self.assertNotIn("may see", self.run_script(memory))
-
-    def test_without_javascript_there_is_the_static_figure(self):
-        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-        try:
-            self.open(LESSONS["04"])
-            table = self.browser.find_element(By.CSS_SELECTOR, ".stepper-static table")
-            self.assertIn("without: the ticket is an acquire", table.text)
-            self.assertEqual(len(self.all(".stepper-static .stepper-thread")), 4)
-        finally:
-            self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+@pytest.fixture(scope="module")
+def shown():
+    if not webdriver:
+        pytest.skip("Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)")
+    if not (BROWSER and DRIVER):
+        pytest.skip("chromium and chromium-driver are not here")
+    made = SiteInBrowser()
+    yield made
+    made.browser.quit()
+    made.server.close()
 
 
-class Accessibility(BrowserTest):
-    """axe-core finds no violation in any document, in either theme."""
+def test_every_page_fits_a_phone_and_a_laptop_and_lessons_every_width(shown):
+    pages = pages_of(shown.site)
+    assert len(pages) > 50
+    pages_at = {PHONE: pages, LAPTOP: documents_of(pages)}
+    for width in WIDTHS:
+        for page in pages_at.get(width, ("index.html", *LESSONS.values())):
+            shown.check_page(page, width)
+    assert shown.server.missing == []
 
-    def test_no_violations(self):
-        axe = Axe()
-        for page in documents_of(pages_of(self.site)):
-            self.open(page)
-            for theme in ("light", "dark"):
-                with self.subTest(page=page, theme=theme):
-                    self.run_script("document.body.dataset.theme = arguments[0]", theme)
-                    found = axe.run(self.browser)["violations"]
-                    told = [
-                        (
-                            one["id"],
-                            one["impact"],
-                            [node["html"][:120] for node in one["nodes"][:3]],
-                        )
-                        for one in found
-                    ]
-                    self.assertEqual(told, [])
+
+def test_lessons_load_as_files(shown):
+    for page in ("index.html", "README.html", *LESSONS.values()):
+        shown.check_page(page, 1440, f"{shown.site.as_uri()}/")
+
+
+def test_the_server_tells_what_is_missing(shown):
+    shown.open("no_such_page.html")
+    assert shown.server.missing == [f"{PREFIX.replace(' ', '%20')}no_such_page.html"]
+    shown.server.missing.clear()
+    shown.browser.get_log("browser")
+
+
+@pytest.mark.parametrize("word", SEARCHES)
+@served_or_not
+def test_search_finds_five_terms(shown, is_served, word):
+    found = shown.search(word, shown.address(is_served))
+    assert any(SEARCHES[word] in link for link in found), found
+    shown.assert_no_error(word)
+
+
+def test_the_theme_switch_works(shown):
+    shown.open(LESSONS["04"])
+    background = "return getComputedStyle(document.body).backgroundColor"
+    button = "document.querySelector('.theme-toggle-content button').click()"
+    shown.run_script("localStorage.clear(); document.body.dataset.theme = 'auto'")
+    seen = {}
+    for _ in range(3):
+        shown.run_script(button)
+        theme = shown.run_script("return document.body.dataset.theme")
+        seen[theme] = shown.run_script(background)
+    assert set(seen) == {"auto", "light", "dark"}
+    assert seen["light"] != seen["dark"]
+    shown.run_script("document.body.dataset.theme = 'dark'")
+    scheme = "return getComputedStyle(document.querySelector('article img')).colorScheme"
+    assert shown.run_script(scheme) == "dark"
+
+
+def test_a_term_explains_itself_to_pointer_and_keyboard(shown):
+    shown.open(LESSONS["04"])
+    shown.run_script("document.querySelector('a.term').focus()")
+    box = shown.browser.find_element(By.ID, "term-words")
+    shown.wait_for(box.is_displayed, "the words of the glossary")
+    assert len(box.text) > 30
+    shown.browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    assert not box.is_displayed()
+
+
+def test_code_is_copied(shown):
+    shown.open(LESSONS["04"])
+    code = shown.run_script(
+        "return document.querySelector('article .highlight-cuda pre').textContent"
+    )
+    assert shown.copied("article .highlight-cuda") == code
+
+
+@pytest.mark.parametrize("page, says", ((LESSONS["04"], "./lab run"), ("index.html", "./lab run")))
+def test_of_a_commands_output_the_command_is_copied(shown, page, says):
+    shown.open(page)
+    copied = shown.copied("article .code-with-source:has(.code-source code)")
+    assert copied.startswith(says), copied
+    assert "\n" not in copied
+
+
+def test_the_quiz_answers(shown):
+    shown.open(LESSONS["04"])
+    shown.run_script("document.querySelector('.quiz .quiz-item button').click()")
+    assert shown.run_script("return document.querySelector('.quiz details').open")
+    shown.run_script("document.querySelector('.quiz-judge button').click()")
+    score = shown.browser.find_element(By.CSS_SELECTOR, ".quiz-score")
+    assert score.get_attribute("textContent") == "1 of 1 right so far."
+
+
+def test_predictions_are_judged(shown):
+    shown.open(LESSONS["04"])
+    if not shown.all("section.prediction"):
+        pytest.skip("this course has no predictions")
+    racy = (
+        "document.querySelector('section.prediction .variant.is-racy .variant-letter').textContent"
+    )
+    letter = shown.run_script(f"return {racy}")
+    shown.run_script(
+        "document.querySelector('.prediction input[name=' + arguments[0] + ']').click()", letter
+    )
+    shown.run_script("document.querySelector('.prediction form button').click()")
+    verdict = shown.run_script("return document.querySelector('.quiz-verdict').textContent")
+    assert re.search(rf"^Not right: .*{letter}", verdict)
+    wrong = shown.run_script(
+        "return document.querySelector('.why-' + arguments[0]).classList.contains('is-wrong')",
+        letter,
+    )
+    assert wrong
+
+
+@pytest.mark.parametrize("scripts_run", [True, False], ids=["scripts", "no_scripts"])
+@served_or_not
+def test_all_recorded_times_are_drawn_and_can_be_read(shown, is_served, scripts_run):
+    address = shown.address(is_served)
+    with shown.scripts(scripts_run):
+        shown.open(LESSONS["04"], width=360, address=address)
+        # Without scripts a browser loads every picture at once.
+        assert shown.has_plot() != scripts_run, "before a reader asks for it"
+        shown.all("details.plot > summary")[0].send_keys(Keys.ENTER)
+        shown.wait_for(shown.has_plot, "the plot")
+        shown.all("details.plot details > summary")[0].send_keys(Keys.ENTER)
+        rows = shown.all("details.plot table")[0].find_elements(By.TAG_NAME, "tr")
+        assert len(rows) > 10
+        assert rows[1].text.split()[:3] == ["2^10", "3.49", "µs"]
+        wide = shown.all("html")[0].get_property("scrollWidth")
+        assert wide <= 360, "the table makes the page scroll sideways"
+        shown.assert_no_error(address)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_it_is_played_through_at_every_width(shown, width, lesson):
+    page = LESSONS[lesson]
+    shown.open(page, width)
+    assert "no race" in shown.play()
+    shown.turn(0)
+    assert "nothing orders" in shown.play()
+    shown.run_script("[...document.querySelectorAll('.stepper-buttons button')][0].click()")
+    assert shown.all(".stepper-threads button"), "back goes one step back"
+    wide = shown.run_script("return document.documentElement.scrollWidth")
+    assert wide <= width
+    shown.assert_no_error(page)
+
+
+def test_the_focus_stays_in_the_figure(shown):
+    shown.open(LESSONS["04"])
+    for _ in range(3):
+        button = shown.all(".stepper-threads button")[0]
+        shown.run_script("arguments[0].focus()", button)
+        shown.browser.switch_to.active_element.send_keys(Keys.ENTER)
+        inside = "return document.activeElement.closest('.stepper') !== null"
+        assert shown.run_script(inside)
+
+
+def test_a_read_that_may_be_old_is_named(shown):
+    shown.open(LESSONS["04"])
+    shown.turn(2)  # no acquire
+    shown.play()
+    assert "may see new or old" in shown.browser.find_element(By.CSS_SELECTOR, ".stepper").text
+
+
+def test_a_read_that_is_done_contradicts_nothing(shown):
+    shown.open(LESSONS["04"])
+    shown.turn(2)  # no acquire
+    memory = "return document.querySelector('.stepper-memory').textContent"
+    before = set()
+    for _ in range(MOST_STEPS):
+        buttons = shown.all(".stepper-threads button")
+        if not buttons:
+            break
+        before.add("may see: old" in shown.run_script(memory))
+        shown.run_script("arguments[0].click()", buttons[-1])
+    assert True in before, "while a read is still to come"
+    assert "may see" not in shown.run_script(memory)
+
+
+def test_without_javascript_there_is_the_static_figure(shown):
+    with shown.scripts(False):
+        shown.open(LESSONS["04"])
+        table = shown.browser.find_element(By.CSS_SELECTOR, ".stepper-static table")
+        assert "without: the ticket is an acquire" in table.text
+        assert len(shown.all(".stepper-static .stepper-thread")) == 4
+
+
+# axe-core finds no violation in any document, in either theme.
+
+
+def test_no_violations(shown):
+    axe = Axe()
+    for page in documents_of(pages_of(shown.site)):
+        shown.open(page)
+        for theme in ("light", "dark"):
+            shown.run_script("document.body.dataset.theme = arguments[0]", theme)
+            found = axe.run(shown.browser)["violations"]
+            told = [
+                (one["id"], one["impact"], [node["html"][:120] for node in one["nodes"][:3]])
+                for one in found
+            ]
+            assert told == [], (page, theme)

@@ -2,7 +2,6 @@
 """The steppers' data: each setting of the switches, by the memory model."""
 
 import sys
-import unittest
 
 from this_build import ROOT
 
@@ -14,62 +13,64 @@ from course_site.stepper_states import FIGURES
 DATA = {figure.lesson[:2]: stepper_states.data_of(figure) for figure in FIGURES}
 
 
-class States(unittest.TestCase):
-    def test_every_state_can_be_reached(self):
-        for figure in FIGURES:
-            for key, setting in DATA[figure.lesson[:2]]["settings"].items():
-                start = "0" * len(setting["threads"])
-                reached, open_states = {start}, [start]
-                while open_states:
-                    state = open_states.pop()
-                    for move in setting["states"][state][0]:
-                        after = [int(digit) for digit in state]
-                        for thread in move:
-                            after[thread] += 1
-                        after = "".join(map(str, after))
-                        if after not in reached:
-                            reached.add(after)
-                            open_states.append(after)
-                self.assertEqual(reached, set(setting["states"]), f"{figure.lesson}, {key}")
+def test_every_state_can_be_reached():
+    for figure in FIGURES:
+        for key, setting in DATA[figure.lesson[:2]]["settings"].items():
+            start = "0" * len(setting["threads"])
+            reached, open_states = {start}, [start]
+            while open_states:
+                state = open_states.pop()
+                for move in setting["states"][state][0]:
+                    after = [int(digit) for digit in state]
+                    for thread in move:
+                        after[thread] += 1
+                    after = "".join(map(str, after))
+                    if after not in reached:
+                        reached.add(after)
+                        open_states.append(after)
+            assert reached == set(setting["states"]), f"{figure.lesson}, {key}"
 
 
-class Lessons(unittest.TestCase):
-    """What each switch is there for: the verdicts that the lessons' text gives."""
+# What each switch is there for: the verdicts that the lessons' text gives.
 
-    def races(self, lesson, key):
-        return {frozenset(pair) for pair in DATA[lesson]["settings"][key]["pairs"]}
 
-    def old_reads(self, lesson, key):
-        reads = DATA[lesson]["settings"][key]["reads"]
-        return {read for read, values in reads.items() if len(values) > 1}
+def races(lesson, key):
+    return {frozenset(pair) for pair in DATA[lesson]["settings"][key]["pairs"]}
 
-    def test_each_lessons_own_program_is_right(self):
-        for figure in FIGURES:
-            names = {switch.name for switch in figure.switches if switch.starts_on}
-            key = stepper_states.key_of(figure, names)
-            self.assertEqual(self.races(figure.lesson[:2], key), set(), figure.lesson)
-            self.assertEqual(self.old_reads(figure.lesson[:2], key), set(), figure.lesson)
 
-    def test_each_switch_of_the_guard_is_needed(self):
-        for key in ("0111", "1011", "1101", "1110"):
-            self.assertNotEqual(self.races("04", key), set(), key)
-            self.assertNotEqual(self.old_reads("04", key), set(), key)
+def old_reads(lesson, key):
+    reads = DATA[lesson]["settings"][key]["reads"]
+    return {read for read, values in reads.items() if len(values) > 1}
 
-    def test_without_the_first_barrier_only_the_other_threads_word_races(self):
-        self.assertEqual(
-            self.races("04", "0111"), {frozenset({"A1.0", "B0.2"}), frozenset({"A1.0", "B1.2"})}
-        )
 
-    def test_the_queues_counter_may_be_relaxed(self):
-        for barriers in ("00", "01", "10", "11"):
-            self.assertEqual(
-                self.races("05", barriers + "0"), self.races("05", barriers + "1"), barriers
-            )
+def test_each_lessons_own_program_is_right():
+    for figure in FIGURES:
+        names = {switch.name for switch in figure.switches if switch.starts_on}
+        key = stepper_states.key_of(figure, names)
+        assert races(figure.lesson[:2], key) == set(), figure.lesson
+        assert old_reads(figure.lesson[:2], key) == set(), figure.lesson
 
-    def test_both_barriers_of_the_queue_are_needed(self):
-        for key in ("010", "100"):
-            self.assertNotEqual(self.races("05", key), set(), key)
 
-    def test_both_barriers_of_the_reduction_are_needed(self):
-        for key in ("01", "10"):
-            self.assertNotEqual(self.races("02", key), set(), key)
+def test_each_switch_of_the_guard_is_needed():
+    for key in ("0111", "1011", "1101", "1110"):
+        assert races("04", key) != set(), key
+        assert old_reads("04", key) != set(), key
+
+
+def test_without_the_first_barrier_only_the_other_threads_word_races():
+    assert races("04", "0111") == {frozenset({"A1.0", "B0.2"}), frozenset({"A1.0", "B1.2"})}
+
+
+def test_the_queues_counter_may_be_relaxed():
+    for barriers in ("00", "01", "10", "11"):
+        assert races("05", barriers + "0") == races("05", barriers + "1"), barriers
+
+
+def test_both_barriers_of_the_queue_are_needed():
+    for key in ("010", "100"):
+        assert races("05", key) != set(), key
+
+
+def test_both_barriers_of_the_reduction_are_needed():
+    for key in ("01", "10"):
+        assert races("02", key) != set(), key
