@@ -25,6 +25,7 @@ import pathlib
 import re
 import shlex
 import sys
+import textwrap
 
 import recorded_run
 from recorded_run import RunError, caption, duration, size_of, size_text
@@ -159,8 +160,8 @@ def one_cell(run, values):
     return column(show)[1](run, rows[0])
 
 
-def goals(run, specs):
-    """(A table, whether the run reaches every goal that it measured)."""
+def goal_rows(run, specs):
+    """(The rows of the table of goals, whether the run reaches every goal that it measured)."""
     lines, is_reached = [], True
     for values in specs:
         (other,), limit = values["to"], float(values["at_most"])
@@ -179,6 +180,12 @@ def goals(run, specs):
             lines.append(cells)
     if not lines:
         raise RunError("nothing in the run has a goal.")
+    return lines, is_reached
+
+
+def goals(run, specs):
+    """(A table, whether the run reaches every goal that it measured)."""
+    lines, is_reached = goal_rows(run, specs)
     return f"{markdown([GOALS, *lines])}\n\n{caption(run)}", is_reached
 
 
@@ -230,8 +237,12 @@ def main():
     try:
         if arguments.goals:
             specs = [values for _, values in course_specifications("goals")]
-            text, is_reached = goals(recorded_run.load(file), specs)
-            print(text)
+            run = recorded_run.load(file)
+            lines, is_reached = goal_rows(run, specs)
+            for chapter, task, size, data, name, time, goal, verdict in lines:
+                print(f"{verdict}: chapter {chapter}, {task}, {size} from {data}")
+                print(f"  {name} {time}, goal {goal}".replace("`", ""))
+            print(textwrap.fill(caption(run).replace("`", ""), 79))
             return 0 if is_reached else 1
         for file in arguments.files or documents():
             old = file.read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ import re
 import signal
 
 from engine.command.errors import INTERRUPTED, WRONG_USE, CommandError
-from engine.command.output import counted, say
+from engine.command.output import counted, say, say_fitted
 from engine.command.racecheck_runs import answer, problem_of
 from engine.prove.consistency import bits_of
 from engine.prove.decided_runs import SEED, decided_runs
@@ -325,7 +325,7 @@ def say_explored(explored):
     """Says what an exploration without a failure has shown; returns the exit code."""
     executions = counted(len(explored.executions), "execution")
     if explored.unfinished:
-        say(
+        say_fitted(
             f"not proved: {executions} explored, none with a race or a fault; {explored.unfinished}"
         )
         return INTERRUPTED if explored.unfinished == "interrupted" else 1
@@ -344,16 +344,18 @@ def say_explored(explored):
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
     lacks_older_values = explored.has_weak_writes or explored.has_volatile
     if lacks_older_values:
-        say(f"explored: {what}")
-        say(
+        say_fitted(f"explored: {what}")
+        say_fitted(
             "not proved: of words that are accessed both atomically and otherwise, "
             "older values were not explored"
         )
     else:
-        say(f"proved: {what}")
+        say_fitted(f"proved: {what}")
     if explored.has_merged:
-        say("merged: executions that had left the same memory at a launch's end went on as one")
-    say(f"bounds: {bounds}; {waits}; {cycles}")
+        say_fitted(
+            "merged: executions that had left the same memory at a launch's end went on as one"
+        )
+    say_fitted(f"bounds: {bounds}; {waits}; {cycles}")
     return 1 if lacks_older_values else 0
 
 
