@@ -145,6 +145,16 @@ class Case(NamedTuple):
     )
 
 
+def several(count, noun):
+    """'1 block', '2 blocks'."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def grid(blocks, threads):
+    """'2 blocks of 1 thread'."""
+    return f"{several(blocks, 'block')} of {several(threads, 'thread')}"
+
+
 def program_run(name, words, printed, **marks):
     """The Case of one run of a whole program: `words` are the numbers on its command line, `printed` is
     what it must print. `marks` are Case's, from `races` on; one case alone has races=True, because each

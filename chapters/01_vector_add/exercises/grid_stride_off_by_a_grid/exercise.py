@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import POISON, Case, exercise, given, returned
+from grader.exercises.cases import POISON, Case, exercise, given, grid, returned, several
 
 exercise(
     number=3,
@@ -50,8 +50,7 @@ def case(random, n, blocks, threads, counted):
     amount = random.randint(40, 60)
     pixels = random.choices([value for value in range(256) if value + amount != POISON], k=n)
     return Case(
-        f"{n:,} {'pixel' if n == 1 else 'pixels'}, {blocks} "
-        f"{'block' if blocks == 1 else 'blocks'} of {threads} threads",
+        f"{several(n, 'pixel')}, {grid(blocks, threads)}",
         [
             given("pixels", "unsigned char", pixels),
             returned("brightened", "unsigned char", [min(255, v + amount) for v in pixels]),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, updated
+from grader.exercises.cases import Case, exercise, several, updated
 
 exercise(
     number=2,
@@ -45,7 +45,7 @@ def case(random, n, counted):
     if n <= 3:
         values = [10, 20, 30][:n]
     return Case(
-        f"{n:,} {'element' if n == 1 else 'elements'}",
+        several(n, "element"),
         [updated("values", "int", values, values[::-1]), n],
         races=n in RACES,
         counted=counted,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned
+from grader.exercises.cases import Case, exercise, given, grid, returned, several
 
 exercise(
     number=5,
@@ -47,8 +47,7 @@ def case(random, n, blocks, threads, counted):
     for first in range(0, n, threads):
         reversed_ += values[first : first + threads][::-1]
     return Case(
-        f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
-        f"{'block' if blocks == 1 else 'blocks'} of {threads} threads",
+        f"{several(n, 'value')}, {grid(blocks, threads)}",
         [
             given("values", "int", values),
             n,

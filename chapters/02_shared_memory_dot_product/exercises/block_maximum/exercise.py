@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned
+from grader.exercises.cases import Case, exercise, given, grid, returned, several
 
 exercise(
     number=1,
@@ -84,9 +84,7 @@ def case(random, blocks, threads, lacking, counted):
         values[begin:] = random.choices(range(LOWEST + 1, LOWEST + 1000), k=n - begin)
     maxima = [max(values[b * threads : (b + 1) * threads]) for b in range(blocks)]
     return Case(
-        f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
-        f"{'block' if blocks == 1 else 'blocks'} of {threads:,} "
-        f"{'thread' if threads == 1 else 'threads'}",
+        f"{several(n, 'value')}, {grid(blocks, threads)}",
         [
             given("values", "int", values),
             n,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned
+from grader.exercises.cases import Case, exercise, given, grid, returned, several
 
 exercise(
     number=2,
@@ -57,8 +57,7 @@ def case(random, n, blocks, threads, counted):
     for i in range(n):
         partials[i // threads % blocks] += a[i] * b[i]
     return Case(
-        f"{n:,} {'element' if n == 1 else 'elements'}, {blocks} "
-        f"{'block' if blocks == 1 else 'blocks'} of {threads:,} threads",
+        f"{several(n, 'element')}, {grid(blocks, threads)}",
         [
             given("a", "long long", a),
             given("b", "long long", b),

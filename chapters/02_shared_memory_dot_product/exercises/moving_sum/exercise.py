@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned
+from grader.exercises.cases import Case, exercise, given, returned, several
 
 exercise(
     number=4,
@@ -36,7 +36,7 @@ def case(random, count, threads, **more):
     blocks = (count + threads - 1) // threads
     sums = [sum(values[i : i + WINDOW]) for i in range(count)]
     return Case(
-        f"{count:,} sum{'' if count == 1 else 's'}, blocks of {threads:,}",
+        f"{several(count, 'sum')}, blocks of {threads:,}",
         [given("values", "int", values), count, returned("sums", "int", sums), blocks, threads],
         **more,
     )

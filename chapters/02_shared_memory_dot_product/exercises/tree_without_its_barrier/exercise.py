@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned
+from grader.exercises.cases import Case, exercise, given, grid, returned, several
 
 exercise(
     number=3,
@@ -53,8 +53,7 @@ def case(random, n, blocks, threads, counted):
     for i, value in enumerate(values):
         totals[i // threads % blocks] += value
     return Case(
-        f"{n:,} {'value' if n == 1 else 'values'}, {blocks} "
-        f"{'block' if blocks == 1 else 'blocks'} of {threads:,} threads",
+        f"{several(n, 'value')}, {grid(blocks, threads)}",
         [
             given("values", "int", values),
             n,

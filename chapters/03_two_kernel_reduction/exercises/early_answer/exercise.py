@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned, updated
+from grader.exercises.cases import Case, exercise, given, returned, several, updated
 
 exercise(
     number=3,
@@ -38,9 +38,8 @@ def case(random, pairs, threads, **more):
     answers = []
     for first in range(0, len(sums), threads):
         answers += reversed(sums[first : first + threads])
-    pairs_of_blocks = f"{pairs:,} pair{'' if pairs == 1 else 's'} of blocks"
     return Case(
-        f"{pairs_of_blocks}, {threads:,} thread{'' if threads == 1 else 's'} each",
+        f"{several(pairs, 'pair')} of blocks, {several(threads, 'thread')} each",
         [
             given("numbers", "int", numbers),
             pairs,

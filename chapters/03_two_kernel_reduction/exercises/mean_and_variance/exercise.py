@@ -2,7 +2,7 @@
 import fractions
 import math
 
-from grader.exercises.cases import Case, exercise, given, returned, scratch
+from grader.exercises.cases import Case, exercise, given, grid, returned, scratch
 
 exercise(
     number=1,
@@ -67,11 +67,6 @@ def bounds(values, squares, chain):
     return error, 2 * (cross + gamma(2 * chain + 5) * (squares + cross)) / n
 
 
-def several(count, what):
-    """'1 block', '2 blocks'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def case(name, values, blocks, threads, **more):
     n, total = len(values), sum(values)  # whole numbers: exact
     squares = sum(value * value for value in values) - fractions.Fraction(total * total, n)
@@ -80,7 +75,7 @@ def case(name, values, blocks, threads, **more):
     of_mean, of_variance = bounds(values, float(squares), chain)
     mean, variance = float(fractions.Fraction(total, n)), float(squares / n)
     return Case(
-        f"{name}, {several(blocks, 'block')} of {several(threads, 'thread')}",
+        f"{name}, {grid(blocks, threads)}",
         [
             given("values", "double", values),
             n,

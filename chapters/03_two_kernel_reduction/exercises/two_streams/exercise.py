@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned, updated
+from grader.exercises.cases import Case, exercise, given, grid, returned, several, updated
 
 exercise(
     number=2,
@@ -28,17 +28,11 @@ exercise(
 )
 
 
-def several(count, what):
-    """'1 block', '2 blocks'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def case(random, count, blocks, threads, **more):
     # The second half's values are larger, so a sum that is wrong says which half is missing.
     values = [random.randrange(1, 10) + 1000 * (i >= count // 2) for i in range(count)]
-    grid = f"2 times {several(blocks, 'block')} of {several(threads, 'thread')}"
     return Case(
-        f"{several(count, 'value')}, {grid}",
+        f"{several(count, 'value')}, 2 times {grid(blocks, threads)}",
         [
             given("values", "int", values),
             count,

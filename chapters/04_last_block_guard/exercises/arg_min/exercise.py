@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, kept, returned, scratch
+from grader.exercises.cases import Case, exercise, given, grid, kept, returned, scratch
 
 exercise(
     number=3,
@@ -38,11 +38,6 @@ TYPES = {
 }
 
 
-def several(count, what):
-    """'1 block', '2 blocks'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def case(random, kind, count, blocks, threads, places=None, name="", **more):
     """An array whose smallest value stands at these places; of most arrays, at several."""
     places = places or sorted(random.sample(range(count // 3, count), 3))
@@ -58,9 +53,8 @@ def case(random, kind, count, blocks, threads, places=None, name="", **more):
         values = numbers
         expected = values.index(min(values))
     element = TYPES[kind] if kind == "hits" else (TYPES[kind],)
-    grid = f"{several(blocks, 'block')} of {several(threads, 'thread')}"
     return Case(
-        f"{count:,} {name or kind}, {grid}",
+        f"{count:,} {name or kind}, {grid(blocks, threads)}",
         [
             given("values", TYPES[kind], values),
             count,

@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, kept, per_launch, returned, updated
+from grader.exercises.cases import (
+    Case,
+    exercise,
+    given,
+    kept,
+    per_launch,
+    returned,
+    several,
+    updated,
+)
 
 exercise(
     number=1,
@@ -33,11 +42,6 @@ exercise(
         needs a second fence.""",
     ],
 )
-
-
-def several(count, what):
-    """'1 block', '2 blocks'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def case(random, rows, columns, *blocks, **more):

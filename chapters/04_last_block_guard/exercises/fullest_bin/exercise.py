@@ -1,5 +1,14 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, kept, per_launch, returned, updated
+from grader.exercises.cases import (
+    Case,
+    exercise,
+    given,
+    kept,
+    per_launch,
+    returned,
+    several,
+    updated,
+)
 
 exercise(
     number=2,
@@ -29,11 +38,6 @@ exercise(
         result, and a zero for the next launch.""",
     ],
 )
-
-
-def several(count, what):
-    """'1 block', '2 blocks'."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def case(name, values, blocks, threads, before=None, **more):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, kept, updated
+from grader.exercises.cases import Case, exercise, given, grid, kept, several, updated
 
 exercise(
     number=1,
@@ -75,8 +75,7 @@ def case(random, rows, longest, blocks, threads, counted):
         scaled += [value * factor for value in row]
         begin.append(len(values))
     return Case(
-        f"{rows:,} row{'s' * (rows != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-        f"thread{'s' * (threads > 1)}",
+        f"{several(rows, 'row')}, {grid(blocks, threads)}",
         [
             updated("values", "int", values, scaled),
             given("begin", "unsigned", begin),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, kept, updated
+from grader.exercises.cases import Case, exercise, grid, kept, several, updated
 
 exercise(
     number=2,
@@ -50,8 +50,7 @@ def case(random, tiles, blocks, threads, counted):
     # Inverted twice is not inverted: both mistakes show in any pixel.
     pixels = [random.randrange(256) for _ in range(tiles * threads)]
     return Case(
-        f"{tiles:,} tile{'s' * (tiles != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-        f"thread{'s' * (threads > 1)}",
+        f"{several(tiles, 'tile')}, {grid(blocks, threads)}",
         [
             updated("pixels", "int", pixels, [255 - pixel for pixel in pixels]),
             tiles,

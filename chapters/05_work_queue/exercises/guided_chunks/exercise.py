@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import POISON, Case, exercise, kept, returned, updated
+from grader.exercises.cases import POISON, Case, exercise, grid, kept, returned, several, updated
 
 exercise(
     number=3,
@@ -81,8 +81,7 @@ def judge_of(items, blocks):
 def case(random, items, blocks, threads, counted):
     values = [random.randint(-1000, 1000) for _ in range(items)]
     return Case(
-        f"{items:,} item{'s' * (items != 1)}, {blocks} block{'s' * (blocks > 1)} of {threads} "
-        f"thread{'s' * (threads > 1)}",
+        f"{several(items, 'item')}, {grid(blocks, threads)}",
         [
             # For no whole number is 3 v + 1 = v: twice is wrong, and not at all as well.
             updated("values", "int", values, [3 * value + 1 for value in values]),

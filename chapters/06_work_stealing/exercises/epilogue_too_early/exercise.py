@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned, updated
+from grader.exercises.cases import Case, exercise, given, returned, several, updated
 
 exercise(
     number=2,
@@ -57,8 +57,7 @@ def case(random, n, threads, counted):
     added = [old + x for old, x in zip(c, a)]
     tiles = -(-n // threads)
     return Case(
-        f"{n:,} element{'s' * (n != 1)}, {tiles:,} tile{'s' * (tiles != 1)} of {threads} "
-        f"thread{'s' * (threads > 1)}",
+        f"{several(n, 'element')}, {several(tiles, 'tile')} of {several(threads, 'thread')}",
         [
             given("a", "int", a),
             updated("c", "int", c, added),

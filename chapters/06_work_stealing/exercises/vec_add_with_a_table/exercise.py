@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, updated
+from grader.exercises.cases import Case, exercise, given, several, updated
 
 exercise(
     number=1,
@@ -57,8 +57,7 @@ def case(random, n, threads, counted):
     table = [10_000 * entry for entry in random.sample(range(1, 1000), 256)]
     tiles = -(-n // threads)
     return Case(
-        f"{n:,} element{'s' * (n != 1)}, {tiles:,} tile{'s' * (tiles != 1)} of {threads} "
-        f"thread{'s' * (threads > 1)}",
+        f"{several(n, 'element')}, {several(tiles, 'tile')} of {several(threads, 'thread')}",
         [
             given("a", "int", a),
             given("kind", "unsigned char", kind),

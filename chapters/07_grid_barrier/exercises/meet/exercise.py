@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, kept, scratch, updated
+from grader.exercises.cases import Case, exercise, grid, kept, scratch, several, updated
 
 exercise(
     number=1,
@@ -58,8 +58,7 @@ def mixed(cells, rounds):
 def case(random, n, rounds, blocks, threads, counted):
     cells = [random.randrange(2**32) for _ in range(n)]
     return Case(
-        f"{n:,} cell{'s' * (n != 1)}, {rounds} rounds, {blocks} block{'s' * (blocks > 1)} of "
-        f"{threads} thread{'s' * (threads > 1)}",
+        f"{several(n, 'cell')}, {rounds} rounds, {grid(blocks, threads)}",
         [
             updated("from", "unsigned", cells, mixed(cells, rounds)),
             scratch("to", "unsigned", n),

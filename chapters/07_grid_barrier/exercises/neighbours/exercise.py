@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, scratch, updated
+from grader.exercises.cases import Case, exercise, grid, scratch, several, updated
 
 exercise(
     number=3,
@@ -59,8 +59,7 @@ def drifted(cells, steps):
 def case(random, n, steps, blocks, threads, late, counted):
     cells = [random.randrange(2**32) for _ in range(n)]
     return Case(
-        f"{n:,} cell{'s' * (n != 1)}, {steps} steps, {blocks} block{'s' * (blocks > 1)} of "
-        f"{threads} thread{'s' * (threads > 1)}{', the last one late' * late}",
+        f"{several(n, 'cell')}, {steps} steps, {grid(blocks, threads)}{', the last one late' * late}",
         [
             updated("from", "unsigned", cells, drifted(cells, steps)),
             scratch("to", "unsigned", n),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, scratch, updated
+from grader.exercises.cases import Case, exercise, scratch, several, updated
 
 exercise(
     number=2,
@@ -56,7 +56,7 @@ def case(random, n, threads, counted):
     distances = [largest - value for value in values]
     blocks = max(1, -(-n // threads))
     return Case(
-        f"{n:,} value{'s' * (n != 1)}, blocks of {threads} thread{'s' * (threads > 1)}",
+        f"{several(n, 'value')}, blocks of {several(threads, 'thread')}",
         [
             updated("values", "unsigned", values, distances),
             n,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, kept, per_launch, returned
+from grader.exercises.cases import Case, exercise, given, kept, per_launch, returned, several
 
 exercise(
     number=1,
@@ -102,7 +102,7 @@ def case(
     if count % threads:
         prefixes.append(PREFIX + total)
     return Case(
-        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {grids}"
+        f"{several(count, 'value')} in {several(tiles, 'tile')} of {grids}"
         + (f", after {earlier} earlier ones" if earlier else ""),
         [
             given("values", "unsigned", values),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import Case, exercise, given, returned, scratch
+from grader.exercises.cases import Case, exercise, given, returned, scratch, several
 
 exercise(
     number=2,
@@ -50,7 +50,7 @@ def case(random, count, threads, races=False, counted=False):
         totals.append(total)
     tiles = -(-count // threads)
     return Case(
-        f"{count:,} value{'s' * (count != 1)} in {tiles} tile{'s' * (tiles != 1)} of {threads}",
+        f"{several(count, 'value')} in {several(tiles, 'tile')} of {threads}",
         [
             given("values", "unsigned long long", values),
             returned("totals", "unsigned long long", totals),
