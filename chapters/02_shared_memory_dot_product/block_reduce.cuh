@@ -63,7 +63,7 @@ struct maximum {
 // - Every thread of a block of one to three dimensions calls it, with the same `operation` and
 //   `shared`.
 // - `shared` is shared memory for an element per thread that no thread is still using. It may be
-//   used again at once, by any thread and for anything: nobody touches it after the last barrier.
+//   used again at once, by any thread and for anything: it is not touched after the last barrier.
 // - T is trivially copyable, and can be assigned to.
 // A halving tree: after each step the front half holds what both halves held.
 // ceil(log2(threads)) steps, each with a barrier.

@@ -42,7 +42,7 @@ __device__ T thread_dot(const T* a, const T* b, std::size_t n) {
 template <class T>
 __global__ void dot_static_tree(const T* a, const T* b, std::size_t n, T* partials) {
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_block];
   const T sum = block_reduce(thread_dot(a, b, n), plus{}, shared);
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
@@ -60,7 +60,7 @@ __global__ void dot_dynamic_tree(const T* a, const T* b, std::size_t n, T* parti
 template <class T>
 __global__ void dot_shuffle(const T* a, const T* b, std::size_t n, T* partials) {
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_warp_count];
   const T sum = block_reduce_shuffle(thread_dot(a, b, n), plus{}, shared);
   if (threadIdx.x == 0) partials[blockIdx.x] = sum;
@@ -74,7 +74,7 @@ inline constexpr unsigned dot_packets_in_flight = 2;
 template <class T, unsigned in_flight = dot_packets_in_flight>
 __global__ void dot_sixteen_bytes(const T* a, const T* b, std::size_t n, T* partials) {
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_warp_count];
   const packet_range range = aligned_packets(n, a, b);
   const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);

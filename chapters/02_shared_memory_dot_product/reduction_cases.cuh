@@ -43,7 +43,7 @@ class reduction_task {
   // One whose result the host gets: run(input).
   benchmark_case on_host(const std::string& name, role part,
                          std::function<T(std::size_t)> run) const {
-    // Kept where the compiler can't prove that nobody looks.
+    // Kept where the compiler can't prove that it is not read.
     const auto result = std::make_shared<T>();
     return case_for(
         name, part, [=](std::size_t input) { *result = run(input); },

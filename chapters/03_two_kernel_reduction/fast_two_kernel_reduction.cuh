@@ -24,7 +24,7 @@ __device__ void store_block_share(Terms terms, std::size_t n, Operation operatio
                                   typename Terms::value_type* results) {
   using T = typename Terms::value_type;
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_warp_count];
   const T share = block_share(terms, n, blockIdx.x, gridDim.x, operation, shared);
   if (threadIdx.x == 0) results[blockIdx.x] = share;

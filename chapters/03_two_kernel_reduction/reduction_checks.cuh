@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the tests of chapters 03 and 04 demand of a reduction that ends on the device, whoever
-// finishes it. A `Reduction` has
+// What the tests of chapters 03 and 04 demand of a reduction that ends on the device, whichever
+// block finishes it. A `Reduction` has
 //   reduce(values, n, operation, partials, result, blocks, threads)
 //   dot(a, b, n, partials, result, blocks, threads)
 // as two_kernel_reduction and two_kernel_dot.

@@ -6,7 +6,7 @@
 // Each is only one half of what it is used for: read what they need. Use last_block.cuh instead.
 //
 // Both return true in all threads of the block that takes ticket gridDim.x - 1. Both need, from
-// whoever calls them:
+// their caller:
 // - every thread of every block calls them, once, in a one-dimensional grid of one-dimensional
 //   blocks;
 // - *counter was set to 0 before *every* launch: nothing here does it. Without that no block is the

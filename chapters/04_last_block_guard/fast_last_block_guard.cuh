@@ -25,7 +25,7 @@ namespace course {
 // - Every thread of every block of the grid calls it, once a launch. `partial` is thread 0's; the
 //   other threads' does not matter.
 // - partials has block_count() elements in global memory, and no thread reads it otherwise: not as
-//   __restrict__ or by __ldg(), which promise that nobody writes it while the kernel runs.
+//   __restrict__ or by __ldg(), which promise that no thread writes it while the kernel runs.
 // - counter: as for last_block.
 template <class Guard = acquire_release_guard, class T, class Merge>
 __device__ void merge_in_last_block(const T& partial, T* partials, unsigned* counter, Merge merge) {
@@ -41,7 +41,7 @@ template <class Guard, class Terms, class Operation, class T = typename Terms::v
 __device__ void reduce_in_one_kernel(Terms terms, std::size_t n, Operation operation, T* partials,
                                      unsigned* counter, T* result) {
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_warp_count];
   const T share = block_share(terms, n, blockIdx.x, gridDim.x, operation, shared);
   merge_in_last_block<Guard>(share, partials, counter, [&](const T* all, unsigned long long count) {
@@ -103,7 +103,7 @@ __global__ void reduce_elements_and_merge_in_first_warp(const T* values, std::si
                                                         Operation operation, T* partials,
                                                         unsigned* counter, T* result) {
   static_assert(std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   __shared__ T shared[largest_warp_count];
   const T share = block_share(elements<T>{values}, n, blockIdx.x, gridDim.x, operation, shared);
   if (threadIdx.x < warp_size) merge_in_first_warp(share, operation, partials, counter, result);

@@ -27,7 +27,7 @@ __device__ inline unsigned long long block_count() {
 // - Every thread of the block calls it, at the same place, with the same arguments.
 // - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
 //   any number of each block.
-// - *counter is in global memory and was 0 at the launch. Nobody else touches it
+// - *counter is in global memory and was 0 at the launch. No other thread touches it
 //   meanwhile: launches that can overlap have a counter each, and partial results of their own.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block. Written and read by ordinary stores, loads and
@@ -41,7 +41,7 @@ __device__ inline unsigned long long block_count() {
 __device__ inline bool last_arrival(unsigned* counter, unsigned long long expected) {
   __shared__ unsigned earlier;
   const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);
-  // All threads' writes are done, for thread 0 to publish; and nobody reads `earlier` any more.
+  // All threads' writes are done, for thread 0 to publish; and no thread reads `earlier` any more.
   __syncthreads();
   // Release: what this block wrote. Acquire: what all that arrived earlier wrote.
   if (thread_block::thread_rank() == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The work itself: the counts are right, to the last bit, on the host and on the device, whoever
-// hands out the tiles.
+// The work itself: the counts are right, to the last bit, on the host and on the device, however
+// the tiles are handed out.
 #define CATCH_CONFIG_ENABLE_OPTIONAL_STRINGMAKER  // A failed check prints what is wrong.
 #include "05_work_queue/mandelbrot.cuh"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Must not compile: the item has a constructor, which nobody runs for an object in shared memory.
-// work_queue_misuse_test.py looks for the sentence that says so.
+// Must not compile: the item has a constructor, which no thread runs for an object in shared
+// memory. work_queue_misuse_test.py looks for the sentence that says so.
 #include "05_work_queue/work_queue_memory.cuh"
 
 struct initialised_item {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Chapter 05's work, the tiles of a Mandelbrot picture, and the kernel that takes them from a
-// queue. The tiles' costs differ by a factor of a thousand, and nobody knows them before.
+// queue. The tiles' costs differ by a factor of a thousand, and are not known before.
 #pragma once
 
 #include <cuda_runtime.h>

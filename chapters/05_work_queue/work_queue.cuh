@@ -26,7 +26,7 @@ struct work_queue_counters {
 // - Item::none(), a device function, is an item that stands for "no work".
 // - Two items can be compared by ==.
 // - It is trivially copyable and trivially default constructible, because it travels through shared
-//   memory, and nobody runs constructors for what lies there.
+//   memory, and no thread runs constructors for what lies there.
 template <class Item>
 concept work_item = cuda::std::is_trivially_copyable_v<Item> &&
     cuda::std::is_trivially_default_constructible_v<Item> && requires(Item item) {
@@ -34,9 +34,9 @@ concept work_item = cuda::std::is_trivially_copyable_v<Item> &&
   requires cuda::std::is_convertible_v<decltype(item == item), bool>;
 };
 
-// A kernel's access to the queue; copied into kernels by value. It owns nothing: whoever launches
-// the kernels owns the memory of the items and of the counters, as work_queue_memory does for the
-// course.
+// A kernel's access to the queue; copied into kernels by value. It owns nothing: the host that
+// launches the kernels owns the memory of the items and of the counters, as work_queue_memory does
+// for the course.
 //
 // A kernel that fetches does not append, and one that appends does not fetch: the items and their
 // number must have been written before the launch. Then a fetch needs no order but the counter's
@@ -82,7 +82,7 @@ class work_queue {
     return item_at(number);
   }
 
-  // The two halves of a fetch, for any one thread: numbers that nobody else gets, `count` of them
+  // The two halves of a fetch, for any one thread: numbers that no other thread gets, `count`
   // from the returned one on; and the item of a number, Item::none() from size() on.
   __device__ size_t take_numbers(size_t count) const {
     return next().fetch_add(count, cuda::memory_order_relaxed);

@@ -57,8 +57,8 @@ inline void vec_add_on_device(const int* a, const int* b, int* c, std::size_t n,
 }  // namespace
 
 // Computes the picture's counts and their sum in one kernel: *total is merged by the block that
-// completes the last *tile*. gridDim.x is the number of tiles, whoever works on them; how many
-// blocks will ever run, nobody knows.
+// completes the last *tile*. gridDim.x is the number of tiles, whichever block works on them;
+// the number of blocks that will run is not known.
 // For a one-dimensional grid of one block a tile. counts is render_tile's; totals has gridDim.x
 // elements of T, an unsigned integer that the sum fits in; *counter is last_arrival's.
 template <class T>

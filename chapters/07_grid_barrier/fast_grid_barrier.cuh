@@ -16,7 +16,7 @@ namespace course {
 // Each form is a type of which every thread of the grid makes one object at the start of a kernel,
 // Form barrier(words), and calls barrier() with grid_barrier's contract. `words` leads to
 // word_count(blocks) elements of Form::word, all bytes 0 before the first launch; `blocks` is the
-// largest grid that will use them. Nobody sets them back: grids of any sizes may follow each other.
+// largest grid that will use them. They are not set back: grids of any sizes may follow each other.
 // A grid has fewer than 2^30 blocks.
 
 // Rank of the calling thread's block, and the number of blocks.
@@ -51,7 +51,7 @@ class generation_barrier {
 };
 
 // Counts and releases in one word. Block 0 adds so much that the top bit changes when all have
-// come, whatever their order; the lower bits are then as before. So nobody has to be last, and no
+// come, whatever their order; the lower bits are then as before. So no block has to be last, and no
 // load comes before the arrival. The idea is that of cooperative groups' own barrier
 // (NVIDIA, cooperative_groups/details/sync.h of the CUDA toolkit); the code is new.
 // With backs_off, a block first waits as long as the missing blocks' arrivals take at least, a

@@ -10,11 +10,11 @@
 
 namespace course {
 
-// What a grid's barrier counts, in global memory. Both are 0 before the first launch, and nobody
-// sets them back: not between two barriers, and not between two launches. The next grid may have
+// What a grid's barrier counts, in global memory. Both are 0 before the first launch, and are
+// not set back: not between two barriers, and not between two launches. The next grid may have
 // another size. Launches that can overlap have a barrier each.
 struct grid_barrier_words {
-  unsigned arrived;     // Blocks that have come to the current barrier: 0 while nobody waits.
+  unsigned arrived;     // Blocks that have come to the current barrier: 0 while none waits.
   unsigned generation;  // How many barriers have opened, modulo 2^32.
 };
 

@@ -117,7 +117,7 @@ class tile_in_shared_memory {
   }
 
   // Writes the scanned tile to `out`, which leads to its first element and is a multiple of 16.
-  // Nobody reads the results soon: they needn't displace the input of other tiles in the cache.
+  // The results are not read soon: they needn't displace the input of other tiles in the cache.
   __device__ void store(T* out) {
     if (count_ <= warp() * elements_of_warp) return;
     T before = warp_values_[warp()];

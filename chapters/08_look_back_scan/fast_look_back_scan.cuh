@@ -54,7 +54,7 @@ struct tile_memory {
 template <class T, unsigned threads, bool is_full>
 class tile_in_registers {
   static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>,
-                "nobody runs constructors for shared memory");
+                "no thread runs constructors for shared memory");
   static_assert(threads % warp_size == 0 && threads <= largest_block);
 
   static constexpr unsigned width = elements_of_packet<T>();

@@ -28,13 +28,13 @@ enum class tile_state : unsigned {
 };
 
 // The status word of a tile: a tag and a value. The tag is 2 * epoch, plus 1 for a prefix. A tag of
-// another epoch is left from an earlier launch and means nothing, so that nobody has to clear it.
+// another epoch is left from an earlier launch and means nothing, so the words need no clearing.
 // T is trivially copyable. All bytes 0: nothing published.
 template <class T, bool fits_one_word = sizeof(T) <= sizeof(unsigned)>
 class tile_status;
 
-// Tag and value in one word of 64 bits, which is stored and loaded as a whole. Whoever sees the tag
-// has the value already, so relaxed order is enough.
+// Tag and value in one word of 64 bits, which is stored and loaded as a whole. A thread that sees
+// the tag has the value already, so relaxed order is enough.
 template <class T>
 class tile_status<T, true> {
  public:
@@ -70,7 +70,7 @@ class tile_status<T, false> {
  public:
   __device__ void publish(unsigned epoch, tile_state state, T value) {
     (state == tile_state::prefix ? prefix_ : aggregate_) = value;
-    // Release: the value, which whoever sees this tag will read.
+    // Release: the value, which a thread that sees this tag will read.
     tag().store(2 * epoch + (state == tile_state::prefix ? 1 : 0), cuda::memory_order_release);
   }
 
@@ -121,7 +121,7 @@ __device__ T value_of_lane(T value, unsigned from) {
 // - `statuses` has an element per tile, and `counter` is one word. All bytes of both were 0 before
 //   the first launch. A launch that ended leaves them ready for the next one, with any number of
 //   tiles up to the number of elements; replays of a graph too.
-// - Nobody else touches them meanwhile. Launches that can overlap have memory of their own, and so
+// - No other thread touches them meanwhile. Launches that can overlap have memory of their own. So
 //   have programmatic dependent launches that take tickets before they have waited.
 // - After a launch that died or took another number of tickets, and before launch number 2^31, set
 //   all bytes to 0.
@@ -147,7 +147,7 @@ class look_back {
     const unsigned tile = static_cast<unsigned>(before);
     const unsigned long long epoch = (before >> 32) + 1;
     if (tile >= tickets || epoch > largest_epoch) __trap();
-    // Nobody takes another ticket in this launch: ready for the next one.
+    // No block takes another ticket in this launch: ready for the next one.
     if (tile == tickets - 1) counter.store(epoch << 32, cuda::memory_order_relaxed);
     return {tile, static_cast<unsigned>(epoch)};
   }

@@ -18,7 +18,7 @@ using course::plus;
 using course::tile_status;
 using course::tile_ticket;
 
-// epochs[k] becomes the epoch of whoever got tile k.
+// epochs[k] becomes the epoch of the ticket for tile k.
 __global__ void take_tickets(look_back<int> tiles, unsigned tickets, unsigned* epochs) {
   const tile_ticket mine = tiles.take_tile(tickets);
   if (threadIdx.x == 0) epochs[mine.tile] = mine.epoch;

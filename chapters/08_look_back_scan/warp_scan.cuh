@@ -10,7 +10,7 @@
 namespace course {
 
 // Returns what the values of lanes 0 to the calling one combine to, and `value` itself in lanes
-// from `live` on, whose values nobody uses.
+// from `live` on, whose values are not used.
 // - All lanes of a warp of a one-dimensional block call it, with the same `live`, up to 32.
 // - `operation` is associative; the earlier value is on its left.
 // Five steps: after the step of distance d a value covers up to 2 * d lanes.

@@ -58,9 +58,9 @@ def figure():
                 code=True,
                 rounded=0,
             )
-    nobody = LEFT + (ELEMENTS + BLOCKS * THREADS) / 2 * COLUMN
-    picture.label(nobody, ELEMENT_TOP + 4, "i ≥ n:", "middle", colour="quiet")
-    picture.label(nobody, ELEMENT_TOP + 22, "no work", "middle", colour="quiet")
+    without = LEFT + (ELEMENTS + BLOCKS * THREADS) / 2 * COLUMN
+    picture.label(without, ELEMENT_TOP + 4, "i ≥ n:", "middle", colour="quiet")
+    picture.label(without, ELEMENT_TOP + 22, "no work", "middle", colour="quiet")
     picture.label(LEFT, ELEMENT_TOP + 46, f"the array: n = {ELEMENTS} elements", bold=True)
     picture.label(LEFT, 216, "i = blockIdx.x * blockDim.x + threadIdx.x", size=BODY, code=True)
     equals = LEFT + text_width("i ", BODY, code=True)

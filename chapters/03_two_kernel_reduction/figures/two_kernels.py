@@ -14,7 +14,7 @@ LEFT, ROW, HOST, TOP = 62, 34, 14, 78
 
 
 def schedule(costs, workers):
-    """[(worker, begin, end)] where whoever is free first takes the next piece."""
+    """[(worker, begin, end)] where the worker that is free first takes the next piece."""
     free = [(0, worker) for worker in range(workers)]
     found = []
     for cost in costs:

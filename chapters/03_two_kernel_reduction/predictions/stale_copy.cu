@@ -5,14 +5,14 @@
 // flag once, and copies the word if the flag is set. The kernel is launched with 2 blocks of 1
 // thread, and word and flag are 0 before. atomicAdd(flag, 0) reads by an atomic.
 //
-// A common mistake: Whoever sees the flag also sees everything that was written before it.
+// A common mistake: A thread that sees the flag also sees everything that was written before it.
 #include "lab/variants.cuh"
 
 namespace a {
 // Race: missing acquire
 // Block 1 sees the flag, and nothing keeps it from an old word. Its SM's L1 cache may hold a copy
-// that somebody there read earlier. Or the word is read before the flag: compiler and hardware may
-// move a read up.
+// that another thread there read earlier. Or the word is read before the flag: compiler and
+// hardware may move a read up.
 // See ../../docs/memory-model.md#one-threads-order-is-its-own
 // BEGIN a
 __global__ void hand_over(int* word, int* flag, int* copy) {

@@ -6,7 +6,7 @@
 // 1's, not block 0's. The kernel is launched with 3 blocks of 1 thread, and the counter is 0
 // before.
 //
-// A common mistake: A release reaches only whoever reads exactly the value that it has written.
+// A common mistake: A release reaches only a thread that reads exactly the value that it wrote.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

@@ -65,9 +65,9 @@ void run(int* next, int* done) {
 
 namespace d {
 // No race
-// Each of the 4 blocks gets one number beyond the last item, so the numbers end at 23. Whoever gets
-// 23 has seen all other additions, and none comes after it. So it may reset the counter by a plain
-// write.
+// Each of the 4 blocks gets one number beyond the last item, so the numbers end at 23. The one that
+// gets 23 has seen all other additions, and none comes after it. So it may reset the counter by a
+// plain write.
 // See ../../docs/racecheck.md#what-it-checks
 // BEGIN d
 __global__ void work(int* next, int* done) {

@@ -13,8 +13,8 @@
 
 namespace a {
 // No race
-// The arrival releases what the block wrote before the barrier. Whoever sees both arrivals acquires
-// both.
+// The arrival releases what the block wrote before the barrier. A block that sees both arrivals
+// acquires both.
 // See README.md#why-it-is-correct
 // BEGIN a
 __global__ void swap_all(int* words, unsigned* arrived, int* copies) {

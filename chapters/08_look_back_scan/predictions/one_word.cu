@@ -63,8 +63,8 @@ __global__ void hand_over(int* value, int* flag, int* seen) {
 
 namespace d {
 // No race
-// Tag and value are one word, which is stored and loaded as a whole. Whoever sees the tag has the
-// value in his hand.
+// Tag and value are one word, which is stored and loaded as a whole. A thread that sees the
+// tag has the value already.
 // See README.md#the-kernel
 // BEGIN d
 __global__ void hand_over(int*, int* flag, int* seen) {

@@ -10,7 +10,7 @@ exercise(
     limits={
         "launches per call: at most 1": "One kernel is enough, and no copy of the array: the "
         "thread of a pair holds both values.",
-        "barriers per block: at most 0": "A thread that has the whole pair waits for nobody.",
+        "barriers per block: at most 0": "A thread that has the whole pair does not wait.",
         "global loads per thread: at most 2": "Each pair shall have a thread of its own, which "
         "reads two values: launch more threads.",
         "global loads per element: at most 1": "Read each element once, into a variable of the "

@@ -20,7 +20,7 @@ __global__ void reverse_tiles(const int* values, std::size_t n, int* reversed) {
     __syncthreads();
     if (thread < length) reversed[first + thread] = tile[length - 1 - thread];
     // END SOLUTION
-    __syncthreads();  // nobody needs the tile any more
+    __syncthreads();  // the tile is no longer needed
   }
 }
 

@@ -55,7 +55,7 @@ SHAPES = [
     (10, 1000, 0),
     (9, 1024, 1000),
 ]
-# Whoever has no value brings the lowest one, and not one that is merely low.
+# A thread without a value brings the lowest one, and not one that is merely low.
 LOW_ENDS = (100, 1024)  # by threads
 RACES = (5, 33)  # by threads, as the questions
 QUESTIONS = {
@@ -67,7 +67,7 @@ QUESTIONS = {
 
 def case(random, blocks, threads, lacking, counted):
     n = blocks * threads - lacking
-    # Mostly negative: whoever begins with 0 is found out. The largest value of each block is in
+    # Mostly negative: a solution that begins with 0 is found out. The largest value of each block is in
     # another place, and where there are as many blocks as threads, in each place once.
     values = random.choices(range(-2_000_000_000, -1_000_000), k=n)
     places = list(range(threads))

@@ -70,8 +70,8 @@ def some(random, count):
 
 
 def smallest_case(random):
-    """Each block has counted an even bin and an odd one. The odd bin is the fullest one for whoever sees what
-    both blocks have added to it, and for nobody else: then another one is as full, and lower.
+    """Each block has counted an even bin and an odd one. The odd bin is the fullest one for a block that sees
+    what both blocks have added to it, and for no other: then another one is as full, and lower.
 
     The odd bin is also the last one. So it is that of the block's second thread, in whichever way the threads
     share the bins.
@@ -99,7 +99,7 @@ def cases(random):
     yield smallest_case(random)
     yield case("1,000 values", some(random, 1000), 4, 64, races=True)
     values = random.choices(range(256), k=1023)
-    # The fullest bin is found by who sees what all blocks have added, and by nobody else.
+    # The fullest bin is found by a block that sees what all blocks have added, and by no other.
     fullest, ahead = random.sample(range(256), 2)
     values[::4] = [fullest] * len(values[::4])
     before = [0] * 256

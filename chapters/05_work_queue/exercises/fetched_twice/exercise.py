@@ -61,7 +61,7 @@ def case(random, tiles, blocks, threads, counted):
         races=tiles in RACES,
         every_execution=tiles == EVERY_EXECUTION,
         counted=counted,
-        question="Pixels that are as before were inverted by nobody, or twice. "
+        question="Pixels that are as before were inverted by no thread, or twice. "
         "Which numbers did the threads get?",
     )
 

@@ -10,7 +10,7 @@ exercise(
     limits={
         "global loads per element: at most 3.5": "Three per element are a, kind and c. The table "
         "belongs into shared memory, once per block and not once per tile.",
-        "barriers per block: at most 1": "Nobody changes the table after the prologue, so no tile "
+        "barriers per block: at most 1": "No thread changes the table after the prologue, so no tile "
         "needs a barrier.",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
         "block wait: let all of them take their part.",

@@ -15,7 +15,7 @@ __device__ void publish(unsigned new_state, unsigned long long sum, unsigned* st
                         unsigned long long* sums_of_tile) {
   sums_of_tile[new_state - 1] = sum;
   // BEGIN SOLUTION
-  // STUB: // TODO: whoever sees the new state reads the sum.
+  // STUB: // TODO: a tile that sees the new state reads the sum.
   // STUB: state_word(*state).store(new_state, cuda::memory_order_relaxed);
   state_word(*state).store(new_state, cuda::memory_order_release);
   // END SOLUTION
