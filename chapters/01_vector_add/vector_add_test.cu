@@ -54,21 +54,6 @@ std::vector<kernel> kernels_of() {
   return {kernel::grid_stride, kernel::sixteen_bytes};
 }
 
-// `values` on the device, `offset` elements past an aligned address.
-template <class T>
-class misaligned_input {
- public:
-  misaligned_input(const std::vector<T>& values, std::size_t offset)
-      : offset_(offset), memory_(offset + values.size()) {
-    memory_.copy_from(values, offset);
-  }
-  const T* data() const { return memory_.data() + offset_; }
-
- private:
-  std::size_t offset_;
-  lab::device_buffer<T> memory_;
-};
-
 // Element offsets of a, b and c from an address that is a multiple of 16 bytes.
 struct offsets {
   std::size_t a = 0;
@@ -86,8 +71,8 @@ std::optional<std::string> wrong_sum(kernel which, std::size_t n, unsigned block
   std::vector<T> expected(n);
   std::transform(a.begin(), a.end(), b.begin(), expected.begin(), std::plus<T>{});
 
-  const misaligned_input<T> device_a(a, offset.a);
-  const misaligned_input<T> device_b(b, offset.b);
+  const testing::misaligned_input<T> device_a(a, offset.a);
+  const testing::misaligned_input<T> device_b(b, offset.b);
   testing::poisoned_output<T> c(n, offset.c);
   for (int run = 0; run < 2; ++run) {
     c.poison();

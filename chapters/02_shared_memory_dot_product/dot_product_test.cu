@@ -208,21 +208,6 @@ struct bitwise_or {
   }
 };
 
-// `values` on the device, `offset` elements past an aligned address.
-template <class T>
-class misaligned_input {
- public:
-  misaligned_input(const std::vector<T>& values, std::size_t offset)
-      : offset_(offset), memory_(offset + values.size()) {
-    memory_.copy_from(values, offset);
-  }
-  const T* data() const { return memory_.data() + offset_; }
-
- private:
-  std::size_t offset_;
-  lab::device_buffer<T> memory_;
-};
-
 // The block whose share includes element i. Of aligned vectors; the last elements, which fill no
 // packet, are not asked for.
 template <class T>
@@ -268,8 +253,8 @@ template <class T>
 T dot_on_device(dot_variant variant, const std::vector<T>& a, const std::vector<T>& b,
                 unsigned blocks, unsigned threads, std::size_t a_offset = 0,
                 std::size_t b_offset = 0) {
-  const misaligned_input<T> device_a(a, a_offset);
-  const misaligned_input<T> device_b(b, b_offset);
+  const testing::misaligned_input<T> device_a(a, a_offset);
+  const testing::misaligned_input<T> device_b(b, b_offset);
   return result_of_two<T>(blocks, [&](lab::device_buffer<T>& partials) {
     return course::dot_product(variant, device_a.data(), device_b.data(), a.size(), threads,
                                partials);

@@ -644,28 +644,10 @@ template <class T>
 std::vector<std::size_t> counts_at_bounds() {
   const std::size_t tile = course::scan_tile_elements<T>;
   if (testing::brief_tests()) return {0, 1, tile / 8 + 3, tile + 1, 2 * tile};
-  return {0,
-          1,
-          2,
-          3,
-          4,
-          5,
-          31,
-          32,
-          33,
-          127,
-          128,
-          129,
-          1023,
-          tile / 8,
-          tile / 8 + 1,
-          tile - 1,
-          tile,
-          tile + 1,
-          2 * tile - 1,
-          2 * tile,
-          2 * tile + 1,
-          40 * tile + 77};
+  std::vector<std::size_t> counts = {0, 1, 2, 3, 4, 5, 31, 32, 33, 127, 128, 129, 1023};
+  counts.insert(counts.end(), {tile / 8, tile / 8 + 1, tile - 1, tile, tile + 1, 2 * tile - 1,
+                               2 * tile, 2 * tile + 1, 40 * tile + 77});
+  return counts;
 }
 
 // All fast scans of `values`, twice each.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// An output for tests: full of poison, and with more of it on both sides.
+// For tests: an output full of poison, with more of it on both sides, and a misaligned input.
 #pragma once
 
 #include <algorithm>
@@ -65,6 +65,21 @@ class poisoned_output {
 
   std::size_t front_;
   std::size_t size_;
+  checked::device_buffer<T> memory_;
+};
+
+// `values` on the device, `offset` elements past an aligned address.
+template <class T>
+class misaligned_input {
+ public:
+  misaligned_input(const std::vector<T>& values, std::size_t offset)
+      : offset_(offset), memory_(offset + values.size()) {
+    memory_.copy_from(values, offset);
+  }
+  const T* data() const { return memory_.data() + offset_; }
+
+ private:
+  std::size_t offset_;
   checked::device_buffer<T> memory_;
 };
 
