@@ -151,8 +151,10 @@ def several(count, noun):
 
 
 def grid(blocks, threads):
-    """'2 blocks of 1 thread'."""
-    return f"{several(blocks, 'block')} of {several(threads, 'thread')}"
+    """'2 blocks of 1 thread'; if each launch has its own number, '7 blocks, then 4 blocks of 64 threads'."""
+    launches = blocks if isinstance(blocks, tuple) else (blocks,)
+    counts = ", then ".join(several(count, "block") for count in launches)
+    return f"{counts} of {several(threads, 'thread')}"
 
 
 def program_run(name, words, printed, **marks):

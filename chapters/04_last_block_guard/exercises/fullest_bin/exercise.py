@@ -1,14 +1,5 @@
 # SPDX-License-Identifier: MIT
-from grader.exercises.cases import (
-    Case,
-    exercise,
-    given,
-    kept,
-    per_launch,
-    returned,
-    several,
-    updated,
-)
+from grader.exercises.cases import Case, exercise, given, grid, kept, per_launch, returned, updated
 
 exercise(
     number=2,
@@ -47,9 +38,8 @@ def case(name, values, blocks, threads, before=None, **more):
     for value in values:
         bins[value] += 1
     blocks = blocks if isinstance(blocks, tuple) else (blocks,)
-    grids = ", then ".join(several(number, "block") for number in blocks)
     return Case(
-        f"{name}, {grids} of {several(threads, 'thread')}",
+        f"{name}, {grid(blocks, threads)}",
         [
             given("values", "unsigned char", values),
             len(values),
