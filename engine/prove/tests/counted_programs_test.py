@@ -8,7 +8,8 @@ its loop begins again and nothing has changed. Such executions are counted here 
 
 import json
 import os
-import unittest
+
+import pytest
 
 from engine.prove.decided_runs import decided_runs
 from engine.prove.executions import Execution
@@ -44,17 +45,14 @@ def explored(name):
     return exploration, {each: outputs[each] for each in exploration.graphs()}
 
 
-@unittest.skipIf(IS_CLANG, "unoptimized code: temporaries of a waiting loop count as variables")
-class CountedPrograms(unittest.TestCase):
-    def test_counts(self):
-        for name, counts in COUNTS.items():
-            with self.subTest(program=name):
-                exploration, outputs = explored(name)
-                self.assertIsNone(exploration.failed)
-                self.assertEqual(exploration.unfinished, "")
-                begun_again = sum(not text.endswith(" 0\n") for text in outputs.values())
-                self.assertEqual((len(outputs) - begun_again, begun_again), counts)
-
-
-if __name__ == "__main__":
-    unittest.main()
+@pytest.mark.skipif(
+    IS_CLANG, reason="unoptimized code: temporaries of a waiting loop count as variables"
+)
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts(name):
+    counts = COUNTS[name]
+    exploration, outputs = explored(name)
+    assert exploration.failed is None
+    assert exploration.unfinished == ""
+    begun_again = sum(not text.endswith(" 0\n") for text in outputs.values())
+    assert (len(outputs) - begun_again, begun_again) == counts

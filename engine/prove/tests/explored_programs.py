@@ -247,11 +247,11 @@ def simulated(made, counts=lambda sources, pair: True):
     return explored(run)
 
 
-def assert_agrees(case, made, exploration):
+def assert_agrees(made, exploration):
     """That the exploration found what the axioms allow. Returns whether the program has a race."""
     listing = "\n".join(map(repr, made.operations))
     expected = Expected(made)
-    case.assertEqual(bool(exploration.failed), expected.races, listing)
+    assert bool(exploration.failed) == expected.races, listing
     if not expected.races:
-        case.assertEqual(exploration.graphs(), expected.graphs, listing)
+        assert exploration.graphs() == expected.graphs, listing
     return expected.races

@@ -6,7 +6,8 @@ Executions in which program order and reads-from form a cycle are left out, as t
 
 import os
 import random
-import unittest
+
+import pytest
 
 from engine.prove.consistency import Graph
 from engine.prove.decided_runs import decided_runs
@@ -133,67 +134,68 @@ def performed(made):
         return explored(runs.run, runs.expect)
 
 
-class ProvedPrograms(unittest.TestCase):
-    def test_litmus_tests(self):
-        for name, (made, count) in LITMUS.items():
-            with self.subTest(program=name):
-                self.assertEqual(len(Expected(made).graphs), count)
-                assert_agrees(self, made, simulated(made))
-                assert_agrees(self, made, performed(made))
-
-    def test_a_race_in_one_order_of_the_fences_is_one(self):
-        self.assertTrue(assert_agrees(self, data_behind_fences(), performed(data_behind_fences())))
-
-    def test_other_fences_change_nothing(self):
-        stored = beside_fences(store_buffering(MemoryOrder.seq_cst))
-        self.assertEqual(len(performed(stored).executions), 3)
-        self.assertTrue(performed(beside_fences(fences_that_order_nothing())).failed)
-
-    def test_a_thread_may_have_many_accesses_and_fences(self):
-        numbers = [*range(MANY_EVENTS)]
-        before = [(1 << i) - 1 for i in numbers]
-        for each in (Event(1, (0, 0), "U", WORD), Event(1, (0, 0), "F", is_sc=True)):
-            coherence = {WORD: numbers} if each.kind == "U" else {}
-            graph = Graph([each] * MANY_EVENTS, numbers, before, [None, *numbers], coherence)
-            (order,) = graph.fence_orders()
-            self.assertEqual(order, numbers if each.is_sc else [])
-
-    def test_variants_of_the_guard(self):
-        """Each has two executions, the orders of the tickets. In one of them block 1 is last, and merges."""
-        clean = 0
-        for variant in random.Random(SEED).sample(ALL_VARIANTS, VARIANT_COUNT):
-            made, given = build(variant, merging_threads=(1,))
-            (ticket,) = given
-
-            def counts(sources, pair, ticket=ticket):
-                is_last = sources.get(ticket) != INITIAL
-                return is_last or all(one.kind is not Kind.read for one in pair)
-
-            exploration = simulated(made, counts)
-            races = axioms.verdict_of(made, given).races
-            self.assertEqual(bool(exploration.failed), bool(races), variant)
-            if not races:
-                self.assertEqual(len(exploration.executions), 2, variant)
-                clean += 1
-        self.assertGreater(clean, VARIANT_COUNT // 20)
-
-    def test_random_programs(self):
-        generator = random.Random(SEED)
-        racing = 0
-        for _ in range(SIMULATED_COUNT):
-            made = random_program_of_two_words(generator)
-            racing += assert_agrees(self, made, simulated(made))
-        self.assertGreater(racing, SIMULATED_COUNT // 10)
-        self.assertLess(racing, SIMULATED_COUNT // 2)
-
-    def test_random_programs_on_the_cpu_backend(self):
-        generator = random.Random(SEED + 1)
-        racing = 0
-        for _ in range(PERFORMED_COUNT):
-            made = random_program_of_two_words(generator)
-            racing += assert_agrees(self, made, performed(made))
-        self.assertLess(racing, PERFORMED_COUNT)
+@pytest.mark.parametrize("name", LITMUS)
+def test_litmus_tests(name):
+    made, count = LITMUS[name]
+    assert len(Expected(made).graphs) == count
+    assert_agrees(made, simulated(made))
+    assert_agrees(made, performed(made))
 
 
-if __name__ == "__main__":
-    unittest.main()
+def test_a_race_in_one_order_of_the_fences_is_one():
+    assert assert_agrees(data_behind_fences(), performed(data_behind_fences()))
+
+
+def test_other_fences_change_nothing():
+    stored = beside_fences(store_buffering(MemoryOrder.seq_cst))
+    assert len(performed(stored).executions) == 3
+    assert performed(beside_fences(fences_that_order_nothing())).failed
+
+
+def test_a_thread_may_have_many_accesses_and_fences():
+    numbers = [*range(MANY_EVENTS)]
+    before = [(1 << i) - 1 for i in numbers]
+    for each in (Event(1, (0, 0), "U", WORD), Event(1, (0, 0), "F", is_sc=True)):
+        coherence = {WORD: numbers} if each.kind == "U" else {}
+        graph = Graph([each] * MANY_EVENTS, numbers, before, [None, *numbers], coherence)
+        (order,) = graph.fence_orders()
+        assert order == (numbers if each.is_sc else [])
+
+
+def test_variants_of_the_guard():
+    """Each has two executions, the orders of the tickets. In one of them block 1 is last, and merges."""
+    clean = 0
+    for variant in random.Random(SEED).sample(ALL_VARIANTS, VARIANT_COUNT):
+        made, given = build(variant, merging_threads=(1,))
+        (ticket,) = given
+
+        def counts(sources, pair, ticket=ticket):
+            is_last = sources.get(ticket) != INITIAL
+            return is_last or all(one.kind is not Kind.read for one in pair)
+
+        exploration = simulated(made, counts)
+        races = axioms.verdict_of(made, given).races
+        assert bool(exploration.failed) == bool(races), variant
+        if not races:
+            assert len(exploration.executions) == 2, variant
+            clean += 1
+    assert clean > VARIANT_COUNT // 20
+
+
+def test_random_programs():
+    generator = random.Random(SEED)
+    racing = 0
+    for _ in range(SIMULATED_COUNT):
+        made = random_program_of_two_words(generator)
+        racing += assert_agrees(made, simulated(made))
+    assert racing > SIMULATED_COUNT // 10
+    assert racing < SIMULATED_COUNT // 2
+
+
+def test_random_programs_on_the_cpu_backend():
+    generator = random.Random(SEED + 1)
+    racing = 0
+    for _ in range(PERFORMED_COUNT):
+        made = random_program_of_two_words(generator)
+        racing += assert_agrees(made, performed(made))
+    assert racing < PERFORMED_COUNT

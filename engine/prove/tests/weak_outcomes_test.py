@@ -7,7 +7,6 @@ import json
 import os
 import random
 import subprocess
-import unittest
 
 from engine.prove.memory_model import INITIAL, MemoryOrder, Program, ThreadScope
 from engine.prove.memory_model.axioms import Enumeration
@@ -245,40 +244,42 @@ def table_of_litmus_tests():
     return rows
 
 
-class WeakOutcomes(unittest.TestCase):
-    def check_allowed(self, made, reached):
-        """Returns how many outcomes are allowed."""
-        self.assertTrue(reached)
-        allowed = allowed_outcomes(made)
-        self.assertLessEqual(reached, allowed, "\n".join(map(repr, made.operations)))
-        return len(allowed)
+def check_allowed(made, reached):
+    """Returns how many outcomes are allowed."""
+    assert reached
+    allowed = allowed_outcomes(made)
+    assert reached <= allowed, "\n".join(map(repr, made.operations))
+    return len(allowed)
 
-    def test_litmus_tests(self):
-        programs = [made for made, _ in LITMUS.values()]
-        reached = reached_outcomes(programs, SEEDS)
-        self.assertEqual(len(reached), len(programs))
-        for (name, (made, expected)), outcomes in zip(LITMUS.items(), reached):
-            with self.subTest(program=name):
-                self.check_allowed(made, outcomes)
-                self.assertLessEqual(set(expected), outcomes)
 
-    def check_random_programs(self, make):
-        """Returns how many outcomes were reached, and how many are allowed."""
-        generator = random.Random(FIRST_SEED)
-        programs = [make(generator) for _ in range(RANDOM_PROGRAM_COUNT)]
-        reached = reached_outcomes(programs, RANDOM_SEEDS)
-        self.assertEqual(len(reached), len(programs))
-        allowed = sum(map(self.check_allowed, programs, reached))
-        return sum(map(len, reached)), allowed
+def test_litmus_tests():
+    programs = [made for made, _ in LITMUS.values()]
+    reached = reached_outcomes(programs, SEEDS)
+    assert len(reached) == len(programs)
+    for (name, (made, expected)), outcomes in zip(LITMUS.items(), reached):
+        check_allowed(made, outcomes)
+        assert set(expected) <= outcomes, name
 
-    def test_random_programs(self):
-        reached, _ = self.check_random_programs(random_program)
-        self.assertGreater(reached, 3 * RANDOM_PROGRAM_COUNT)
 
-    def test_random_programs_of_two_strong_words(self):
-        reached, allowed = self.check_random_programs(random_program_of_two_words)
-        # If all loads got the newest value, it would be less.
-        self.assertGreater(4 * reached, 3 * allowed)
+def check_random_programs(make):
+    """Returns how many outcomes were reached, and how many are allowed."""
+    generator = random.Random(FIRST_SEED)
+    programs = [make(generator) for _ in range(RANDOM_PROGRAM_COUNT)]
+    reached = reached_outcomes(programs, RANDOM_SEEDS)
+    assert len(reached) == len(programs)
+    allowed = sum(map(check_allowed, programs, reached))
+    return sum(map(len, reached)), allowed
+
+
+def test_random_programs():
+    reached, _ = check_random_programs(random_program)
+    assert reached > 3 * RANDOM_PROGRAM_COUNT
+
+
+def test_random_programs_of_two_strong_words():
+    reached, allowed = check_random_programs(random_program_of_two_words)
+    # If all loads got the newest value, it would be less.
+    assert 4 * reached > 3 * allowed
 
 
 if __name__ == "__main__":

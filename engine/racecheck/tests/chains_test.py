@@ -5,8 +5,9 @@ import os
 import pathlib
 import re
 import sys
-import unittest
 import xml.etree.ElementTree
+
+import pytest
 
 from mistakes_test import PROGRAM, RACES, SEEDS_OF_MISTAKES, run_all
 from test_setup import checked_run
@@ -167,152 +168,151 @@ def reaches(chain, arrows):
     return end in reached
 
 
-class Chains(unittest.TestCase):
-    maxDiff = None
+maxDiff = None
 
-    def test_the_chains_of_many_mistakes(self):
-        for (case, _), (_, _, report) in run_all(CHAINS, [0]).items():
-            with self.subTest(case=case):
-                chain = races(report)[0]["chain"]
-                events, arrows = CHAINS[case]
-                self.assertEqual(len(chain["events"]), len(events), chain)
-                for event, expected in zip(chain["events"], events):
-                    begin, fragment = re.fullmatch(r"(.*`)(.*)`", expected).groups()
-                    self.assertEqual(described(event, chain["lanes"]), begin)
-                    self.assertIn(fragment, event["text"])
-                self.assertEqual([arrow_text(arrow) for arrow in chain["arrows"]], arrows)
 
-    def test_no_arrow_is_false(self):
-        lines = {}
-        for (case, seed), (_, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
-            self.assertTrue(races(report), output)
-            for finding in races(report):
-                with self.subTest(case=case, seed=seed, diagnosis=finding["diagnosis"]):
-                    self.check_arrows(finding)
-                    for event in finding["chain"]["events"]:
-                        path = pathlib.Path(event["file"])  # as seen from the current directory
-                        if path not in lines:
-                            lines[path] = path.read_text(encoding="utf-8").splitlines()
-                        self.assertEqual(lines[path][event["line"] - 1].strip(), event["text"])
+def test_the_chains_of_many_mistakes():
+    for (case, _), (_, _, report) in run_all(CHAINS, [0]).items():
+        chain = races(report)[0]["chain"]
+        events, arrows = CHAINS[case]
+        assert len(chain["events"]) == len(events), chain
+        for event, expected in zip(chain["events"], events):
+            begin, fragment = re.fullmatch(r"(.*`)(.*)`", expected).groups()
+            assert described(event, chain["lanes"]) == begin
+            assert fragment in event["text"]
+        assert [arrow_text(arrow) for arrow in chain["arrows"]] == arrows
 
-    def check_arrows(self, finding):
-        chain = finding["chain"]
-        lacking = [name for arrow in chain["arrows"] for name in names_of(arrow)]
-        self.assertEqual(sorted(lacking), sorted(finding["diagnosis"]))
-        existing = [arrow for arrow in chain["arrows"] if not arrow["lacks"]]
-        self.assertFalse(reaches(chain, existing), "the two are ordered, so they do not race")
-        self.assertTrue(reaches(chain, chain["arrows"]), "fixing all would not order them")
-        for arrow in chain["arrows"]:
-            ends = [chain["events"][arrow[end]] for end in ("from", "to")]
-            lanes = [chain["lanes"][end["lane"]] for end in ends]
-            if arrow["kind"] == "barrier":
-                self.assertEqual(lanes[0]["block"], lanes[1]["block"])
-                self.assertNotEqual(lanes[0]["thread"], lanes[1]["thread"])
-            if arrow in existing and arrow["kind"] == "barrier":
-                self.assertEqual(ends[0]["line"], ends[1]["line"])
-                self.assertRegex(ends[0]["text"], "__sync(threads|warp)")
-            if arrow["kind"] == "signal":
-                kinds = {"atomic"} if arrow["lacks"] else {"atomic", "fence"}
-                self.assertLessEqual({end["kind"] for end in ends}, kinds)
-                wanted = OF_A_SIGNAL & set(finding["diagnosis"])
-                self.assertEqual(set(names_of(arrow)), wanted)
 
-    def test_atomics_that_hand_the_value_on_are_counted(self):
-        chain = races(checked_run(PROGRAM, "guard_classic", 0)[2])[0]["chain"]
-        (signal,) = [arrow for arrow in chain["arrows"] if arrow["kind"] == "signal"]
-        self.assertEqual(signal["updates_between"], 2)  # block 0 signals to block 3
+def test_no_arrow_is_false():
+    lines = {}
+    for (case, seed), (_, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
+        assert races(report), (case, seed, output)
+        for finding in races(report):
+            check_arrows(finding)
+            for event in finding["chain"]["events"]:
+                path = pathlib.Path(event["file"])  # as seen from the current directory
+                if path not in lines:
+                    lines[path] = path.read_text(encoding="utf-8").splitlines()
+                assert lines[path][event["line"] - 1].strip() == event["text"]
 
-    def test_a_load_of_an_older_value_is_on_the_way(self):
-        chains = [
-            races(report)[0]["chain"]
-            for (_, seed), (_, _, report) in run_all(["flag_raised_further"], range(20)).items()
-            if races(report)
+
+def check_arrows(finding):
+    chain = finding["chain"]
+    lacking = [name for arrow in chain["arrows"] for name in names_of(arrow)]
+    assert sorted(lacking) == sorted(finding["diagnosis"])
+    existing = [arrow for arrow in chain["arrows"] if not arrow["lacks"]]
+    assert not reaches(chain, existing), "the two are ordered, so they do not race"
+    assert reaches(chain, chain["arrows"]), "fixing all would not order them"
+    for arrow in chain["arrows"]:
+        ends = [chain["events"][arrow[end]] for end in ("from", "to")]
+        lanes = [chain["lanes"][end["lane"]] for end in ends]
+        if arrow["kind"] == "barrier":
+            assert lanes[0]["block"] == lanes[1]["block"]
+            assert lanes[0]["thread"] != lanes[1]["thread"]
+        if arrow in existing and arrow["kind"] == "barrier":
+            assert ends[0]["line"] == ends[1]["line"]
+            assert re.search("__sync(threads|warp)", ends[0]["text"])
+        if arrow["kind"] == "signal":
+            kinds = {"atomic"} if arrow["lacks"] else {"atomic", "fence"}
+            assert {end["kind"] for end in ends} <= kinds
+            wanted = OF_A_SIGNAL & set(finding["diagnosis"])
+            assert set(names_of(arrow)) == wanted
+
+
+def test_atomics_that_hand_the_value_on_are_counted():
+    chain = races(checked_run(PROGRAM, "guard_classic", 0)[2])[0]["chain"]
+    (signal,) = [arrow for arrow in chain["arrows"] if arrow["kind"] == "signal"]
+    assert signal["updates_between"] == 2  # block 0 signals to block 3
+
+
+def test_a_load_of_an_older_value_is_on_the_way():
+    chains = [
+        races(report)[0]["chain"]
+        for (_, seed), (_, _, report) in run_all(["flag_raised_further"], range(20)).items()
+        if races(report)
+    ]
+    assert chains
+    for chain in chains:
+        assert [described(event, chain["lanes"]) for event in chain["events"]] == [
+            "writes, signals: writes `",
+            "writes, signals: writes atomically `",
+            "observes, reads: reads atomically `",
+            "observes, reads: reads `",
         ]
-        self.assertTrue(chains)
-        for chain in chains:
-            self.assertEqual(
-                [described(event, chain["lanes"]) for event in chain["events"]],
-                [
-                    "writes, signals: writes `",
-                    "writes, signals: writes atomically `",
-                    "observes, reads: reads atomically `",
-                    "observes, reads: reads `",
-                ],
-            )
-            self.assertEqual(
-                [arrow_text(arrow) for arrow in chain["arrows"]], ["1 -> 2 lacks missing release"]
-            )
-
-    def test_a_store_ends_what_was_handed_on(self):
-        of_data = races(checked_run(DIAGNOSES_PROGRAM, "overwritten_signal", 0)[2])
-        self.assertTrue(of_data)
-        for finding in of_data:
-            self.assertEqual(finding["diagnosis"], ["missing release", "missing acquire"])
-            kinds = [arrow["kind"] for arrow in finding["chain"]["arrows"]]
-            self.assertNotIn("signal", kinds, finding)
+        assert [arrow_text(arrow) for arrow in chain["arrows"]] == ["1 -> 2 lacks missing release"]
 
 
-class Pictures(unittest.TestCase):
-    def picture_of(self, case, copies=1):
-        found = races(checked_run(PROGRAM, case, 0)[2])[:1] * copies
-        figure = race_figure([("program", each) for each in found])
-        return xml.etree.ElementTree.fromstring(figure.svg())
+def test_a_store_ends_what_was_handed_on():
+    of_data = races(checked_run(DIAGNOSES_PROGRAM, "overwritten_signal", 0)[2])
+    assert of_data
+    for finding in of_data:
+        assert finding["diagnosis"] == ["missing release", "missing acquire"]
+        kinds = [arrow["kind"] for arrow in finding["chain"]["arrows"]]
+        assert "signal" not in kinds, finding
 
-    @staticmethod
-    def texts(picture):
-        return [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
 
-    @staticmethod
-    def arrows(picture, colour, is_dashed):
-        every = picture.iter("{http://www.w3.org/2000/svg}polyline")
-        return [
-            line
-            for line in every
-            if line.get("class") == f"{colour}-line"
-            and (line.get("stroke-dasharray") is not None) == is_dashed
-        ]
+def picture_of(case, copies=1):
+    found = races(checked_run(PROGRAM, case, 0)[2])[:1] * copies
+    figure = race_figure([("program", each) for each in found])
+    return xml.etree.ElementTree.fromstring(figure.svg())
 
-    def test_what_exists_and_what_is_missing_are_arrows_of_two_kinds(self):
-        in_legend = 1
-        for case, existing, missing in (("guard_classic", 1, 2), ("guard_without_barrier", 2, 1)):
-            with self.subTest(case=case):
-                picture = self.picture_of(case)
-                self.assertEqual(
-                    len(self.arrows(picture, "blue", is_dashed=False)), existing + in_legend
-                )
-                self.assertEqual(
-                    len(self.arrows(picture, "red", is_dashed=True)), missing + in_legend
-                )
 
-    def test_words_are_text(self):
-        texts = self.texts(self.picture_of("guard_classic"))
-        for words in (
-            "block 0 thread 42 writes", "block 0 thread 0 signals", "block 3 thread 0 observes",
-            "block 3 thread 42 reads", "A writes, line ", "C and D meet at a barrier, line ",
-            "missing barrier before the atomic", "missing acquire",
-            "put __threadfence() after the atomic at",
-        ):  # fmt: skip
-            self.assertTrue(any(text.startswith(words) for text in texts), (words, texts))
+def texts_of(picture):
+    return [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
 
-    def test_nothing_leaves_the_picture(self):
-        for case in RACES:
-            picture = self.picture_of(case)
-            width, height = map(int, picture.get("viewBox").split()[2:])
-            for text in picture.iter("{http://www.w3.org/2000/svg}text"):
-                self.assertLess(float(text.get("y")), height)
-                is_code = "code" in text.get("class")
-                letters = SMALL * (0.6 if is_code else 0.5) * len(text.text)
-                self.assertLess(float(text.get("x")) + letters, width, text.text)
 
-    def test_screen_readers_and_both_themes(self):
-        picture = self.picture_of("guard_classic")
-        self.assertEqual(picture.get("role"), "img")
-        description = picture.find("{*}desc").text
-        self.assertIn("Here is missing: missing acquire", description)
-        self.assertIn("@media (prefers-color-scheme: dark)", picture.find("{*}style").text)
+def arrows(picture, colour, is_dashed):
+    every = picture.iter("{http://www.w3.org/2000/svg}polyline")
+    return [
+        line
+        for line in every
+        if line.get("class") == f"{colour}-line"
+        and (line.get("stroke-dasharray") is not None) == is_dashed
+    ]
 
-    def test_very_many_races(self):
-        picture = self.picture_of("two_blocks_write", copies=MOST_DRAWN + 3)
-        self.assertIn("3 more races are not drawn.", self.texts(picture))
-        headings = [text for text in self.texts(picture) if text.startswith("race (")]
-        self.assertEqual(len(headings), MOST_DRAWN)
+
+@pytest.mark.parametrize(
+    "case, existing, missing", (("guard_classic", 1, 2), ("guard_without_barrier", 2, 1))
+)
+def test_what_exists_and_what_is_missing_are_arrows_of_two_kinds(case, existing, missing):
+    in_legend = 1
+    picture = picture_of(case)
+    assert len(arrows(picture, "blue", is_dashed=False)) == existing + in_legend
+    assert len(arrows(picture, "red", is_dashed=True)) == missing + in_legend
+
+
+def test_words_are_text():
+    texts = texts_of(picture_of("guard_classic"))
+    for words in (
+        "block 0 thread 42 writes", "block 0 thread 0 signals", "block 3 thread 0 observes",
+        "block 3 thread 42 reads", "A writes, line ", "C and D meet at a barrier, line ",
+        "missing barrier before the atomic", "missing acquire",
+        "put __threadfence() after the atomic at",
+    ):  # fmt: skip
+        assert any(text.startswith(words) for text in texts), (words, texts)
+
+
+def test_nothing_leaves_the_picture():
+    for case in RACES:
+        picture = picture_of(case)
+        width, height = map(int, picture.get("viewBox").split()[2:])
+        for text in picture.iter("{http://www.w3.org/2000/svg}text"):
+            assert float(text.get("y")) < height
+            is_code = "code" in text.get("class")
+            letters = SMALL * (0.6 if is_code else 0.5) * len(text.text)
+            assert float(text.get("x")) + letters < width, text.text
+
+
+def test_screen_readers_and_both_themes():
+    picture = picture_of("guard_classic")
+    assert picture.get("role") == "img"
+    description = picture.find("{*}desc").text
+    assert "Here is missing: missing acquire" in description
+    assert "@media (prefers-color-scheme: dark)" in picture.find("{*}style").text
+
+
+def test_very_many_races():
+    picture = picture_of("two_blocks_write", copies=MOST_DRAWN + 3)
+    assert "3 more races are not drawn." in texts_of(picture)
+    headings = [text for text in texts_of(picture) if text.startswith("race (")]
+    assert len(headings) == MOST_DRAWN

@@ -3,13 +3,15 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-import unittest
+
+import pytest
 
 from engine.command.paths import ENGINE
 from test_setup import captured
@@ -51,125 +53,132 @@ def lab(*words, env=None):
     )
 
 
-class Costs(unittest.TestCase):
-    def test_a_lock_costs_what_it_changes_and_not_what_was_before(self):
-        # Before the clocks were shared an access cost 300 times what an update does, now 10.
-        for seed in ("0", "2"):
-            with self.subTest(seed=seed):
-                few, many = (min(seconds_of("locks", n, seed) for _ in range(2)) for n in (16, 64))
-                updates = min(seconds_of("updates", 64, seed) for _ in range(2))
-                self.assertLess(many, 12 * few)  # 4 times as many accesses
-                self.assertLess(many, 100 * updates)
+def test_a_lock_costs_what_it_changes_and_not_what_was_before():
+    # Before the clocks were shared an access cost 300 times what an update does, now 10.
+    for seed in ("0", "2"):
+        few, many = (min(seconds_of("locks", n, seed) for _ in range(2)) for n in (16, 64))
+        updates = min(seconds_of("updates", 64, seed) for _ in range(2))
+        assert many < 12 * few  # 4 times as many accesses
+        assert many < 100 * updates
 
-    def test_a_product_with_a_lock_for_each_row_ends_in_seconds(self):
-        result = lab("--seeds", "4", "--timeout", "60", "--", "product", "48")
-        self.assertEqual(result.returncode, 0, result.stdout)
-        self.assertIn("0 found", result.stdout)
 
-    def test_a_program_that_is_stopped_reports_what_it_has_found(self):
-        for case in ("reads", "computes", "host"):
-            with self.subTest(case=case):
-                result = lab("--seeds", "1", "--timeout", "2", "--", case)
-                self.assertEqual(result.returncode, 1, result.stdout)
-                self.assertIn("race (global memory) on allocation 1", result.stdout)
-                self.assertIn(
-                    "stopped after 2 s (--timeout); what it had found by then is in this report",
-                    result.stdout,
-                )
+def test_a_product_with_a_lock_for_each_row_ends_in_seconds():
+    result = lab("--seeds", "4", "--timeout", "60", "--", "product", "48")
+    assert result.returncode == 0, result.stdout
+    assert "0 found" in result.stdout
 
-    def test_its_own_exit_code_and_its_report_say_that_it_was_stopped(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "report.json")
-            result = subprocess.run(
-                [PROGRAM, "host"],
-                env=environment(LAB_RACECHECK_SECONDS="1", LAB_RACECHECK_REPORT=path),
-                stderr=subprocess.PIPE,
-                text=True,
-                check=False,
-                timeout=60,
-            )
-            self.assertEqual(result.returncode, 124)
-            self.assertIn("stopped after 1 s (LAB_RACECHECK_SECONDS)", result.stderr)
-            with open(path, encoding="utf-8") as file:
-                report = json.load(file)
-        self.assertTrue(report["ended_by_time"])
-        self.assertEqual(len(report["findings"]), 1)
 
-    def test_sigterm_ends_it_with_a_report(self):
-        with subprocess.Popen(
-            [PROGRAM, "reads"], env=environment(), stderr=subprocess.PIPE, text=True
-        ) as process:
-            time.sleep(1)
-            process.send_signal(signal.SIGTERM)
-            _, printed = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, -signal.SIGTERM)
-        self.assertIn("stopped by SIGTERM", printed)
-        self.assertIn("race (global memory) on allocation 1", printed)
+@pytest.mark.parametrize("case", ("reads", "computes", "host"))
+def test_a_program_that_is_stopped_reports_what_it_has_found(case):
+    result = lab("--seeds", "1", "--timeout", "2", "--", case)
+    assert result.returncode == 1, result.stdout
+    assert "race (global memory) on allocation 1" in result.stdout
+    assert (
+        "stopped after 2 s (--timeout); what it had found by then is in this report"
+        in result.stdout
+    )
 
-    def test_what_the_watch_takes_for_a_deadlock_does_not_lose_the_findings(self):
-        result = lab("--seeds", "1", "--", "computes", env={"LAB_TIMEOUT": "1"})
-        self.assertEqual(result.returncode, 1)
-        self.assertIn("this looks like a deadlock", result.stdout)
-        self.assertIn("race (global memory) on allocation 1", result.stdout)
 
-    def test_a_wrong_number_of_seconds_is_refused(self):
+def test_its_own_exit_code_and_its_report_say_that_it_was_stopped():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.json")
         result = subprocess.run(
             [PROGRAM, "host"],
-            env=environment(LAB_RACECHECK_SECONDS="soon"),
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("must be a whole number of 1 or more", result.stderr)
-
-    def test_after_five_seconds_it_says_what_it_waits_for(self):
-        result = lab("--seed", "7", "--timeout", "7", "--", "host")
-        self.assertRegex(
-            result.stderr,
-            r"Waiting for seed 7, which has run for 5 s; it is stopped in [12] s at the latest",
-        )
-
-    def test_a_program_that_prints_much_takes_little_memory(self):
-        command = [
-            "import resource, sys",
-            f"sys.path.insert(0, {str(ROOT)!r})",
-            "from engine.command.racecheck_runs import Merging, answer, check_once",
-            f"run = check_once({PROGRAM!r}, ['prints', '300'], 0, 200, False)",
-            f"answer({PROGRAM!r}, [0], [run], 200, False, Merging({MERGE_REPORTS!r}))",
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
-        ]
-        result = subprocess.run(
-            [sys.executable, "-c", "\n".join(command)],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-        kibibytes = int(result.stdout.split()[-1])
-        self.assertLess(kibibytes, 100 * 1024)  # and the program has printed 300 times 1024
-        self.assertIn("race (global memory) on allocation 1", result.stdout)
-
-    def test_lines_that_nobody_knows_are_spoken_of(self):
-        result = lab("--seeds", "1", "--timeout", "1", "--", "host", env={"PATH": "/nowhere"})
-        self.assertIn("Accesses are reported without their lines: addr2line,", result.stdout)
-        self.assertEqual(lab("--seeds", "1", "--", "updates").stdout.count("without"), 0)
-
-    def test_without_proc_the_lines_are_known(self):
-        hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
-        try:
-            possible = subprocess.run([*hidden, "true"], stderr=subprocess.DEVNULL, check=False)
-        except OSError:
-            self.skipTest("unshare is not here")
-        if possible.returncode != 0:
-            self.skipTest("/proc can't be hidden here")
-        result = subprocess.run(
-            [*hidden, PROGRAM, "host"],
-            env=environment(LAB_RACECHECK_SECONDS="1"),
+            env=environment(LAB_RACECHECK_SECONDS="1", LAB_RACECHECK_REPORT=path),
             stderr=subprocess.PIPE,
             text=True,
             check=False,
             timeout=60,
         )
-        self.assertIn("costs.cu:", result.stderr)
-        self.assertNotIn("without their lines", result.stderr)
+        assert result.returncode == 124
+        assert "stopped after 1 s (LAB_RACECHECK_SECONDS)" in result.stderr
+        with open(path, encoding="utf-8") as file:
+            report = json.load(file)
+    assert report["ended_by_time"]
+    assert len(report["findings"]) == 1
+
+
+def test_sigterm_ends_it_with_a_report():
+    with subprocess.Popen(
+        [PROGRAM, "reads"], env=environment(), stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)
+        _, printed = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    assert "stopped by SIGTERM" in printed
+    assert "race (global memory) on allocation 1" in printed
+
+
+def test_what_the_watch_takes_for_a_deadlock_does_not_lose_the_findings():
+    result = lab("--seeds", "1", "--", "computes", env={"LAB_TIMEOUT": "1"})
+    assert result.returncode == 1
+    assert "this looks like a deadlock" in result.stdout
+    assert "race (global memory) on allocation 1" in result.stdout
+
+
+def test_a_wrong_number_of_seconds_is_refused():
+    result = subprocess.run(
+        [PROGRAM, "host"],
+        env=environment(LAB_RACECHECK_SECONDS="soon"),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert "must be a whole number of 1 or more" in result.stderr
+
+
+def test_after_five_seconds_it_says_what_it_waits_for():
+    result = lab("--seed", "7", "--timeout", "7", "--", "host")
+    assert re.search(
+        r"Waiting for seed 7, which has run for 5 s; it is stopped in [12] s at the latest",
+        result.stderr,
+    )
+
+
+def test_a_program_that_prints_much_takes_little_memory():
+    command = [
+        "import resource, sys",
+        f"sys.path.insert(0, {str(ROOT)!r})",
+        "from engine.command.racecheck_runs import Merging, answer, check_once",
+        f"run = check_once({PROGRAM!r}, ['prints', '300'], 0, 200, False)",
+        f"answer({PROGRAM!r}, [0], [run], 200, False, Merging({MERGE_REPORTS!r}))",
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
+    ]
+    result = subprocess.run(
+        [sys.executable, "-c", "\n".join(command)],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    kibibytes = int(result.stdout.split()[-1])
+    assert kibibytes < 100 * 1024  # and the program has printed 300 times 1024
+    assert "race (global memory) on allocation 1" in result.stdout
+
+
+def test_lines_that_nobody_knows_are_spoken_of():
+    result = lab("--seeds", "1", "--timeout", "1", "--", "host", env={"PATH": "/nowhere"})
+    assert "Accesses are reported without their lines: addr2line," in result.stdout
+    assert lab("--seeds", "1", "--", "updates").stdout.count("without") == 0
+
+
+def test_without_proc_the_lines_are_known():
+    hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    try:
+        possible = subprocess.run([*hidden, "true"], stderr=subprocess.DEVNULL, check=False)
+    except OSError:
+        pytest.skip("unshare is not here")
+    if possible.returncode != 0:
+        pytest.skip("/proc can't be hidden here")
+    result = subprocess.run(
+        [*hidden, PROGRAM, "host"],
+        env=environment(LAB_RACECHECK_SECONDS="1"),
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert "costs.cu:" in result.stderr
+    assert "without their lines" not in result.stderr

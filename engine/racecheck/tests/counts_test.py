@@ -8,7 +8,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-import unittest
+
+import pytest
 
 from engine.command.paths import ENGINE
 from test_setup import captured, checked_run
@@ -178,180 +179,195 @@ def numbers_of(launch):
     return {key: value for key, value in found.items() if value not in (0, (0, 0), (0, 0, 0))}
 
 
-class Counts(unittest.TestCase):
-    def counts_of(self, case, seed=0, **environment):
-        """The only launch of a case, which must come to its end without a finding."""
-        code, output, report = run(case, seed, **environment)
-        self.assertEqual(code, 0, output)
-        self.assertEqual(report.get("findings", []), [], output)
-        self.assertEqual(len(report["launch_counts"]), 1)
-        launch = report["launch_counts"][0]
-        self.assertTrue(launch["completed"])
-        self.assertEqual(launch["unseen_bytes_stored"], 0)
-        return launch
+def counts_of(case, seed=0, **environment):
+    """The only launch of a case, which must come to its end without a finding."""
+    code, output, report = run(case, seed, **environment)
+    assert code == 0, output
+    assert report.get("findings", []) == [], output
+    assert len(report["launch_counts"]) == 1
+    launch = report["launch_counts"][0]
+    assert launch["completed"]
+    assert launch["unseen_bytes_stored"] == 0
+    return launch
 
-    def test_each_kernel_is_counted_exactly_in_every_schedule(self):
-        for case, (kernel, expected) in COUNTED.items():
-            for seed in SEEDS:
-                with self.subTest(case=case, seed=seed):
-                    launch = self.counts_of(case, seed)
-                    self.assertEqual(launch["kernel"], kernel)
-                    self.assertEqual(numbers_of(launch), expected)
 
-    def test_stores_that_nobody_tells_of_are_seen_in_memory(self):
-        for variables in ({}, {"LAB_WEAK": "1"}):
-            [launch] = run("hidden_stores", **variables)[2]["launch_counts"]
-            self.assertEqual(launch["unseen_bytes_stored"], MANY // 2)
-            self.assertEqual(launch["global_stores"]["total"], MANY // 2)
+@pytest.mark.parametrize("case", COUNTED)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_each_kernel_is_counted_exactly_in_every_schedule(case, seed):
+    kernel, expected = COUNTED[case]
+    launch = counts_of(case, seed)
+    assert launch["kernel"] == kernel
+    assert numbers_of(launch) == expected
 
-    def test_loads_are_watched_if_somebody_asks_for_it(self):
-        [launch] = run("hidden_loads")[2]["launch_counts"]
-        odd = [[1, 4 * i, 4 * i + 4] for i in range(1, MANY, 2)]
-        self.assertEqual(launch["loaded"], [number for piece in odd for number in piece])
-        self.assertNotIn("loaded", run("copy_records")[2]["launch_counts"][0])
 
-    def test_what_no_launch_was_seen_to_load_can_be_changed_while_it_runs(self):
-        code, output, _ = run("changed_loads")
-        self.assertEqual((code, output), (0, f"{MANY // 2} hidden, 0 others\n"))
+def test_stores_that_nobody_tells_of_are_seen_in_memory():
+    for variables in ({}, {"LAB_WEAK": "1"}):
+        [launch] = run("hidden_stores", **variables)[2]["launch_counts"]
+        assert launch["unseen_bytes_stored"] == MANY // 2
+        assert launch["global_stores"]["total"] == MANY // 2
 
-    def test_the_hosts_calls_are_listed_in_their_order_and_what_is_not_freed_is_counted(self):
-        for variables in ({}, {"LAB_WEAK": "1"}):
-            code, output, report = run("host", **variables)
-            self.assertEqual(code, 0, output)
-            self.assertEqual(report["runtime_calls"], CALLS)
-            self.assertEqual(report["number_of_runtime_calls"], len(CALLS))
-            self.assertEqual(report["unfreed_allocations"], 1)
-        report = run("many_launches")[2]
-        self.assertEqual(len(report["runtime_calls"]), 1000)
-        # 3 times cudaMalloc and cudaMemset, 1,201 launches, and the test's cudaDeviceSynchronize.
-        self.assertEqual(report["number_of_runtime_calls"], 6 + 1201 + 1)
 
-    def test_each_call_can_be_made_to_fail_and_none_other_does(self):
-        source = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
-        for number, name in enumerate(CALLS, 1):
-            with self.subTest(number=number, call=name):
-                _, output, report = run("host", LAB_FAIL_CALL=str(number))
-                if name == "cudaDeviceSynchronize":  # main()'s own, after the line that is printed
-                    self.assertIn("cudaSuccess\n", output)
-                else:  # cudaErrorUnknown, or what came of going on
-                    self.assertIn("cudaError", output)
-                    self.assertNotIn("cudaSuccess", output)
-                said = re.search(r"counts\.cu:(\d+): (\w+) was made to fail", output)
-                self.assertTrue(said, output)
-                self.assertEqual(said[2], name)
-                written = {"launch": "reverse_twice<<<", "cudaHostAlloc": "cudaMallocHost"}
-                self.assertIn(written.get(name, name), source[int(said[1]) - 1])
-                self.assertEqual(report["launches"], 0 if name == "launch" else 1)
-                self.assertEqual(report["runtime_calls"], CALLS)
-        self.assertIn("cudaSuccess", run("host", LAB_FAIL_CALL="99")[1])
+def test_loads_are_watched_if_somebody_asks_for_it():
+    [launch] = run("hidden_loads")[2]["launch_counts"]
+    odd = [[1, 4 * i, 4 * i + 4] for i in range(1, MANY, 2)]
+    assert launch["loaded"] == [number for piece in odd for number in piece]
+    assert "loaded" not in run("copy_records")[2]["launch_counts"][0]
 
-    def test_a_number_of_a_call_that_makes_no_sense_is_refused(self):
-        for wrong in ("0", "-1", "two", "1x", ""):
-            result = captured([PROGRAM, "host"], env={**os.environ, "LAB_FAIL_CALL": wrong})
-            self.assertEqual(result.returncode, 2, wrong)
-            self.assertEqual(
-                result.stderr,
-                f'LAB_FAIL_CALL must be a whole number of 1 or more, not "{wrong}".\n',
-            )
 
-    def test_old_values_change_no_number(self):
-        for case, (_, expected) in COUNTED.items():
-            for variables in ({"LAB_WEAK": "1"}, {"LAB_WEAK_SEED": "3"}):
-                with self.subTest(case=case, variables=variables):
-                    self.assertEqual(numbers_of(self.counts_of(case, **variables)), expected)
+def test_what_no_launch_was_seen_to_load_can_be_changed_while_it_runs():
+    code, output, _ = run("changed_loads")
+    assert (code, output) == (0, f"{MANY // 2} hidden, 0 others\n")
 
-    def test_a_weak_run_says_that_it_looked_for_no_races(self):
-        self.assertNotIn("findings", run("add", LAB_WEAK="1")[2])
 
-    def test_the_bytes_of_a_vector_do_not_depend_on_the_compiler(self):
-        # The compiler may hand over its four members one by one, or two at a time.
-        launch = self.counts_of("scale_vectors")
-        self.assertEqual(launch["global_bytes_loaded"]["total"], 16 * MANY)
-        self.assertEqual(launch["global_bytes_stored"]["total"], 16 * MANY)
-        self.assertIn(launch["global_loads"]["most_per_thread"], (1, 2, 4))
-        self.assertIn(launch["global_stores"]["most_per_thread"], (1, 2, 4))
+def test_the_hosts_calls_are_listed_in_their_order_and_what_is_not_freed_is_counted():
+    for variables in ({}, {"LAB_WEAK": "1"}):
+        code, output, report = run("host", **variables)
+        assert code == 0, output
+        assert report["runtime_calls"] == CALLS
+        assert report["number_of_runtime_calls"] == len(CALLS)
+        assert report["unfreed_allocations"] == 1
+    report = run("many_launches")[2]
+    assert len(report["runtime_calls"]) == 1000
+    # 3 times cudaMalloc and cudaMemset, 1,201 launches, and the test's cudaDeviceSynchronize.
+    assert report["number_of_runtime_calls"] == 6 + 1201 + 1
 
-    def test_a_launch_has_its_place_and_its_size(self):
-        launches = run("two_launches")[2]["launch_counts"]
-        self.assertEqual([launch["kernel"] for launch in launches], ["add", "do_nothing"])
-        self.assertEqual(launches[1]["blocks"], [2, 3, 1])
-        self.assertEqual(launches[1]["threads"], [4, 5, 6])
-        self.assertEqual(launches[1]["blocks_begun"], 6)
-        self.assertTrue(launches[1]["file"].endswith(SOURCE), launches[1]["file"])
-        text = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
-        self.assertIn("do_nothing<<<dim3(2, 3)", text[launches[1]["line"] - 1])
-        self.assertEqual(numbers_of(launches[1]), {})
 
-    def test_a_launch_that_fails_says_so(self):
-        code, _, report = run("fails")
-        self.assertEqual(code, 1)
-        [launch] = report["launch_counts"]
-        self.assertFalse(launch["completed"])
-        self.assertEqual(launch["global_loads"]["total"], 1)
+@pytest.mark.parametrize("number, name", list(enumerate(CALLS, 1)))
+def test_each_call_can_be_made_to_fail_and_none_other_does(number, name):
+    source = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
+    _, output, report = run("host", LAB_FAIL_CALL=str(number))
+    if name == "cudaDeviceSynchronize":  # main()'s own, after the line that is printed
+        assert "cudaSuccess\n" in output
+    else:  # cudaErrorUnknown, or what came of going on
+        assert "cudaError" in output
+        assert "cudaSuccess" not in output
+    said = re.search(r"counts\.cu:(\d+): (\w+) was made to fail", output)
+    assert said, output
+    assert said[2] == name
+    written = {"launch": "reverse_twice<<<", "cudaHostAlloc": "cudaMallocHost"}
+    assert written.get(name, name) in source[int(said[1]) - 1]
+    assert report["launches"] == (0 if name == "launch" else 1)
+    assert report["runtime_calls"] == CALLS
 
-    def test_a_launch_that_is_stopped_has_what_it_did_until_then(self):
-        code, _, report = run("never_ends", LAB_RACECHECK_SECONDS="1")
-        self.assertEqual(code, 124)
-        done, stopped = report["launch_counts"]
-        self.assertTrue(done["completed"])
-        self.assertFalse(stopped["completed"])
-        self.assertEqual(stopped["kernel"], "never_end")
-        self.assertEqual(stopped["global_atomics"]["most_per_thread"], 1)
-        self.assertEqual(stopped["block_barriers"]["most_per_block"], 1)
 
-    def test_after_a_thousand_launches_only_their_number_goes_on(self):
-        report = run("many_launches")[2]
-        self.assertEqual(report["launches"], 1201)
-        self.assertEqual(len(report["launch_counts"]), 1000)
-        self.assertEqual(numbers_of(report["launch_counts"][0]), COUNTED["add"][1])
+def test_no_call_fails_beyond_the_last_one():
+    assert "cudaSuccess" in run("host", LAB_FAIL_CALL="99")[1]
 
-    def test_nothing_is_counted_if_nobody_asks(self):
-        for variables in ({}, {"LAB_RACECHECK_COUNTS": "0"}):
-            with self.subTest(variables=variables):
-                self.assertNotIn("launch_counts", checked_run(PROGRAM, "add", 0, **variables)[2])
 
-    def test_counts_without_a_file_for_them_are_refused(self):
-        environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1"}
-        environment.pop("LAB_RACECHECK_REPORT", None)
-        result = captured([PROGRAM, "add"], env=environment)
-        self.assertEqual(result.returncode, 2)
-        self.assertEqual(
-            result.stderr,
-            "LAB_RACECHECK_COUNTS needs LAB_RACECHECK_REPORT, the file for the counts.\n",
+def test_a_number_of_a_call_that_makes_no_sense_is_refused():
+    for wrong in ("0", "-1", "two", "1x", ""):
+        result = captured([PROGRAM, "host"], env={**os.environ, "LAB_FAIL_CALL": wrong})
+        assert result.returncode == 2, wrong
+        assert (
+            result.stderr == f'LAB_FAIL_CALL must be a whole number of 1 or more, not "{wrong}".\n'
         )
 
-    def test_settings_come_and_the_report_goes_by_standard_input(self):
-        settings = {
-            "LAB_RACECHECK_SEED": "7",
-            "LAB_RACECHECK_COUNTS": "1",
-            "LAB_RACECHECK_REPORT": "&0",
-        }
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            ours.sendall("".join(f"{name}={value}\0" for name, value in settings.items()).encode())
-            ours.shutdown(socket.SHUT_WR)
-            result = subprocess.run(
-                [PROGRAM, "add"],
-                env={**os.environ, "LAB_SETTINGS": "stdin"},
-                stdin=theirs,
-                check=False,
-            )
-            theirs.close()
-            with ours.makefile("rb") as received:
-                report = json.load(received)
-        self.assertEqual(result.returncode, 0)
-        self.assertEqual(report["seed"], 7)
-        self.assertEqual(numbers_of(report["launch_counts"][0]), COUNTED["add"][1])
 
-    def test_a_file_that_can_not_be_written_is_a_failure_in_a_weak_run_as_well(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "no such folder", "report.json")
-            environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1", "LAB_RACECHECK_REPORT": path}
-            for weak in ("0", "1"):
-                with self.subTest(weak=weak):
-                    result = captured([PROGRAM, "add"], env={**environment, "LAB_WEAK": weak})
-                    self.assertEqual(result.returncode, 1)
-                    self.assertIn(f"racecheck: {path} can't be written", result.stderr)
+@pytest.mark.parametrize("case", COUNTED)
+@pytest.mark.parametrize("variables", ({"LAB_WEAK": "1"}, {"LAB_WEAK_SEED": "3"}))
+def test_old_values_change_no_number(case, variables):
+    _, expected = COUNTED[case]
+    assert numbers_of(counts_of(case, **variables)) == expected
+
+
+def test_a_weak_run_says_that_it_looked_for_no_races():
+    assert "findings" not in run("add", LAB_WEAK="1")[2]
+
+
+def test_the_bytes_of_a_vector_do_not_depend_on_the_compiler():
+    # The compiler may hand over its four members one by one, or two at a time.
+    launch = counts_of("scale_vectors")
+    assert launch["global_bytes_loaded"]["total"] == 16 * MANY
+    assert launch["global_bytes_stored"]["total"] == 16 * MANY
+    assert launch["global_loads"]["most_per_thread"] in (1, 2, 4)
+    assert launch["global_stores"]["most_per_thread"] in (1, 2, 4)
+
+
+def test_a_launch_has_its_place_and_its_size():
+    launches = run("two_launches")[2]["launch_counts"]
+    assert [launch["kernel"] for launch in launches] == ["add", "do_nothing"]
+    assert launches[1]["blocks"] == [2, 3, 1]
+    assert launches[1]["threads"] == [4, 5, 6]
+    assert launches[1]["blocks_begun"] == 6
+    assert launches[1]["file"].endswith(SOURCE), launches[1]["file"]
+    text = (ROOT / SOURCE).read_text(encoding="utf-8").splitlines()
+    assert "do_nothing<<<dim3(2, 3)" in text[launches[1]["line"] - 1]
+    assert numbers_of(launches[1]) == {}
+
+
+def test_a_launch_that_fails_says_so():
+    code, _, report = run("fails")
+    assert code == 1
+    [launch] = report["launch_counts"]
+    assert not launch["completed"]
+    assert launch["global_loads"]["total"] == 1
+
+
+def test_a_launch_that_is_stopped_has_what_it_did_until_then():
+    code, _, report = run("never_ends", LAB_RACECHECK_SECONDS="1")
+    assert code == 124
+    done, stopped = report["launch_counts"]
+    assert done["completed"]
+    assert not stopped["completed"]
+    assert stopped["kernel"] == "never_end"
+    assert stopped["global_atomics"]["most_per_thread"] == 1
+    assert stopped["block_barriers"]["most_per_block"] == 1
+
+
+def test_after_a_thousand_launches_only_their_number_goes_on():
+    report = run("many_launches")[2]
+    assert report["launches"] == 1201
+    assert len(report["launch_counts"]) == 1000
+    assert numbers_of(report["launch_counts"][0]) == COUNTED["add"][1]
+
+
+@pytest.mark.parametrize("variables", ({}, {"LAB_RACECHECK_COUNTS": "0"}))
+def test_nothing_is_counted_if_nobody_asks(variables):
+    assert "launch_counts" not in checked_run(PROGRAM, "add", 0, **variables)[2]
+
+
+def test_counts_without_a_file_for_them_are_refused():
+    environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1"}
+    environment.pop("LAB_RACECHECK_REPORT", None)
+    result = captured([PROGRAM, "add"], env=environment)
+    assert result.returncode == 2
+    assert (
+        result.stderr
+        == "LAB_RACECHECK_COUNTS needs LAB_RACECHECK_REPORT, the file for the counts.\n"
+    )
+
+
+def test_settings_come_and_the_report_goes_by_standard_input():
+    settings = {
+        "LAB_RACECHECK_SEED": "7",
+        "LAB_RACECHECK_COUNTS": "1",
+        "LAB_RACECHECK_REPORT": "&0",
+    }
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.sendall("".join(f"{name}={value}\0" for name, value in settings.items()).encode())
+        ours.shutdown(socket.SHUT_WR)
+        result = subprocess.run(
+            [PROGRAM, "add"],
+            env={**os.environ, "LAB_SETTINGS": "stdin"},
+            stdin=theirs,
+            check=False,
+        )
+        theirs.close()
+        with ours.makefile("rb") as received:
+            report = json.load(received)
+    assert result.returncode == 0
+    assert report["seed"] == 7
+    assert numbers_of(report["launch_counts"][0]) == COUNTED["add"][1]
+
+
+@pytest.mark.parametrize("weak", ("0", "1"))
+def test_a_file_that_can_not_be_written_is_a_failure_in_a_weak_run_as_well(tmp_path, weak):
+    path = str(tmp_path / "no such folder" / "report.json")
+    environment = {**os.environ, "LAB_RACECHECK_COUNTS": "1", "LAB_RACECHECK_REPORT": path}
+    result = captured([PROGRAM, "add"], env={**environment, "LAB_WEAK": weak})
+    assert result.returncode == 1
+    assert f"racecheck: {path} can't be written" in result.stderr
 
 
 TABLE_OF_TREE = """
@@ -367,43 +383,46 @@ TABLE_OF_TREE = """
 """
 
 
-class CountsOfLab(unittest.TestCase):
-    def output_of(self, case, *words, code=0):
-        result = captured(
-            [
-                sys.executable,
-                ENGINE / "cudacheck",
-                "check",
-                "--program",
-                PROGRAM,
-                *words,
-                "--",
-                case,
-            ]
-        )
-        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
-        return result.stdout
+def output_of(case, *words, code=0):
+    result = captured(
+        [
+            sys.executable,
+            ENGINE / "cudacheck",
+            "check",
+            "--program",
+            PROGRAM,
+            *words,
+            "--",
+            case,
+        ]
+    )
+    assert result.returncode == code, result.stdout + result.stderr
+    return result.stdout
 
-    def test_it_prints_a_table_for_the_first_seed(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "counts.json")
-            output = self.output_of("tree", "--counts", "--seeds", "2", "--json", path)
-            with open(path, encoding="utf-8") as file:
-                [result] = json.load(file)
-        self.assertIn("\nCounted at seed 0:\n\nhalving_tree<128u><<<8, 128>>> at ", output)
-        self.assertTrue(output.endswith(TABLE_OF_TREE), output)
-        self.assertEqual(numbers_of(result["launch_counts"][0]), COUNTED["tree"][1])
 
-    def test_launches_that_did_the_same_have_one_table(self):
-        output = self.output_of("many_launches", "--counts", "--seed", "3")
-        self.assertIn("\nCounted at seed 3:\n", output)
-        self.assertRegex(output, r"\ndo_nothing<<<1, 1>>> at .+counts\.cu:\d+, 999 times\n")
-        self.assertIn("  no access to memory that threads share, no fence, no barrier\n", output)
-        self.assertIn("201 launches after the first 1,000 were not counted.\n", output)
+def test_it_prints_a_table_for_the_first_seed():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "counts.json")
+        output = output_of("tree", "--counts", "--seeds", "2", "--json", path)
+        with open(path, encoding="utf-8") as file:
+            [result] = json.load(file)
+    assert "\nCounted at seed 0:\n\nhalving_tree<128u><<<8, 128>>> at " in output
+    assert output.endswith(TABLE_OF_TREE), output
+    assert numbers_of(result["launch_counts"][0]) == COUNTED["tree"][1]
 
-    def test_a_launch_that_fails_is_told_so(self):
-        output = self.output_of("fails", "--counts", "--seed", "0", code=1)
-        self.assertIn("  It did not come to its end; blocks that had begun: 1\n", output)
 
-    def test_it_prints_none_if_nobody_asks(self):
-        self.assertNotIn("Counted", self.output_of("tree", "--seeds", "1"))
+def test_launches_that_did_the_same_have_one_table():
+    output = output_of("many_launches", "--counts", "--seed", "3")
+    assert "\nCounted at seed 3:\n" in output
+    assert re.search(r"\ndo_nothing<<<1, 1>>> at .+counts\.cu:\d+, 999 times\n", output)
+    assert "  no access to memory that threads share, no fence, no barrier\n" in output
+    assert "201 launches after the first 1,000 were not counted.\n" in output
+
+
+def test_a_launch_that_fails_is_told_so():
+    output = output_of("fails", "--counts", "--seed", "0", code=1)
+    assert "  It did not come to its end; blocks that had begun: 1\n" in output
+
+
+def test_it_prints_none_if_nobody_asks():
+    assert "Counted" not in output_of("tree", "--seeds", "1")

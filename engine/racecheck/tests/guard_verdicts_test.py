@@ -3,7 +3,6 @@
 
 import pathlib
 import tempfile
-import unittest
 
 import generate_guard_verdicts
 from this_build import ROOT
@@ -11,9 +10,8 @@ from this_build import ROOT
 HEADER = ROOT / "engine/racecheck/tests/guard_verdicts.hpp"
 
 
-class GuardVerdicts(unittest.TestCase):
-    def test_header_is_up_to_date(self):
-        with tempfile.TemporaryDirectory() as folder:
-            made = pathlib.Path(folder, HEADER.name)
-            generate_guard_verdicts.main(made)
-            self.assertEqual(made.read_text(encoding="utf-8"), HEADER.read_text(encoding="utf-8"))
+def test_header_is_up_to_date():
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder, HEADER.name)
+        generate_guard_verdicts.main(made)
+        assert made.read_text(encoding="utf-8") == HEADER.read_text(encoding="utf-8")

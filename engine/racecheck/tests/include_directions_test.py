@@ -5,7 +5,6 @@ docs/internals/racecheck.md draws the directions.
 """
 
 import re
-import unittest
 
 from this_build import ROOT
 
@@ -61,29 +60,32 @@ def find_cycle(includes):
     return next(filter(None, (search(name, []) for name in sorted(leads_to))), None)
 
 
-class IncludeDirections(unittest.TestCase):
-    def test_every_source_is_in_one_of_the_folders(self):
-        found = {file.split("/")[0] for file in includes_of(SOURCES)}
-        self.assertEqual(found, set(FOLDERS))
+def test_every_source_is_in_one_of_the_folders():
+    found = {file.split("/")[0] for file in includes_of(SOURCES)}
+    assert found == set(FOLDERS)
 
-    def test_folders_include_in_one_direction(self):
-        self.assertEqual(wrong_directions(includes_of(SOURCES)), [])
 
-    def test_no_file_reaches_back(self):
-        self.assertIsNone(find_cycle(includes_of(SOURCES)))
+def test_folders_include_in_one_direction():
+    assert wrong_directions(includes_of(SOURCES)) == []
 
-    def test_a_wrong_direction_is_noticed(self):
-        includes = {"events/log.cpp": ["memory/cell.hpp", "races/checker.hpp", "checker.hpp"]}
-        self.assertEqual(
-            wrong_directions(includes),
-            ["events/log.cpp includes races/checker.hpp", "events/log.cpp includes checker.hpp"],
-        )
 
-    def test_a_cycle_is_noticed(self):
-        includes = {
-            "races/checker.hpp": ["races/log.hpp"],
-            "races/checker.cpp": ["races/checker.hpp"],
-            "races/log.hpp": [],
-            "races/log.cpp": ["races/log.hpp", "races/checker.hpp"],
-        }
-        self.assertEqual(find_cycle(includes), ["races/checker", "races/log", "races/checker"])
+def test_no_file_reaches_back():
+    assert find_cycle(includes_of(SOURCES)) is None
+
+
+def test_a_wrong_direction_is_noticed():
+    includes = {"events/log.cpp": ["memory/cell.hpp", "races/checker.hpp", "checker.hpp"]}
+    assert wrong_directions(includes) == [
+        "events/log.cpp includes races/checker.hpp",
+        "events/log.cpp includes checker.hpp",
+    ]
+
+
+def test_a_cycle_is_noticed():
+    includes = {
+        "races/checker.hpp": ["races/log.hpp"],
+        "races/checker.cpp": ["races/checker.hpp"],
+        "races/log.hpp": [],
+        "races/log.cpp": ["races/log.hpp", "races/checker.hpp"],
+    }
+    assert find_cycle(includes) == ["races/checker", "races/log", "races/checker"]

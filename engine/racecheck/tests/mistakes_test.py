@@ -4,8 +4,8 @@
 import concurrent.futures
 import json
 import os
+import re
 import subprocess
-import unittest
 
 from test_setup import captured, checked_run, marked_lines
 from this_build import ROOT
@@ -152,134 +152,128 @@ def run_all(cases, seeds):
         return {key: value.result() for key, value in pending.items()}
 
 
-class Mistakes(unittest.TestCase):
-    def test_every_case_is_expected_to_do_something(self):
-        listed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True, check=True)
-        known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, *FLAGS, "waits_by_plain_reads"}
-        self.assertEqual(set(listed.stdout.split()), known)
+def test_every_case_is_expected_to_do_something():
+    listed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True, check=True)
+    known = {*RACES, *TWINS, *OTHER_FINDINGS, *FAILURES, *FLAGS, "waits_by_plain_reads"}
+    assert set(listed.stdout.split()) == known
 
-    def test_every_mistake_is_found_with_lines_threads_and_diagnosis(self):
-        line_of = marked_lines(SOURCE)
-        for (case, seed), (code, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
-            with self.subTest(case=case, seed=seed):
-                first, second, between_blocks, diagnosis = RACES[case]
-                self.assertEqual(code, 1, output)
-                lines = sorted([line_of[first], line_of[second]])
-                races = [item for item in report["findings"] if item["kind"] == "race"]
-                at_lines = [
-                    item
-                    for item in races
-                    if sorted([item["first"]["line"], item["second"]["line"]]) == lines
-                ]
-                if case == "lock_at_block_scope":  # which of the two comes first is the schedule's
-                    at_lines = races
-                self.assertTrue(at_lines, f"no race at lines {lines}: {races}")
-                found = at_lines[0]
-                self.assertEqual(found["diagnosis"], diagnosis)
-                self.assertTrue(found["first"]["file"].endswith("mistakes.cu"))
-                self.assertEqual(
-                    found["first"]["block"] != found["second"]["block"], between_blocks
-                )
-                if not between_blocks:
-                    self.assertNotEqual(found["first"]["thread"], found["second"]["thread"])
 
-    def test_what_no_order_of_the_threads_shows_is_found_where_loads_get_older_values(self):
-        line = marked_lines(SOURCE)["found no flag"]
-        for (_, seed), (code, output, report) in run_all(["two_flags"], range(20)).items():
-            with self.subTest(seed=seed):
-                lines = {
-                    (item["first"]["line"], item["second"]["line"]) for item in report["findings"]
-                }
-                self.assertEqual(lines, {(line, line)} if seed % 4 == 3 else set(), output)
-                self.assertEqual(code, 1 if lines else 0, output)
+def test_every_mistake_is_found_with_lines_threads_and_diagnosis():
+    line_of = marked_lines(SOURCE)
+    for (case, seed), (code, output, report) in run_all(RACES, SEEDS_OF_MISTAKES).items():
+        first, second, between_blocks, diagnosis = RACES[case]
+        assert code == 1, (seed, output)
+        lines = sorted([line_of[first], line_of[second]])
+        races = [item for item in report["findings"] if item["kind"] == "race"]
+        at_lines = [
+            item
+            for item in races
+            if sorted([item["first"]["line"], item["second"]["line"]]) == lines
+        ]
+        if case == "lock_at_block_scope":  # which of the two comes first is the schedule's
+            at_lines = races
+        assert at_lines, f"no race at lines {lines}: {races}"
+        found = at_lines[0]
+        assert found["diagnosis"] == diagnosis
+        assert found["first"]["file"].endswith("mistakes.cu")
+        assert (found["first"]["block"] != found["second"]["block"]) == between_blocks
+        if not between_blocks:
+            assert found["first"]["thread"] != found["second"]["thread"]
 
-    def test_the_report_names_the_load_of_an_older_value(self):
-        line_of = marked_lines(SOURCE)
-        cases = {
-            "two_flags": ("atomic", "looked at the flag"),
-            "two_volatile_flags": ("volatile", "looked at the volatile flag"),
-        }
-        for (case, seed), (_, _, report) in run_all(cases, (3, 7)).items():
-            with self.subTest(case=case, seed=seed):
-                manner, line = cases[case][0], line_of[cases[case][1]]
-                found = report["findings"][-1]  # of volatile flags the first one is their own race
-                load = found["older_load"]
-                self.assertEqual((load["line"], load["volatile"]), (line, manner == "volatile"))
-                block = found["second" if load["by_the_second"] else "first"]["block"][0]
-                text = (
-                    f"the {manner} load at line {line} by block {block} thread 0 got an older value, "
-                    "which the memory model allows: another thread had already stored a newer one"
-                )
-                self.assertEqual(found["advice"][-1], {"code": "older_value_read", "text": text})
 
-    def test_no_load_is_named_whose_thread_has_looked_again(self):
-        for (_, seed), (_, _, report) in run_all(["two_flags_awaited"], range(20)).items():
-            with self.subTest(seed=seed):
-                self.assertTrue(report["findings"])
-                for found in report["findings"]:
-                    self.assertNotIn("older_load", found)
+def test_what_no_order_of_the_threads_shows_is_found_where_loads_get_older_values():
+    line = marked_lines(SOURCE)["found no flag"]
+    for (_, seed), (code, output, report) in run_all(["two_flags"], range(20)).items():
+        lines = {(item["first"]["line"], item["second"]["line"]) for item in report["findings"]}
+        assert lines == ({(line, line)} if seed % 4 == 3 else set()), output
+        assert code == (1 if lines else 0), output
 
-    def test_the_report_names_the_element_and_its_threads(self):
-        _, _, report = run("guard_classic", 0)
-        found = report["findings"][0]
-        self.assertEqual(found["first"]["thread"], found["second"]["thread"])
-        element = 128 * found["first"]["block"][0] + found["first"]["thread"][0]
-        self.assertIn(f"element {element} ", found["object"])
-        _, _, report = run("fetch_twice", 0)
-        self.assertEqual(report["findings"][0]["object"], "item (int)")
-        _, _, report = run("shared_of_file_without_barrier", 0)
-        self.assertRegex(report["findings"][0]["object"], r"^of_file\[\d+\] \(int ?\[128\]\)$")
-        _, _, report = run("past_the_end_of_shared", 0)
-        self.assertRegex(
-            report["findings"][0]["object"],
-            r"^values\[128\] \(int ?\[128\]\) of 512 bytes: 4 bytes past its end$",
+
+def test_the_report_names_the_load_of_an_older_value():
+    line_of = marked_lines(SOURCE)
+    cases = {
+        "two_flags": ("atomic", "looked at the flag"),
+        "two_volatile_flags": ("volatile", "looked at the volatile flag"),
+    }
+    for (case, seed), (_, _, report) in run_all(cases, (3, 7)).items():
+        manner, line = cases[case][0], line_of[cases[case][1]]
+        found = report["findings"][-1]  # of volatile flags the first one is their own race
+        load = found["older_load"]
+        assert (load["line"], load["volatile"]) == (line, manner == "volatile"), seed
+        block = found["second" if load["by_the_second"] else "first"]["block"][0]
+        text = (
+            f"the {manner} load at line {line} by block {block} thread 0 got an older value, "
+            "which the memory model allows: another thread had already stored a newer one"
         )
+        assert found["advice"][-1] == {"code": "older_value_read", "text": text}
 
-    def test_every_correct_twin_is_silent_at_every_seed(self):
-        for (case, seed), (code, output, report) in run_all(TWINS, SEEDS_OF_TWINS).items():
-            with self.subTest(case=case, seed=seed):
-                self.assertEqual(report["findings"], [])
-                self.assertEqual(code, 0, output)
-                self.assertGreater(report["accesses"], 0)
 
-    def test_unwritten_memory_and_accesses_outside_are_found(self):
-        line_of = marked_lines(SOURCE)
-        for (case, seed), (code, _, report) in run_all(OTHER_FINDINGS, SEEDS_OF_MISTAKES).items():
-            with self.subTest(case=case, seed=seed):
-                kind, mark = OTHER_FINDINGS[case]
-                self.assertEqual(code, 1)
-                found = report["findings"][0]
-                self.assertEqual((found["kind"], found["second"]["line"]), (kind, line_of[mark]))
+def test_no_load_is_named_whose_thread_has_looked_again():
+    for (_, seed), (_, _, report) in run_all(["two_flags_awaited"], range(20)).items():
+        assert report["findings"], seed
+        for found in report["findings"]:
+            assert "older_load" not in found
 
-    def test_a_kernel_that_does_not_end_is_reported(self):
-        for (case, seed), (code, output, _) in run_all(FAILURES, SEEDS_OF_MISTAKES).items():
-            with self.subTest(case=case, seed=seed):
-                message, but = FAILURES[case]
-                self.assertEqual(code, 0 if seed in but else 1, output)
-                if seed not in but:
-                    self.assertIn(message, output)
 
-    def test_a_loop_that_waits_by_volatile_reads_makes_progress(self):
-        for (_, seed), (code, output, report) in run_all(
-            ["waits_by_plain_reads"], range(20)
-        ).items():
-            with self.subTest(seed=seed):
-                self.assertEqual(code, 1, output)
-                self.assertEqual(report["failed_launches"], 0)
-                self.assertEqual(
-                    report["findings"][0]["diagnosis"], ["volatile is no synchronisation"]
-                )
+def test_the_report_names_the_element_and_its_threads():
+    _, _, report = run("guard_classic", 0)
+    found = report["findings"][0]
+    assert found["first"]["thread"] == found["second"]["thread"]
+    element = 128 * found["first"]["block"][0] + found["first"]["thread"][0]
+    assert f"element {element} " in found["object"]
+    _, _, report = run("fetch_twice", 0)
+    assert report["findings"][0]["object"] == "item (int)"
+    _, _, report = run("shared_of_file_without_barrier", 0)
+    assert re.search(r"^of_file\[\d+\] \(int ?\[128\]\)$", report["findings"][0]["object"])
+    _, _, report = run("past_the_end_of_shared", 0)
+    assert re.search(
+        r"^values\[128\] \(int ?\[128\]\) of 512 bytes: 4 bytes past its end$",
+        report["findings"][0]["object"],
+    )
 
-    def test_a_seed_gives_the_same_report_again(self):
-        for seed in (0, 5, 11):
-            reports = [run("lock_at_block_scope", seed)[2] for _ in range(3)]
-            self.assertEqual(reports[0], reports[1])
-            self.assertEqual(reports[0], reports[2])
-        several = {json.dumps(run("lock_at_block_scope", seed)[2]["findings"]) for seed in range(8)}
-        self.assertGreater(len(several), 1, "every seed gave the same schedule")
 
-    def test_a_bad_seed_is_refused(self):
-        environment = {**os.environ, "LAB_RACECHECK_SEED": "many"}
-        result = captured([PROGRAM, "guard"], env=environment)
-        self.assertEqual(result.returncode, 2)
-        self.assertIn("must be a whole number", result.stderr)
+def test_every_correct_twin_is_silent_at_every_seed():
+    for (case, seed), (code, output, report) in run_all(TWINS, SEEDS_OF_TWINS).items():
+        assert report["findings"] == [], (case, seed)
+        assert code == 0, output
+        assert report["accesses"] > 0
+
+
+def test_unwritten_memory_and_accesses_outside_are_found():
+    line_of = marked_lines(SOURCE)
+    for (case, seed), (code, _, report) in run_all(OTHER_FINDINGS, SEEDS_OF_MISTAKES).items():
+        kind, mark = OTHER_FINDINGS[case]
+        assert code == 1, (case, seed)
+        found = report["findings"][0]
+        assert (found["kind"], found["second"]["line"]) == (kind, line_of[mark])
+
+
+def test_a_kernel_that_does_not_end_is_reported():
+    for (case, seed), (code, output, _) in run_all(FAILURES, SEEDS_OF_MISTAKES).items():
+        message, but = FAILURES[case]
+        assert code == (0 if seed in but else 1), output
+        if seed not in but:
+            assert message in output
+
+
+def test_a_loop_that_waits_by_volatile_reads_makes_progress():
+    for (_, seed), (code, output, report) in run_all(["waits_by_plain_reads"], range(20)).items():
+        assert code == 1, (seed, output)
+        assert report["failed_launches"] == 0
+        assert report["findings"][0]["diagnosis"] == ["volatile is no synchronisation"]
+
+
+def test_a_seed_gives_the_same_report_again():
+    for seed in (0, 5, 11):
+        reports = [run("lock_at_block_scope", seed)[2] for _ in range(3)]
+        assert reports[0] == reports[1]
+        assert reports[0] == reports[2]
+    several = {json.dumps(run("lock_at_block_scope", seed)[2]["findings"]) for seed in range(8)}
+    assert len(several) > 1, "every seed gave the same schedule"
+
+
+def test_a_bad_seed_is_refused():
+    environment = {**os.environ, "LAB_RACECHECK_SEED": "many"}
+    result = captured([PROGRAM, "guard"], env=environment)
+    assert result.returncode == 2
+    assert "must be a whole number" in result.stderr

@@ -4,7 +4,8 @@
 import concurrent.futures
 import os
 import re
-import unittest
+
+import pytest
 
 from mistakes_test import FAILURES, PROGRAM, RACES, TWINS
 from test_setup import printed
@@ -44,27 +45,27 @@ def run_all(cases, seeds):
         return {case: [each.result() for each in runs] for case, runs in pending.items()}
 
 
-class WeakMistakes(unittest.TestCase):
-    def test_no_twin_reads_an_old_value(self):
-        for case, results in run_all(TWINS, SEEDS).items():
-            for code, output in results:
-                with self.subTest(case=case):
-                    self.assertEqual((code, old_values(output)), (0, 0), output)
+def test_no_twin_reads_an_old_value():
+    for case, results in run_all(TWINS, SEEDS).items():
+        for code, output in results:
+            assert (code, old_values(output)) == (0, 0), (case, output)
 
-    def test_every_mistake_with_a_read_does(self):
-        for case, results in run_all(RACES, SEEDS).items():
-            with self.subTest(case=case):
-                counts = [old_values(output) for _, output in results]
-                self.assertNotIn(None, counts)
-                self.assertEqual(sum(counts) == 0, case in WITHOUT_OLD_VALUES, counts)
 
-    def test_a_kernel_that_does_not_end_is_reported(self):
-        for case, message in ENDINGS.items():
-            with self.subTest(case=case):
-                code, output = run(case, 0, timeout="1" if case == "endless" else "20")
-                self.assertNotEqual(code, 0, output)
-                self.assertIn(message, output)
+def test_every_mistake_with_a_read_does():
+    for case, results in run_all(RACES, SEEDS).items():
+        counts = [old_values(output) for _, output in results]
+        assert None not in counts
+        assert (sum(counts) == 0) == (case in WITHOUT_OLD_VALUES), (case, counts)
 
-    def test_a_seed_gives_the_same_run_again(self):
-        first, *others = [run("guard_classic", 5) for _ in range(3)]
-        self.assertEqual([first, first], others)
+
+@pytest.mark.parametrize("case", ENDINGS)
+def test_a_kernel_that_does_not_end_is_reported(case):
+    message = ENDINGS[case]
+    code, output = run(case, 0, timeout="1" if case == "endless" else "20")
+    assert code != 0, output
+    assert message in output
+
+
+def test_a_seed_gives_the_same_run_again():
+    first, *others = [run("guard_classic", 5) for _ in range(3)]
+    assert [first, first] == others
