@@ -17,7 +17,7 @@ class Prefix(NamedTuple):
 
     decisions: list
     graph: int  # the bits of its parts, as numbers_of_parts has them
-    happened: dict  # of each of them but the last: its kind and value, by name
+    happened: dict  # the kind and value of all but the last, by name
     name: tuple  # of the last one
     kind: str  # as which it was taken into account; a compare-and-swap may turn out as another one
     unordered: frozenset  # the names of those that are in the graph without what they take
@@ -58,7 +58,7 @@ class Execution:
             if event.word is not None and event.word not in self._first:
                 self._first[event.word] = self._left_by_earlier(event.word)
         self._stores = sum(1 << i for i, event in enumerate(self.events) if event.kind == "S")
-        self._after = [0] * len(self.events)  # of each event: the bits of those that come after it
+        self._after = [0] * len(self.events)  # the bits of the events that come after each
         for i, bits in enumerate(self.happened):
             for k in bits_of(bits):
                 self._after[k] |= 1 << i
@@ -80,7 +80,7 @@ class Execution:
         Such an update does not change the value, so each access gets the same in any order. None comes after
         a fence or a release, so it hands nothing over, and says nothing of the order of fences.
         """
-        strict = {}  # of each launch: the bits of its fences and releases
+        strict = {}  # the bits of each launch's fences and releases
         words, updated, ordered = set(), set(), set()
         for i, event in enumerate(self.events):
             if event.kind == "F" or event.releases:
@@ -101,9 +101,12 @@ class Execution:
     def _nodes_with(self, unordered):
         """The bit of each event's part, with these names' without what they take."""
         return [
-            self._bit_of((name,) if name in unordered else self._node(i, self.trace.sources[i]))
-            for i, name in enumerate(self.names)
+            self._bit_of((name,) if name in unordered else node)
+            for name, node in zip(self.names, self._own_nodes())
         ]
+
+    def _own_nodes(self):
+        return (self._node(i, self.trace.sources[i], e.kind) for i, e in enumerate(self.events))
 
     def _left_by_earlier(self, word):
         """The write of an earlier launch that the word's first value is of."""
@@ -113,9 +116,9 @@ class Execution:
                 return self.names[order[-1]]
         return None
 
-    def _node(self, i, source):
+    def _node(self, i, source, kind):
         event = self.events[i]
-        if event.kind in "FS":
+        if kind in "FS":
             return (self.names[i],)
         return self.names[i], self._first[event.word] if source is None else self.names[source]
 
@@ -124,18 +127,20 @@ class Execution:
 
     def parts(self):
         """What its graph is made of."""
-        numbers = range(len(self.events))
-        yield from (self._node(i, self.trace.sources[i]) for i in numbers)
-        yield from self._places(set(numbers), self.trace.coherence)
+        yield from self._own_nodes()
+        yield from self._places(range(len(self.events)), self.trace.coherence)
 
     def graph(self, numbers=None, nodes=None):
         """The bits of its parts: equal if it is the same. Of these events, or of all if none are named."""
         numbers = range(len(self.events)) if numbers is None else numbers
         nodes = self._nodes if nodes is None else nodes
+        return self._bits_of_graph([nodes[i] for i in numbers], set(numbers), self.trace.coherence)
+
+    def _bits_of_graph(self, nodes, numbers, coherence):
         result = 0
-        for i in numbers:
-            result |= nodes[i]
-        for part in self._places(set(numbers), self.trace.coherence):
+        for bits in nodes:
+            result |= bits
+        for part in self._places(numbers, coherence):
             result |= self._bit_of(part)
         return result
 
@@ -154,9 +159,10 @@ class Execution:
         """The graph that it has at this launch's end."""
         return self.graph([i for i, event in enumerate(self.events) if event.launch <= launch])
 
-    def values(self):
-        """Each event's kind and value, by name."""
-        return {name: (event.kind, event.value) for name, event in zip(self.names, self.events)}
+    def values(self, numbers=None):
+        """Each event's kind and value, by name; or of these events."""
+        numbers = range(len(self.events)) if numbers is None else numbers
+        return {self.names[i]: (self.events[i].kind, self.events[i].value) for i in numbers}
 
     def follows(self, prefix):
         """Whether it goes on from the prefix, whose last event may be of another kind."""
@@ -348,10 +354,7 @@ class Execution:
                 yield Prefix(
                     self.decisions(linear, coherence, sources),
                     graph,
-                    {
-                        self.names[k]: (self.events[k].kind, self.events[k].value)
-                        for k in bits_of(bits)
-                    },
+                    self.values(bits_of(bits)),
                     self.names[i],
                     kind,
                     self._unordered,
@@ -376,17 +379,11 @@ class Execution:
 
     def _bits_of_changed(self, bits, i, source, kind):
         """The graph of the events `bits`, and of event i if it takes `source` as an access of this kind."""
-        word = self.events[i].word
-        if kind == "S":
-            result = self._bit_of((self.names[i],))
-        else:
-            result = self._bit_of(
-                (self.names[i], self._first[word] if source is None else self.names[source])
-            )
-        for k in bits_of(bits):
-            result |= self._nodes[k]
+        numbers, coherence = {*bits_of(bits), i}, {}
         if (bits | 1 << i) & self._stores:
             _, _, coherence = self._changed(i, source, kind)
-            for part in self._places({*bits_of(bits), i}, coherence):
-                result |= self._bit_of(part)
-        return result
+        nodes = [
+            self._bit_of(self._node(i, source, kind)),
+            *(self._nodes[k] for k in bits_of(bits)),
+        ]
+        return self._bits_of_graph(nodes, numbers, coherence)

@@ -10,6 +10,7 @@ not evaluated, nor functions that it never compiles.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 from collections.abc import Iterator
@@ -20,10 +21,8 @@ from source_text import (
     ATTRIBUTES,
     CLASS_KEYS,
     MARKER,
-    TOKEN,
     WORD,
     SourceText,
-    Token,
     is_below,
     is_name,
     is_word,
@@ -173,8 +172,7 @@ class HostFunctions:
     def calls(self, body: Declaration) -> Iterator[Call]:
         """What the body calls by a name, in code that is sure to be compiled and evaluated."""
         masked = self.text.masked
-        found = TOKEN.finditer(masked, body.body + 1, body.end - 1)
-        tokens = [Token(match[0], *match.span()) for match in found]
+        tokens = self.text.tokens(body.body + 1, body.end - 1)
         texts = [token.text for token in tokens]
         skipped_to = 0
         for index, (text, start, _) in enumerate(tokens):
@@ -200,8 +198,7 @@ class HostFunctions:
         """Whether a list of parameters with `auto` begins there, after a lambda's captures."""
         if texts[index] != "(" or index == 0 or texts[index - 1] != "]":
             return False
-        closing = texts.index(")", index) if ")" in texts[index:] else len(texts)
-        return "auto" in texts[index:closing]
+        return "auto" in itertools.takewhile(lambda text: text != ")", texts[index:])
 
     @staticmethod
     def is_called(texts: list[str], index: int) -> bool:
@@ -267,11 +264,11 @@ class HostFunctions:
     @functools.cached_property
     def definitions(self) -> dict[str, list[Definition]]:
         """The functions of the program that are defined for the host alone, by their names."""
-        masked, braces = self.text.masked, self.text.braces
+        masked = self.text.masked
         found: dict[str, list[Definition]] = {}
         scopes: list[tuple[str, ...]] = []
-        depth_of_body, before = 0, -1
-        for brace in braces:
+        depth_of_body = 0
+        for brace in self.text.braces:
             if masked[brace] == "}":
                 if depth_of_body:
                     depth_of_body -= 1
@@ -280,7 +277,7 @@ class HostFunctions:
             elif depth_of_body:
                 depth_of_body += 1
             else:
-                start = max(masked.rfind(";", before + 1, brace), before) + 1
+                start = self.text.head_start(brace)
                 head = masked[start:brace]
                 scope = NAMESPACE.search(head)
                 if scope or LINKAGE.match(head):
@@ -292,17 +289,15 @@ class HostFunctions:
                     definition = self.definition(start, brace, around)
                     if definition:
                         found.setdefault(definition.name, []).append(definition)
-            before = brace
         return found
 
     def definition(self, start: int, end: int, namespaces: tuple[str, ...]) -> Definition | None:
         """The function whose head is there; None where it is anything else, or the device's."""
-        masked = self.text.masked
-        marked = {match[1] for match in MARKER.finditer(masked, start, end)}
+        marked = {match[1] for match in MARKER.finditer(self.text.masked, start, end)}
         if self.text.marker_before(end).is_system or marked - {"host"}:
             return None
-        start = after_template(masked, start)
-        tokens = [Token(match[0], *match.span()) for match in TOKEN.finditer(masked, start, end)]
+        start = after_template(self.text.masked, start)
+        tokens = self.text.tokens(start, end)
         for index, (text, _, _) in enumerate(tokens):
             if text == "=" or text.startswith("operator"):
                 return None
@@ -320,26 +315,20 @@ class HostFunctions:
 
     def is_visible(self, call: Call, definitions: list[Definition]) -> bool:
         """Whether the call can only mean a function in the same namespace, or in one around it or named."""
-        if not definitions:
-            return False
+        around = [each.namespaces for each in definitions]
+        if call.qualifiers[:1] == ("",):
+            return all(names == call.qualifiers[1:] for names in around)
+        if call.qualifiers:
+            count = len(call.qualifiers)
+            return all(names[-count:] == call.qualifiers for names in around)
         inside = self.namespaces_around(call.start)
-        for each in definitions:
-            if call.qualifiers:
-                names = tuple(name for name in call.qualifiers if name)
-                is_global = call.qualifiers[0] == ""
-                fits = each.namespaces[len(each.namespaces) - len(names) :] == names
-                if not fits or (is_global and each.namespaces != names):
-                    return False
-            elif inside[: len(each.namespaces)] != each.namespaces:
-                return False
-        return True
+        return all(inside[: len(names)] == names for names in around)
 
     def namespaces_around(self, position: int) -> tuple[str, ...]:
         names: tuple[str, ...] = ()
-        masked = self.text.masked
         opening = self.text.enclosing_brace(position)
         while opening is not None:
-            scope = NAMESPACE.search(masked[self.text.head_start(opening) : opening])
+            scope = NAMESPACE.search(self.text.masked[self.text.head_start(opening) : opening])
             if scope and not scope[1]:
                 names = (*scope[2].replace("::", " ").split(), *names)
             opening = self.text.enclosing_brace(opening - 1) if opening > 0 else None

@@ -12,7 +12,7 @@ import bisect
 import re
 
 from device_code import BUILT_IN_TYPES, Declaration, DeviceCode
-from source_text import TOKEN, Edit, SourceText, Token, is_name, is_word
+from source_text import Edit, SourceText, is_name, is_word
 
 # Types that are known to be copied as bytes.
 PLAIN_TYPES = BUILT_IN_TYPES | set(
@@ -27,7 +27,7 @@ CASTS = {"static_cast", "reinterpret_cast", "const_cast"}
 ASSIGNMENT = re.compile(r"=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--")
 # What each thread knows for itself, and the names of its parts.
 BUILT_IN = {"threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "x", "y", "z"}
-BEFORE_PARENTHESIS = {"if", "for", "switch", "constexpr", "sizeof", "return", "case"}
+BEFORE_PARENTHESIS = PLAIN_TYPES | set("if for switch constexpr sizeof return case".split())
 # With one of these, a thread may wait, or a `return` may not be the kernel's.
 EXCLUDED = set(
     """asm __asm__ volatile goto while do static extern thread_local try throw new delete struct class
@@ -95,6 +95,9 @@ def declared_in(texts: list[str]) -> set[str]:
     }
 
 
+UP, DOWN = ("+", "*", "<<"), ("-", "/", ">>")
+
+
 def counts(head: list[str], known: set[str]) -> str | None:
     """The variable that a `for` counts up or down, "" if it goes through a range; None if it may do
     anything else, such as to wait for what another thread writes. `known`: names of numbers."""
@@ -103,24 +106,24 @@ def counts(head: list[str], known: set[str]) -> str | None:
     first = head.index(";")
     second = head.index(";", first + 1)
     beginning, condition, step = head[:first], head[first + 1 : second], head[second + 1 :]
-    place = beginning.index("=") - 1 if "=" in beginning else 0
-    if place <= 0 or not all(text in PLAIN_TYPES | {"auto"} for text in beginning[:place]):
+    index = beginning.index("=") - 1 if "=" in beginning else 0
+    if index <= 0 or not {*beginning[:index]} <= PLAIN_TYPES | {"auto"}:
         return None
-    name, sign = beginning[place], condition[1:2]
+    name, sign = beginning[index], "".join(condition[1:2])
     if condition[:1] != [name] or {name, "&&", "||", ",", "=", "?"} & set(condition[2:]):
         return None
-    up = step in (["+", "+", name], [name, "+", "+"]) or changes_by(
-        step, name, ("+", "*", "<<"), known
-    )
-    down = step in (["-", "-", name], [name, "-", "-"]) or changes_by(
-        step, name, ("-", "/", ">>"), known
-    )
-    counts_up = up and sign in (["<"], ["<="], ["!="])
-    return name if counts_up or (down and sign in ([">"], [">="], ["!="])) else None
+    for signs, operators in ((("<", "<=", "!="), UP), ((">", ">=", "!="), DOWN)):
+        if sign in signs and changes_by(step, name, operators, known):
+            return name
+    return None
 
 
 def changes_by(step: list[str], name: str, operators: tuple[str, ...], known: set[str]) -> bool:
-    """Whether the step is an assignment by one of these operators of what no other thread changes."""
+    """Whether the step is an assignment by one of these operators of what no other thread changes, or a
+    step by one."""
+    by_one = [operators[0]] * 2
+    if step in ([*by_one, name], [name, *by_one]):
+        return True
     text = "".join(step[1:4])
     operator = next((each for each in operators if text.startswith(f"{each}=")), None)
     if step[:1] != [name] or operator is None:
@@ -146,11 +149,7 @@ def opens_expression(texts: list[str], index: int) -> bool:
     """Whether the parenthesis at index is none of a call that might do anything."""
     before = texts[index - 1] if index > 0 else ";"
     if is_word(before):
-        return (
-            before in BEFORE_PARENTHESIS
-            or before in PLAIN_TYPES
-            or COMPUTING.match(before) is not None
-        )
+        return before in BEFORE_PARENTHESIS or bool(COMPUTING.match(before))
     if before == ")":
         return is_cast(texts, index - 1)
     if before == ">":
@@ -164,12 +163,10 @@ def opens_expression(texts: list[str], index: int) -> bool:
 
 def is_cast(texts: list[str], closing: int) -> bool:
     """Whether the parenthesis that closes there ends a cast to a number, or a condition."""
-    open_parentheses, opening = 0, closing
-    while opening >= 0:
-        open_parentheses += {")": 1, "(": -1}.get(texts[opening], 0)
-        if open_parentheses == 0:
-            break
+    open_parentheses, opening = 1, closing
+    while opening >= 0 and open_parentheses:
         opening -= 1
+        open_parentheses += {")": 1, "(": -1}.get(texts[opening], 0)
     if opening > 0 and texts[opening - 1] in ("if", "for", "switch", "constexpr"):
         return True
     return all(text in PLAIN_TYPES or text == "*" for text in texts[opening + 1 : closing])
@@ -232,14 +229,14 @@ class RowsOfThreads:
         if self.edited[first : first + 1] and self.edited[first] < closing:
             return
         parameters = self.parameters(kernel)
-        body = self.tokens(opening + 1, closing)
+        body = self.text.tokens(opening + 1, closing)
         texts = [token.text for token in body]
         if "threadIdx" not in texts or parameters is None:
             return
         if not only_computes(texts, parameters, self.declared) or changes(texts, parameters):
             return
-        returns = [index for index, token in enumerate(body) if token.text == "return"]
-        if any([token.text for token in body[index + 1 : index + 2]] != [";"] for index in returns):
+        returns = [index for index, text in enumerate(texts) if text == "return"]
+        if any(texts[index + 1 : index + 2] != [";"] for index in returns):
             return
         for index in returns:
             token = body[index]
@@ -247,24 +244,19 @@ class RowsOfThreads:
         self.text.insert(opening + 1, BEGIN + self.same_column(opening + 1))
         self.text.insert(closing, END)
 
-    def tokens(self, start: int, end: int) -> list[Token]:
-        found = TOKEN.finditer(self.text.masked, start, end)
-        return [Token(match[0], *match.span()) for match in found]
-
     def parameters(self, kernel: Declaration) -> set[str] | None:
         """The names of its parameters; None unless all are pointers and numbers."""
         start = kernel.parameters
-        listed: list[list[Token]] = [[]]
-        for token in self.tokens(start + 1, self.text.closing(start)):
+        listed: list[list[str]] = [[]]
+        for token in self.text.tokens(start + 1, self.text.closing(start)):
             if token.text == ",":
                 listed.append([])
             else:
-                listed[-1].append(token)
+                listed[-1].append(token.text)
         if listed == [[]]:
             return set()
         names = set()
-        for tokens in listed:
-            texts = [token.text for token in tokens]
+        for texts in listed:
             if len(texts) < 2 or not is_name(texts[-1]) or not is_type(texts[:-1]):
                 return None
             names.add(texts[-1])

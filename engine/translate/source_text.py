@@ -265,23 +265,23 @@ class SourceText:
 
     def on_one_line(self, start: int, end: int, without: tuple[Token, ...] = ()) -> str:
         """The source from start to end, `#` lines and the tokens in without left out."""
-        blanked = bytearray(end - start)
-        for token in without:
-            for index in range(max(token.start, start), min(token.end, end)):
-                blanked[index - start] = 1
+        blanked = {index for token in without for index in range(token.start, token.end)}
         characters = [
-            " " if self.masked[index].isspace() or blanked[index - start] else self.source[index]
+            " " if self.masked[index].isspace() or index in blanked else self.source[index]
             for index in range(start, end)
         ]
         return re.sub(" +", " ", "".join(characters)).strip()
+
+    def tokens(self, start: int, end: int) -> list[Token]:
+        matches = TOKEN.finditer(self.masked, start, end)
+        return [Token(match[0], *match.span()) for match in matches]
 
     def tokens_before(self, position: int, size: int) -> tuple[list[Token], bool]:
         """The tokens of at least the last size characters before position; whether all are."""
         start = max(position - size, 0)
         while start and WITHIN_TOKEN.match(self.masked, start):
             start -= 1
-        matches = TOKEN.finditer(self.masked, start, position)
-        found = [Token(match[0], *match.span()) for match in matches]
+        found = self.tokens(start, position)
         return found[1 if start else 0 :], start == 0  # the first may be the end of an operator
 
     def backward(self, position: int, search):
@@ -300,7 +300,7 @@ class SourceText:
 
     @functools.cached_property
     def closings(self) -> array.array:
-        """Of each bracket that was looked at: the one that closes it, or NEVER. 0 of all others."""
+        """What closes the bracket at each position, or NEVER; 0 of those not asked for yet."""
         return array.array("q", bytes(8 * len(self.masked)))
 
     def closing(self, opening: int) -> int:
@@ -372,7 +372,7 @@ class SourceText:
 
     @functools.cached_property
     def braces_around(self) -> array.array:
-        """Of each brace: the innermost one that is open after it, or NEVER."""
+        """The innermost brace that is open after each of `braces`, or NEVER."""
         found, open_braces = array.array("q"), array.array("q", [NEVER])
         for brace in self.braces:
             if self.masked[brace] == "{":
