@@ -15,7 +15,7 @@ from engine.command.errors import WRONG_USE, CommandError, hint, listed
 from engine.command.output import BOLD, coloured
 from engine.command.output_files import make_own_folder, write_whole
 from engine.command.paths import shown
-from engine.command.racecheck_runs import Merging, merged_findings, problem_of
+from engine.command.racecheck_runs import MergeReports, merged_findings, problem_of
 from engine.command.schedules import scheduled_runs
 from lab_tool.builds.program_builds import merging_program, observed_programs
 from lab_tool.chapters import all_chapters, chosen_chapters
@@ -314,7 +314,7 @@ def findings_of(prediction, build=None):
         for letter, runs_of_variant in zip(LETTERS, finished):
             runs = runs_of_variant()
             problems = [problem for run in runs if (problem := problem_of(run, SECONDS))]
-            merging = Merging(
+            merging = MergeReports(
                 merge_reports, str(prediction.source), prediction.variants[letter].first_line
             )
             findings = merged_findings(runs, merging)

@@ -41,7 +41,7 @@ class Verb(NamedTuple):
 
 
 class SentenceParser(argparse.ArgumentParser):
-    """Answers wrong use with one sentence instead of a page of usage."""
+    """Ends wrong use with one sentence instead of a page of usage."""
 
     def error(self, message):
         missing = re.fullmatch("the following arguments are required: (.*)", message)

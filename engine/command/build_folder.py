@@ -26,7 +26,7 @@ class BuildFolder(NamedTuple):
 
 
 def word_for(tool):
-    """How somebody would type this program: its name alone if PATH leads to it."""
+    """How this program is typed: its name alone if PATH leads to it."""
     name = os.path.basename(tool.path)
     return name if shutil.which(name, path=CALLERS_PATH) == tool.path else shown(tool.path)
 
@@ -75,7 +75,7 @@ def build(place, targets, what):
 
 
 def configure(command, folder):
-    """Runs Meson, which makes the folder or looks at it anew; its own messages are shown if it fails."""
+    """Runs Meson, which makes the folder or configures it anew; its own messages are shown if it fails."""
     if is_verbose():
         code, lines = run_step(command), []
     else:
@@ -90,7 +90,7 @@ def configure(command, folder):
 
 @contextlib.contextmanager
 def alone_in(folder, place=None):
-    """Waits until nobody else builds in this folder: two Ninjas at once would write the same files.
+    """Waits until no other process builds in this folder: two Ninjas at once would write the same files.
 
     The lock is in the folder itself, or in `place`.
     """

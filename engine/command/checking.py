@@ -15,7 +15,7 @@ from engine.command.output import is_verbose, say, say_command, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
 from engine.command.race_picture import races_of, write_picture
-from engine.command.racecheck_runs import Merging, answer, schedules_text, standard_input
+from engine.command.racecheck_runs import MergeReports, say_result, schedules_text, standard_input
 from engine.command.schedules import scheduled_runs
 
 DEFAULT_SEEDS = 20
@@ -104,7 +104,7 @@ def outputs_of(arguments, inputs):
 
 def checked(arguments, programs, merge_reports):
     """Runs all schedules of all `programs`, [(program, its options)], and says what each program's have
-    found, of which the program `merge_reports` makes one answer. Returns a dictionary for each."""
+    found, which the program `merge_reports` merges. Returns a dictionary for each."""
     seeds = chosen_seeds(arguments)
     timeout, lenient, counts = arguments.timeout, arguments.lenient, arguments.counts
     forks = not arguments.program  # a stranger's program may be a script that starts others
@@ -117,7 +117,9 @@ def checked(arguments, programs, merge_reports):
             name = shlex.join([program.name.removesuffix("_racecheck"), *options])
             say(f"{name}: {schedules_text(len(seeds))}")
             runs = runs_of_program()
-            results.append(answer(program, seeds, runs, timeout, lenient, Merging(merge_reports)))
+            results.append(
+                say_result(program, seeds, runs, timeout, lenient, MergeReports(merge_reports))
+            )
     return results
 
 
@@ -152,7 +154,7 @@ def can_observe(folder):
     return bool((settings_of(folder) or {}).get("scheduled_libraries"))
 
 
-def target_of_merging(folder):
+def merge_reports_target(folder):
     """The target of this build folder that merges reports."""
     return os.path.relpath(settings_of(folder)["scheduled_merge_reports"], folder.resolve())
 
@@ -173,7 +175,7 @@ def merge_reports_of(program):
 def built_merge_reports(program, place):
     """The same, which is built; of `place`, a BuildFolder, if the program is in none."""
     place = place._replace(folder=_folder_of(program) or place.folder)
-    build(place, [target_of_merging(place.folder)], "the merging of reports")
+    build(place, [merge_reports_target(place.folder)], "the merging of reports")
     return settings_of(place.folder)["scheduled_merge_reports"]
 
 

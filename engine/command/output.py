@@ -2,13 +2,13 @@
 """What a command writes, and where.
 
 The rule: stdout carries what was asked for, and nothing else. That is the program's own output where a
-program is run, and else the command's answer: findings, test results, tables. What the command says
+program is run, and else the command's result: findings, test results, tables. What the command says
 about its own work goes to stderr: which backend it takes, what it is building, the commands under
 --verbose, problems, and what to do next. So `run FILE.cu > out.txt` gives the program's own output, and
 it makes no difference whether stdout is a terminal, but for the width of a finding's lines.
 
 Colour is for a terminal, and never if NO_COLOR is set. Other control characters are written as \\x1b,
-whether they come from a name, a compiler or a line of somebody's code. Only what a program itself writes
+whether they come from a name, a compiler or a line of the user's code. Only what a program itself writes
 during a run is left as it is.
 """
 
@@ -59,7 +59,7 @@ def invocation():
 
 SECONDS_BETWEEN_LINES = 10  # of progress, if stderr is no terminal
 SECONDS_BETWEEN_UPDATES = 0.25  # of the progress line on a terminal
-SECONDS_OF_SILENCE = 1  # before work whose steps nobody has counted yet shows on a terminal
+SECONDS_OF_SILENCE = 1  # before work whose steps are not counted yet shows on a terminal
 
 MOST_LINES = 60  # of what a failed command has printed; its first messages matter most
 
@@ -127,17 +127,17 @@ def _write_line(stream, words, kept=LINES):
 
 
 def say(*words):
-    """Part of the command's answer."""
+    """Part of the command's result."""
     _write_line(sys.stdout, words)
 
 
 def say_in_colours(text):
-    """Part of the command's answer, in which some words are coloured()."""
+    """Part of the command's result, in which some words are coloured()."""
     _write_line(sys.stdout, [text], IN_COLOURS)
 
 
 def say_fitted(line, colour=None):
-    """A line of the answer, which a terminal shows in as many lines as it needs, broken between words."""
+    """A line of the result, which a terminal shows in as many lines as it needs, broken between words."""
     line = escaped(line, LINES)
     lines = [line]
     if is_terminal(sys.stdout):
@@ -181,7 +181,7 @@ def say_problem(message, *further):
 
 
 def say_interrupted(what=""):
-    """The one line about Ctrl-C, by whoever knows first what it interrupted."""
+    """The one line about Ctrl-C, by the first function that knows what it interrupted."""
     global _interruption_is_told
     if not _interruption_is_told:
         _interruption_is_told = True

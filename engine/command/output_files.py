@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The files that a command writes for its user: each of them goes through here.
 
-What is written goes to a new file, which then takes the place of the old one in one step: nobody reads
-half of it, a full disk leaves what was there, and no link is followed. Where the user has named the
+What is written goes to a new file, which then takes the place of the old one in one step: half of it
+is never read, a full disk leaves what was there, and no link is followed. Where the user has named the
 file, or where it lies among files of theirs, it is replaced only if it begins as lab's own files of its
 kind do: nothing but that tells a report of last week from a thesis.
 """
@@ -176,8 +176,8 @@ def _written(path, content, mode=None):
 
 @contextlib.contextmanager
 def _named(path):
-    """An OSError in the block is about this file: a full disk has no name, and nobody has heard of the
-    name of a temporary file."""
+    """An OSError in the block is about this file: a full disk has no name, and the user has not
+    heard of a temporary file."""
     try:
         yield
     except OSError as error:

@@ -8,6 +8,6 @@ ENGINE = pathlib.Path(__file__).resolve().parent.parent
 
 
 def shown(path):
-    """The path as somebody in the current directory would type it."""
+    """The path as it is typed in the current directory."""
     relative = os.path.relpath(path)
     return str(path) if relative.startswith("../..") else relative

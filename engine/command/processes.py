@@ -26,7 +26,7 @@ from engine.command.output import (
     seconds_text,
 )
 
-# What a write to memory that is somebody else's may end in. In a kernel it has a report of its own.
+# What a write to memory that is not the program's may end in. In a kernel it has a report of its own.
 MEMORY_SIGNALS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL)
 
 
@@ -264,7 +264,7 @@ def kill_all_of(process):
 
 
 class _EndOfOutput:
-    """The last bytes of what a program prints, which a thread reads until nobody can print any more."""
+    """The last bytes of what a program prints, which a thread reads until no process can print any more."""
 
     def __init__(self, stream, most_bytes):
         self.kept, self.total = b"", 0

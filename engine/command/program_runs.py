@@ -16,11 +16,11 @@ from engine.command.processes import MEMORY_SIGNALS, run_program, signal_name
 def run_finished_program(path, options):
     """Runs a program in the current directory; returns its exit code, 128 + N for signal N."""
     path = shown(path)
-    os.environ["LAB_REPORT_UNASKED"] = "1"  # of launches that failed, and nobody asked
+    os.environ["LAB_REPORT_UNASKED"] = "1"  # failed launches that the program did not ask about
     code = run_program([path if os.sep in path else f"./{path}", *options])
     if code >= 0:
         return code
-    if code != -signal.SIGPIPE:  # whoever read the output has seen enough, as `| head` has
+    if code != -signal.SIGPIPE:  # the reader of the output has seen enough, as `| head` has
         remedy = ""
         if -code in MEMORY_SIGNALS:
             command = invocation().command(invocation().check)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a racecheck program with many schedules, and makes one answer out of what they found."""
+"""Runs a racecheck program with many schedules, and makes one result of what they found."""
 
 import json
 import os
@@ -50,7 +50,7 @@ def check_once(
     RunServer, if there is one that can.
 
     With `counts` "1" its report has what each launch did, in numbers, as well, and with "unseen" the launches
-    that changed memory by stores that nobody saw; `settings` go into the program's environment.
+    that changed memory by stores that were not seen; `settings` go into the program's environment.
     """
     with tempfile.TemporaryDirectory(prefix="lab-racecheck-") as folder:
         variables = {
@@ -120,8 +120,8 @@ def _of_all(reports):
     return made
 
 
-class Merging(NamedTuple):
-    """Who makes one answer out of several reports, and for whom."""
+class MergeReports(NamedTuple):
+    """The program that merges reports, and what its reader knows."""
 
     program: str  # merge_reports, in the build folder
     own_file: str = ""  # the one file that the reader knows: its lines are called "line 12"
@@ -195,7 +195,7 @@ def _sudden_end(code):
     return f"the program was ended by {signal_name(-code)}{where if is_fault else ''}"
 
 
-def answer(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
+def say_result(program, seeds, runs, timeout, lenient, merging, option="--timeout"):
     """Says what the runs of one program have found, and returns it as a dictionary."""
     for run in runs:
         if run.code in (WRONG_USE, NOTHING_COULD_RUN):

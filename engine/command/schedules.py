@@ -20,7 +20,7 @@ def scheduled_runs(checks, seeds, timeout, lenient=False, given=b"", counts=Fals
     """Starts each of the checks, a program with its options, with the schedules of all seeds.
 
     The value of the `with` is a list: for each check a function that waits for its runs, and returns
-    them in the order of their seeds. The first seed's run also looks for stores that nobody saw,
+    them in the order of their seeds. The first seed's run also finds stores that were not seen,
     and with `counts` it counts what each launch does. Each check is one process that makes a child for each
     schedule, if it `forks`. What still runs at the end of the `with` is ended.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what somebody else's program has left: a regular file of a bounded size, or nothing."""
+"""Reads what an untrusted program has left: a regular file of a bounded size, or nothing."""
 
 import contextlib
 import json

@@ -14,7 +14,7 @@ MOST_ORDERS = 5040  # of fences; more take minutes
 
 
 def bits_of(number):
-    """The places of the bits, the lowest first."""
+    """The numbers of the bits, the lowest first."""
     while number:
         lowest = number & -number
         yield lowest.bit_length() - 1
@@ -208,11 +208,11 @@ class Graph:
             for each in reversed(order):
                 self.not_before[each] |= later
                 later |= 1 << each
-        self.observed = {}  # of a read: the bits of the writes
-        heads = {}  # of a write: the first operations of the release patterns that it ends
-        fences, releases = {}, {}  # of each thread; and word
-        waiting = {}  # of each thread: heads that its reads have seen, by word
-        self.synchronizes = {}  # of an event: the bits of the heads before it
+        self.observed = {}  # the bits of the writes that each read sees
+        heads = {}  # the first operations of the release patterns that a write ends
+        fences, releases = {}, {}  # by thread; by thread and word
+        waiting = {}  # heads that a thread's reads have seen, by word
+        self.synchronizes = {}  # the bits of the heads before an event
         for each in self.chosen:
             event = events[each]
             seen = waiting.setdefault(event.thread, {})
@@ -291,7 +291,7 @@ class Graph:
 
 
 def _has_cycle(leads_to):
-    before = dict.fromkeys(leads_to, 0)  # of each event: how many that lead to it are left
+    before = dict.fromkeys(leads_to, 0)  # how many events that lead to each are left
     for others in leads_to.values():
         for each in others:
             before[each] += 1

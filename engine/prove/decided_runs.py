@@ -80,16 +80,16 @@ class DecidedRuns:
     The first two are processes of their own: what differs by itself, differs in them. The others are forked,
     if they can be.
 
-    The threads that make them are asked and answer by queues, as put_answer() says.
+    The threads that make them take requests and give results by queues, as put_answer() says.
     """
 
     def __init__(self, program, options, seconds, folder):
         self._program, self._options, self._seconds = program, options, seconds
         self._count = 0
         self._programs = RunningPrograms()
-        self._asked = queue.SimpleQueue()  # where each answer goes, and what _run() takes
-        self._ahead = {}  # of runs that were begun before they were asked for: the answer, by the decisions
-        self._forgotten = []  # the answers of those that nobody will ask for
+        self._asked = queue.SimpleQueue()  # where each result goes, and what _run() takes
+        self._ahead = {}  # results of runs begun before they were asked for, by the decisions
+        self._forgotten = []  # the results that will not be asked for
         self._threads = [
             threading.Thread(target=self._work, args=(tempfile.mkdtemp(dir=folder),), daemon=True)
             for _ in range(AT_A_TIME)
@@ -100,7 +100,7 @@ class DecidedRuns:
     def run(self, decisions, orders_fences=False):
         """One run by the decisions: what the race checker says of it, and its Trace.
 
-        It waits until the run has ended by itself: whoever waits no longer ends them all.
+        It waits until the run has ended by itself: to wait no longer is to end them all.
         """
         self._count += 1
         begun = None if orders_fences else self._ahead.pop(tuple(decisions), None)

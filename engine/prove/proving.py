@@ -8,7 +8,7 @@ import signal
 
 from engine.command.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.command.output import counted, say, say_fitted
-from engine.command.racecheck_runs import answer, problem_of
+from engine.command.racecheck_runs import problem_of, say_result
 from engine.prove.consistency import bits_of
 from engine.prove.decided_runs import SEED, decided_runs
 from engine.prove.executions import Execution
@@ -65,7 +65,7 @@ class Exploration:
         self._left = set()
         self._going_on = set()  # ... and the graphs after which later launches are varied
         self._numbers_of_parts = {}
-        self._runs_with = {}  # of each part of a graph, the bits of the runs that have it
+        self._runs_with = {}  # the bits of the runs that have each part of a graph
         self._run_count = 0
         self._first = None
 
@@ -363,7 +363,7 @@ def say_findings_of(program, run, merging, timeout):
     """Prints racecheck's report of a run; returns the exit code."""
     if run.report and run.report["accesses"] and (run.code or 0) > 0:
         run = run._replace(code=1)  # A program may end with any code when a kernel has failed.
-    return answer(program, [SEED], [run], timeout, False, merging, "--seconds")["code"]
+    return say_result(program, [SEED], [run], timeout, False, merging, "--seconds")["code"]
 
 
 def read_decisions(path):

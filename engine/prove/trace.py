@@ -33,7 +33,7 @@ class Event(NamedTuple):
     thread: tuple  # the block's number, and the thread's rank
     kind: str  # U of an update, S of a store, L of a load, F of a fence
     word: Optional[tuple] = None  # the launch, the memory, where it begins, its bytes
-    value: str = ""  # of the word after it; no pointers, which differ from run to run
+    value: str = ""  # the word's after it; no pointers, which differ from run to run
     acquires: bool = False
     releases: bool = False
     is_narrow: bool = False  # of block scope
@@ -83,23 +83,23 @@ class Trace:
     """What a run did. The functions take the words of a line, as decisions.cpp writes them."""
 
     def __init__(self):
-        self.shapes = []  # of each launch: blocks, threads of each
+        self.shapes = []  # the blocks of each launch, and the threads of each block
         self.events = []
         self._known, self._ordered = _Knowledge(), _Knowledge()
-        # Of each event: the bits of those that its own thread has surely been after, and of those that its
+        # The bits of the events that each one's own thread has surely been after, and of those that its
         # thread and barriers order before it.
         self.before, self.ordered = self._known.before, self._ordered.before
-        # Of each access: the number of the one that it reads from, or, if it only stores, that comes just
-        # before it in coherence order; None: the word's first value.
+        # The number of the access that each one reads from, or, if it only stores, that comes just before
+        # it in coherence order; None: the word's first value.
         self.sources = []
-        self.coherence = {}  # of each word the numbers of its writes
+        self.coherence = {}  # the numbers of each word's writes
         self.has_weak_writes = False  # to words that strong accesses use after them
         self.has_volatile = False
         self.refused = None
-        self.cooperative = []  # of each launch: whether all of its blocks start together
+        self.cooperative = []  # whether all blocks of each launch start together
         self.with_waits = set()  # the launches in which a thread has waited in a loop
         self.stuck = []  # the blocks that wait for ever at the end
-        self.left = []  # of each launch that has ended: a hash of what kernels have written until then
+        self.left = []  # a hash of what kernels have written until the end of each launch
         self.uses = []  # what the program did, each kind and name once
         self._writes, self._weak = {}, set()
 

@@ -164,7 +164,7 @@ class DeviceCode:
             key=lambda d: d.body,
         )
         self.body_starts = [d.body for d in self.bodies]
-        self.outer: list[int] = []  # of each body the index of the innermost one around it, or -1
+        self.outer: list[int] = []  # the index of the innermost body around each, or -1
         for index, body in enumerate(self.bodies):
             outer = index - 1
             while outer >= 0 and self.bodies[outer].end <= body.body:

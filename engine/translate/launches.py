@@ -88,7 +88,7 @@ class Callee:
     def starts(self, index: int):
         """Yields each index at which a callee that ends with the token at index may begin.
 
-        What ends at one token is looked at once for each way to read it, and without recursion: a name can
+        What ends at one token is read once for each way to read it, and without recursion: a name can
         have any number of parts.
         """
         seen = {(self.postfix_expression, index)}
@@ -221,7 +221,7 @@ class Launches:
             end = self.text.closing(arguments)
             self.arguments(arguments, end)
         except NotUnderstood as failure:
-            # The line of the `<<<` is the one that the student looks for.
+            # The line of the `<<<` is the launch's to a student.
             raise NotUnderstood(position, failure.code, **failure.arguments) from None
         if LAUNCH.search(self.text.masked, callee.start, callee.end):
             raise NotUnderstood(position, "launch_within_name")
@@ -244,7 +244,7 @@ class Launches:
         return {match[1] for match in self.text.own_matches(FUNCTION)}
 
     def check_kernel(self, position: int, callee: str) -> None:
-        """nvcc launches kernels alone. Only a plain name is looked at: others may be pointers."""
+        """nvcc launches kernels alone. Only a plain name is checked: others may be pointers."""
         name = re.fullmatch(rf"\s*([{WORD}]+)\s*(?:<.*>)?\s*", callee, re.DOTALL)
         if name is None or self.device_code.has_kernel(name[1]):
             return

@@ -31,7 +31,7 @@ class Polling:
         self.device_code = device_code
         self.ends_of_do: set[int] = set()  # where the `while` stands that ends one
         self.reads: list[int] = []  # where names of volatile variables stand, and `volatile` itself
-        self.ends: dict[int, int] = {}  # of the statements, by their first tokens' places
+        self.ends: dict[int, int] = {}  # the ends of statements, by their first tokens' positions
 
     def mark_loops(self) -> None:
         """Marks each loop of device code that waits for volatile memory."""
@@ -53,8 +53,8 @@ class Polling:
         return names
 
     def has_read(self, start: int, end: int) -> bool:
-        place = bisect.bisect_left(self.reads, start)
-        return place < len(self.reads) and self.reads[place] < end
+        index = bisect.bisect_left(self.reads, start)
+        return index < len(self.reads) and self.reads[index] < end
 
     def mark_loop(self, keyword: str, position: int) -> None:
         masked = self.text.masked
@@ -127,7 +127,7 @@ class Polling:
                 return end
 
     def end_of_simple(self, token: Token) -> int:
-        """Of a statement that has no other one at its end."""
+        """The position behind a statement that has no other one at its end."""
         if token.text == "{":
             return self.text.closing(token.start) + 1
         if token.text in ("if", "while", "for", "switch"):

@@ -24,7 +24,7 @@ OLD_CAST = re.compile(rf"\(\s*{POINTER_TYPE}\s*\)\s*")
 NEW_CAST = re.compile(rf"(?:reinterpret_cast|static_cast)\s*<\s*{POINTER_TYPE}\s*>\s*(?=\()")
 CLOCK = re.compile(rf"(?<![{WORD}.>:])clock(?=\s*\(\s*\))")
 # Functions of the library that the race checker stands in for; by these names g++ expands a call of constant
-# size to instructions that nobody sees.
+# size to instructions that it does not see.
 BUILTIN = re.compile(
     rf"(?<![{WORD}])__builtin_(?=(?:mem(?:cpy|move|set|cmp|chr)|str(?:len|n?cmp|chr))\s*\()"
 )

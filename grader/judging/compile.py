@@ -16,7 +16,7 @@ from engine.command.compiler_messages import ESCAPES, MARKS, MESSAGE, SOURCE, me
 from engine.command.errors import CommandError
 from engine.command.output import counted, is_verbose, say_command
 from engine.command.processes import run_bounded, signal_name
-from engine.command.racecheck_runs import Merging
+from engine.command.racecheck_runs import MergeReports
 from engine.command.recipe import DidNotCompile, Form, Recipe
 from grader.paths import ROOT
 
@@ -227,7 +227,7 @@ class ExerciseBuild(NamedTuple):
 
     def merging(self, source):
         """How the reports on a student's file become one answer, for that student."""
-        return Merging(self.settings["scheduled_merge_reports"], str(source))
+        return MergeReports(self.settings["scheduled_merge_reports"], str(source))
 
 
 class ExerciseBuilds(NamedTuple):

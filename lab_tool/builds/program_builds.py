@@ -11,7 +11,7 @@ from engine.command.checking import (
     built_merge_reports,
     can_observe,
     merge_reports_of,
-    target_of_merging,
+    merge_reports_target,
 )
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
@@ -68,7 +68,7 @@ def observed_programs(arguments):
         return [(build_file(place, arguments, recipe.SCHEDULED), options)]
     targets = [f"{chapter.target}_racecheck" for chapter in chapters]
     what = targets[0].rsplit("/", 1)[1] if len(targets) == 1 else "the programs for racecheck"
-    build(place, [*targets, target_of_merging(place.folder)], what)
+    build(place, [*targets, merge_reports_target(place.folder)], what)
     return [
         (place.folder / target, options or racecheck_options(place.folder, chapter))
         for target, chapter in zip(targets, chapters)

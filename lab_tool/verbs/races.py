@@ -29,7 +29,7 @@ from engine.command.output import say, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
 from engine.command.program_runs import name_command
-from engine.command.racecheck_runs import Merging
+from engine.command.racecheck_runs import MergeReports
 from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
 from lab_tool.builds.program_builds import merging_program, observed_programs, observing_folder
 from lab_tool.chapters import case_to_prove, chosen_chapters, next_chapter
@@ -186,7 +186,7 @@ def prove(arguments):
 def built(arguments):
     """The program, its options, and who merges its report."""
     ((program, options),) = observed_programs(arguments)
-    return program, options, Merging(merging_program(program, arguments))
+    return program, options, MergeReports(merging_program(program, arguments))
 
 
 def replay_one(arguments):

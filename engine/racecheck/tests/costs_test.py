@@ -141,9 +141,9 @@ def test_a_program_that_prints_much_takes_little_memory():
     command = [
         "import resource, sys",
         f"sys.path.insert(0, {str(ROOT)!r})",
-        "from engine.command.racecheck_runs import Merging, answer, check_once",
+        "from engine.command.racecheck_runs import MergeReports, say_result, check_once",
         f"run = check_once({PROGRAM!r}, ['prints', '300'], 0, 200, False)",
-        f"answer({PROGRAM!r}, [0], [run], 200, False, Merging({MERGE_REPORTS!r}))",
+        f"say_result({PROGRAM!r}, [0], [run], 200, False, MergeReports({MERGE_REPORTS!r}))",
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)",
     ]
     result = subprocess.run(

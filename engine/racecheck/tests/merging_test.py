@@ -11,7 +11,7 @@ import tempfile
 
 import pytest
 
-from engine.command.racecheck_runs import CheckedRun, MalformedReport, Merging, merged_findings
+from engine.command.racecheck_runs import CheckedRun, MalformedReport, MergeReports, merged_findings
 from mistakes_test import OTHER_FINDINGS, RACES, SOURCE
 from test_setup import checked_run
 
@@ -36,7 +36,7 @@ def merge(text, *options):
 def merged(*runs, **reader):
     """What merge_reports makes of the reports of seeds 0, 1, ...; for that reader."""
     checked = [CheckedRun(seed, 1, run, "") for seed, run in enumerate(runs)]
-    return merged_findings(checked, Merging(MERGE_REPORTS, **reader))
+    return merged_findings(checked, MergeReports(MERGE_REPORTS, **reader))
 
 
 def printed_by(program, case):
