@@ -5,7 +5,8 @@ import pathlib
 import re
 import sys
 import tempfile
-import unittest
+
+import pytest
 
 import recorded_run
 from test_setup import captured
@@ -19,50 +20,49 @@ def run(*words):
     return captured(words, timeout=250)
 
 
-class CpuBenchmarkTest(unittest.TestCase):
-    def test_recorded_run(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder, "run.json")
-            words = ["bench", "--build", BUILD_FOLDER, "--quick", "--json", str(file)]
-            result = run(sys.executable, ROOT / "lab", *words)
-            self.assertEqual(result.returncode, 0, result)
-            self.assertTrue(result.stderr.endswith(f"\nNext: ./lab plot {file}\n"), result)
-            found = recorded_run.load(file)
-        self.assertEqual(found["backend"], "cpu")
-        self.assertEqual(found["rounds"], 5)
-        sizes = sorted({row["threads"] for row in found["rows"]})
-        self.assertEqual(sizes, [2**10, 2**15, 2**20])
-        names = {"kernel", "serial_loop", "nine_barriers", "sixty_four_barriers"}
-        for size in sizes:
-            rows = {row["name"]: row for row in found["rows"] if row["threads"] == size}
-            self.assertEqual(set(rows), names)
-            self.assertEqual(rows["kernel"]["bytes"], 12 * size)
-            self.assertEqual(rows["serial_loop"]["elements"], size)
-            # A quarter of the blocks, and one more; 256 threads, and so many barriers.
-            at_barriers = (size // 256 // 4 + 1) * 256
-            self.assertEqual(rows["nine_barriers"]["elements"], 9 * at_barriers)
-            self.assertEqual(rows["sixty_four_barriers"]["elements"], 64 * at_barriers)
-        for row in found["rows"]:
-            times = [row[f"{name}_ms"] for name in ("minimum", "lower_quartile", "median")]
-            times += [row[f"{name}_ms"] for name in ("upper_quartile", "maximum")]
-            self.assertEqual(times, sorted(times))
-            self.assertGreater(times[0], 0)
-            # The text has the same figures.
-            nanoseconds = row["median_ms"] * 1e6 / row["elements"]
-            self.assertIn(f" {nanoseconds:.2f}", result.stdout)
+def test_recorded_run():
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "run.json")
+        words = ["bench", "--build", BUILD_FOLDER, "--quick", "--json", str(file)]
+        result = run(sys.executable, ROOT / "lab", *words)
+        assert result.returncode == 0, result
+        assert result.stderr.endswith(f"\nNext: ./lab plot {file}\n"), result
+        found = recorded_run.load(file)
+    assert found["backend"] == "cpu"
+    assert found["rounds"] == 5
+    sizes = sorted({row["threads"] for row in found["rows"]})
+    assert sizes == [2**10, 2**15, 2**20]
+    names = {"kernel", "serial_loop", "nine_barriers", "sixty_four_barriers"}
+    for size in sizes:
+        rows = {row["name"]: row for row in found["rows"] if row["threads"] == size}
+        assert set(rows) == names
+        assert rows["kernel"]["bytes"] == 12 * size
+        assert rows["serial_loop"]["elements"] == size
+        # A quarter of the blocks, and one more; 256 threads, and so many barriers.
+        at_barriers = (size // 256 // 4 + 1) * 256
+        assert rows["nine_barriers"]["elements"] == 9 * at_barriers
+        assert rows["sixty_four_barriers"]["elements"] == 64 * at_barriers
+    for row in found["rows"]:
+        times = [row[f"{name}_ms"] for name in ("minimum", "lower_quartile", "median")]
+        times += [row[f"{name}_ms"] for name in ("upper_quartile", "maximum")]
+        assert times == sorted(times)
+        assert times[0] > 0
+        # The text has the same figures.
+        nanoseconds = row["median_ms"] * 1e6 / row["elements"]
+        assert f" {nanoseconds:.2f}" in result.stdout
 
-    def test_ratios_to_a_plain_loop(self):
-        result = run(pathlib.Path(BUILD_FOLDER, "common/benchmark/cpu_backend/all_cores_benchmark"))
-        self.assertEqual((result.returncode, result.stderr), (0, ""))
-        rows = re.findall(r"^(\w.*?)  +([\d.]+) +([\d.]+) +([\d.]+)$", result.stdout, re.M)
-        self.assertEqual([row[0] for row in rows], ["vector add", "sums of blocks, 9 barriers"])
-        for _, kernel, loop, ratio in rows:
-            self.assertAlmostEqual(
-                float(kernel) / float(loop), float(ratio), delta=0.02 * float(ratio)
-            )
 
-    def test_wrong_use(self):
-        for words in (["--fast"], ["--json"]):
-            result = run(PROGRAM, *words)
-            self.assertEqual((result.returncode, result.stdout), (2, ""))
-            self.assertRegex(result.stderr, r"\Acpu_backend_benchmark: [^\n]+\n\Z")
+def test_ratios_to_a_plain_loop():
+    result = run(pathlib.Path(BUILD_FOLDER, "common/benchmark/cpu_backend/all_cores_benchmark"))
+    assert (result.returncode, result.stderr) == (0, "")
+    rows = re.findall(r"^(\w.*?)  +([\d.]+) +([\d.]+) +([\d.]+)$", result.stdout, re.M)
+    assert [row[0] for row in rows] == ["vector add", "sums of blocks, 9 barriers"]
+    for _, kernel, loop, ratio in rows:
+        assert float(kernel) / float(loop) == pytest.approx(float(ratio), abs=0.02 * float(ratio))
+
+
+@pytest.mark.parametrize("words", (["--fast"], ["--json"]), ids="unknown no_file".split())
+def test_wrong_use(words):
+    result = run(PROGRAM, *words)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert re.search(r"\Acpu_backend_benchmark: [^\n]+\n\Z", result.stderr)

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import pathlib
-import unittest
+import re
 import unittest.mock
 
 import pytest
@@ -19,7 +19,6 @@ from lab_tool.builds.backends import BackendChoice
 from lab_tool.command_line import main
 from lab_tool.setup.packages import JSONSCHEMA
 from lab_tool.verbs import benchmarks
-from test_setup import temporary_folder
 from this_build import BUILD
 
 BUILD_FOLDER = str(BUILD)
@@ -50,102 +49,107 @@ def run_lab(*words):
     return code, out.getvalue(), err.getvalue()
 
 
-class Refusals(unittest.TestCase):
-    def setUp(self):
-        self.folder = temporary_folder(self)
+def refuses(*words, says, code=2):
+    """One sentence, this exit code, and nothing is built or run."""
+    with unittest.mock.patch.object(processes, "_start") as started:
+        got, out, problem = run_lab(*map(str, words))
+        assert (got, out) == (code, "")
+        assert re.search(r"\Alab: [^\n]+\n\Z", problem)
+        assert re.search(says, problem)
+        started.assert_not_called()
 
-    def refuses(self, *words, says, code=2):
-        """One sentence, this exit code, and nothing is built or run."""
-        with self.subTest(words=words), unittest.mock.patch.object(processes, "_start") as started:
-            got, out, problem = run_lab(*map(str, words))
-            self.assertEqual((got, out), (code, ""))
-            self.assertRegex(problem, r"\Alab: [^\n]+\n\Z")
-            self.assertRegex(problem, says)
-            started.assert_not_called()
 
-    def test_unknown_chapter(self):
-        self.refuses("bench", "vectr_add", says="did you mean vector_add")
-        self.refuses("bench", "99", says="there is no chapter 99")
+def test_unknown_chapter():
+    refuses("bench", "vectr_add", says="did you mean vector_add")
+    refuses("bench", "99", says="there is no chapter 99")
 
-    def test_unknown_option(self):
-        self.refuses("bench", "--fast", says="no option --fast")
-        self.refuses("plot", "x.json", "--backend", "cpu", says="no option --backend")
-        self.refuses("bench", "--", "--quick", says="go with run")
 
-    def test_unwritable_json(self):
-        self.refuses("bench", "--json", "no/such/run.json", says="there is no folder no/such")
-        self.refuses("bench", "--json", self.folder, says="no regular file")
-        self.refuses("bench", "--json", "/dev/null", says="no regular file")
+def test_unknown_option():
+    refuses("bench", "--fast", says="no option --fast")
+    refuses("plot", "x.json", "--backend", "cpu", says="no option --backend")
+    refuses("bench", "--", "--quick", says="go with run")
 
-    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
-    def test_json_without_rights(self):
-        self.folder.chmod(0o500)
-        self.refuses("bench", "--json", self.folder / "run.json", says="cannot be written")
 
-    def test_what_only_names_is_known_before_a_gpu_is_looked_for(self):
-        self.refuses("bench", "--only", "nope", says="no such subject; there are kernels and l")
-        self.refuses("bench", "--only", "launch", says="did you mean launches")
-        self.refuses("bench", "04", "--backend", "cpu", says="the backend itself, and no chapter")
+def test_unwritable_json(tmp_path):
+    refuses("bench", "--json", "no/such/run.json", says="there is no folder no/such")
+    refuses("bench", "--json", tmp_path, says="no regular file")
+    refuses("bench", "--json", "/dev/null", says="no regular file")
 
-    def test_a_file_of_another_kind_is_kept(self):
-        thesis = self.folder / "thesis.txt"
-        thesis.write_text("mine", encoding="utf-8")
-        self.refuses("bench", "--json", thesis, says="of another kind is there.* add --force")
-        self.refuses("plot", self.folder, says="is a folder, and a file is needed")
-        self.assertEqual(thesis.read_text(encoding="utf-8"), "mine")
 
-    def test_no_gpu(self):
-        nothing = BackendChoice("cpu", ["75"], "there is no GPU in this test")
-        with unittest.mock.patch.object(benchmarks, "choose_backend", return_value=nothing):
-            self.refuses(
-                "bench", says="bench needs a GPU: there is no GPU in this test", code=NO_GPU
-            )
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_json_without_rights(tmp_path):
+    tmp_path.chmod(0o500)
+    refuses("bench", "--json", tmp_path / "run.json", says="cannot be written")
 
-    def test_plot(self):
-        self.refuses("plot", says="lab plot needs FILE.json")
-        self.refuses("plot", self.folder / "none.json", says="there is no file")
-        for content in ("", "[]", "{}", '{"format": 0}'):
-            (self.folder / "some.json").write_text(content, encoding="utf-8")
-            self.refuses("plot", self.folder / "some.json", says="is no recorded run")
-        self.refuses("plot", __file__, "--output", "no/such", says="there is no such folder")
 
-    def test_plot_without_jsonschema(self):
-        run = pathlib.Path(__file__).with_name("invented_run.json")
-        missing = CommandError("jsonschema could not be installed.")
-        with unittest.mock.patch.object(
-            benchmarks, "python_with_installed", side_effect=missing
-        ) as asked:
-            self.refuses(
-                "plot", run, "--output", self.folder, says="could not be installed", code=1
-            )
-        asked.assert_called_once_with(JSONSCHEMA)
-        self.assertEqual(os.listdir(self.folder), [])
+def test_what_only_names_is_known_before_a_gpu_is_looked_for():
+    refuses("bench", "--only", "nope", says="no such subject; there are kernels and l")
+    refuses("bench", "--only", "launch", says="did you mean launches")
+    refuses("bench", "04", "--backend", "cpu", says="the backend itself, and no chapter")
 
-    def test_goals(self):
-        """1 if the recorded run misses one; what the table says has a test of its own."""
+
+def test_a_file_of_another_kind_is_kept(tmp_path):
+    thesis = tmp_path / "thesis.txt"
+    thesis.write_text("mine", encoding="utf-8")
+    refuses("bench", "--json", thesis, says="of another kind is there.* add --force")
+    refuses("plot", tmp_path, says="is a folder, and a file is needed")
+    assert thesis.read_text(encoding="utf-8") == "mine"
+
+
+def test_no_gpu():
+    nothing = BackendChoice("cpu", ["75"], "there is no GPU in this test")
+    with unittest.mock.patch.object(benchmarks, "choose_backend", return_value=nothing):
+        refuses("bench", says="bench needs a GPU: there is no GPU in this test", code=NO_GPU)
+
+
+def test_plot(tmp_path):
+    refuses("plot", says="lab plot needs FILE.json")
+    refuses("plot", tmp_path / "none.json", says="there is no file")
+    for content in ("", "[]", "{}", '{"format": 0}'):
+        (tmp_path / "some.json").write_text(content, encoding="utf-8")
+        refuses("plot", tmp_path / "some.json", says="is no recorded run")
+    refuses("plot", __file__, "--output", "no/such", says="there is no such folder")
+
+
+def test_plot_without_jsonschema(tmp_path):
+    run = pathlib.Path(__file__).with_name("invented_run.json")
+    missing = CommandError("jsonschema could not be installed.")
+    with unittest.mock.patch.object(
+        benchmarks, "python_with_installed", side_effect=missing
+    ) as asked:
+        refuses("plot", run, "--output", tmp_path, says="could not be installed", code=1)
+    asked.assert_called_once_with(JSONSCHEMA)
+    assert os.listdir(tmp_path) == []
+
+
+def test_goals(tmp_path):
+    """1 if the recorded run misses one; what the table says has a test of its own."""
+    pytest.importorskip("jsonschema")
+    run = pathlib.Path(__file__).with_name("invented_run.json")
+    assert run_lab("bench", "--goals", str(run))[0] == 1
+    rows = json.loads(run.read_text(encoding="utf-8"))
+    rows["rows"] = [row for row in rows["rows"] if row["elements"] == 2**29]
+    reached = tmp_path / "run.json"
+    reached.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+    assert run_lab("bench", "--goals", str(reached))[0] == 0
+    refuses("bench", "--goals", __file__, says="is no recorded run")
+
+
+def test_plot_draws(tmp_path):
+    pytest.importorskip("jsonschema")
+    run = pathlib.Path(__file__).with_name("invented_run.json")
+    code, out, problem = run_lab("plot", str(run), "--output", str(tmp_path))
+    assert (code, out) == (0, "")
+    assert "invented_run-04.svg" in problem
+    assert os.listdir(tmp_path) == ["invented_run-04.svg"]
+
+
+class Bench:
+    """./lab bench of a build folder whose program is PROGRAM."""
+
+    def __init__(self, folder):
         pytest.importorskip("jsonschema")
-        run = pathlib.Path(__file__).with_name("invented_run.json")
-        self.assertEqual(run_lab("bench", "--goals", str(run))[0], 1)
-        rows = json.loads(run.read_text(encoding="utf-8"))
-        rows["rows"] = [row for row in rows["rows"] if row["elements"] == 2**29]
-        reached = self.folder / "run.json"
-        reached.write_text(json.dumps(rows, indent=2), encoding="utf-8")
-        self.assertEqual(run_lab("bench", "--goals", str(reached))[0], 0)
-        self.refuses("bench", "--goals", __file__, says="is no recorded run")
-
-    def test_plot_draws(self):
-        pytest.importorskip("jsonschema")
-        run = pathlib.Path(__file__).with_name("invented_run.json")
-        code, out, problem = run_lab("plot", str(run), "--output", str(self.folder))
-        self.assertEqual((code, out), (0, ""))
-        self.assertIn("invented_run-04.svg", problem)
-        self.assertEqual(os.listdir(self.folder), ["invented_run-04.svg"])
-
-
-class RecordedRuns(unittest.TestCase):
-    def setUp(self):
-        pytest.importorskip("jsonschema")
-        self.folder = temporary_folder(self)
+        self.folder = folder
         self.file = self.folder / "run.json"
         invented = pathlib.Path(__file__).with_name("invented_run.json")
         run = json.loads(invented.read_text(encoding="utf-8"))
@@ -157,8 +161,7 @@ class RecordedRuns(unittest.TestCase):
         program.write_text(text, encoding="utf-8")
         program.chmod(0o755)
 
-    def bench(self, *words, status=0, backend="cuda", **settings):
-        """./lab bench of a build folder whose program is PROGRAM."""
+    def run(self, *words, status=0, backend="cuda", **settings):
         text = PROGRAM.replace("{CONTENT}", json.dumps(self.found))
         self.write_program(benchmarks.BENCHMARKS[backend], text.replace("{STATUS}", str(status)))
         self.write_program(benchmarks.ALL_CORES_BENCHMARK, "#!/bin/sh\necho what all cores do\n")
@@ -173,67 +176,79 @@ class RecordedRuns(unittest.TestCase):
             result = run_lab("bench", "--build", BUILD_FOLDER, "--json", str(self.file), *words)
             if result[0] != 2:
                 self.built = [call.args[1][0] for call in built.call_args_list]
-                self.assertEqual(self.built[0], benchmarks.BENCHMARKS[backend])
+                assert self.built[0] == benchmarks.BENCHMARKS[backend]
         return result
 
-    def test_what_a_recorded_run_holds(self):
-        code, _, problem = self.bench("04", "--quick", "--verbose")
-        command, recorded, following = problem.splitlines()
-        self.assertEqual(code, 0)
-        self.assertIn("chapter_benchmark --quick --chapter 04 --json ", command)
-        self.assertEqual(recorded, f"{self.file} is the recorded run.")
-        self.assertEqual(following, f"Next: ./lab plot {self.file}")
-        run = recorded_run.load(self.file)
-        self.assertEqual(run["rows"], self.found["rows"])
-        self.assertEqual(run["command"], "./lab bench 04 --quick --json FILE")
-        self.assertEqual(run["backend"], "cuda")
-        self.assertEqual(run["machine"]["cores"], os.cpu_count())
-        self.assertRegex(run["date"], r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\Z")
-        self.assertIn(run["tree_has_changes"], (True, False, None))
-        if run["commit"] is not None:
-            self.assertRegex(run["commit"], r"\A[0-9a-f]{40}\Z")
-        self.assertEqual(self.file.stat().st_mode & 0o777, 0o644)
 
-    def test_one_subject(self):
-        code, _, problem = self.bench("--only", "launches", "--verbose")
-        self.assertEqual(code, 0)
-        self.assertIn("chapter_benchmark --only launches --json ", problem)
-        command = recorded_run.load(self.file)["command"]
-        self.assertEqual(command, "./lab bench --only launches --json FILE")
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
 
-    def test_one_line_a_row(self):
-        self.bench()
-        lines = self.file.read_text(encoding="utf-8").splitlines()
-        rows = [line for line in lines if line.startswith("    {")]
-        self.assertEqual(len(rows), len(self.found["rows"]))
 
-    def test_a_failed_run_leaves_the_old_file_alone(self):
-        for status in (1, 77):
-            self.file.write_text(OLD_RUN, encoding="utf-8")
-            self.assertEqual(self.bench(status=status)[0], status)
-            self.assertEqual(self.file.read_text(encoding="utf-8"), OLD_RUN)
-        self.assertEqual(sorted(os.listdir(self.folder)), ["common", "run.json"])
+def test_what_a_recorded_run_holds(bench):
+    code, _, problem = bench.run("04", "--quick", "--verbose")
+    command, recorded, following = problem.splitlines()
+    assert code == 0
+    assert "chapter_benchmark --quick --chapter 04 --json " in command
+    assert recorded == f"{bench.file} is the recorded run."
+    assert following == f"Next: ./lab plot {bench.file}"
+    run = recorded_run.load(bench.file)
+    assert run["rows"] == bench.found["rows"]
+    assert run["command"] == "./lab bench 04 --quick --json FILE"
+    assert run["backend"] == "cuda"
+    assert run["machine"]["cores"] == os.cpu_count()
+    assert re.search(r"\A\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00\Z", run["date"])
+    assert run["tree_has_changes"] in (True, False, None)
+    if run["commit"] is not None:
+        assert re.search(r"\A[0-9a-f]{40}\Z", run["commit"])
+    assert bench.file.stat().st_mode & 0o777 == 0o644
 
-    def test_cpu_backend(self):
-        code, _, problem = self.bench("--quick", "--verbose", backend="cpu")
-        self.assertEqual(code, 0)
-        self.assertIn("cpu_backend_benchmark --quick --json ", problem)
-        command = recorded_run.load(self.file)["command"]
-        self.assertEqual(command, "./lab bench --quick --backend cpu --json FILE")
-        self.assertEqual(self.built[1:], [benchmarks.ALL_CORES_BENCHMARK])
 
-    def test_cpu_backend_with_the_race_checker(self):
-        self.write_program(
-            benchmarks.RACECHECK_BENCHMARK, "#!/bin/sh\necho what a check costs\nexit 3\n"
-        )
-        code, _, _ = self.bench(backend="cpu", scheduled_libraries="here")
-        self.assertEqual((code, len(self.built)), (3, 3))
-        self.assertTrue(self.file.exists())
-        self.bench("--quick", backend="cpu", scheduled_libraries="here")
-        self.assertEqual(len(self.built), 2)
+def test_one_subject(bench):
+    code, _, problem = bench.run("--only", "launches", "--verbose")
+    assert code == 0
+    assert "chapter_benchmark --only launches --json " in problem
+    command = recorded_run.load(bench.file)["command"]
+    assert command == "./lab bench --only launches --json FILE"
 
-    def test_cpu_backend_has_no_chapters(self):
-        for words in (["04"], ["--only", "launches"]):
-            code, _, problem = self.bench(*words, backend="cpu")
-            self.assertEqual(code, 2)
-            self.assertIn("measures the backend itself, and no chapter", problem)
+
+def test_one_line_a_row(bench):
+    bench.run()
+    lines = bench.file.read_text(encoding="utf-8").splitlines()
+    rows = [line for line in lines if line.startswith("    {")]
+    assert len(rows) == len(bench.found["rows"])
+
+
+def test_a_failed_run_leaves_the_old_file_alone(bench):
+    for status in (1, 77):
+        bench.file.write_text(OLD_RUN, encoding="utf-8")
+        assert bench.run(status=status)[0] == status
+        assert bench.file.read_text(encoding="utf-8") == OLD_RUN
+    assert sorted(os.listdir(bench.folder)) == ["common", "run.json"]
+
+
+def test_cpu_backend(bench):
+    code, _, problem = bench.run("--quick", "--verbose", backend="cpu")
+    assert code == 0
+    assert "cpu_backend_benchmark --quick --json " in problem
+    command = recorded_run.load(bench.file)["command"]
+    assert command == "./lab bench --quick --backend cpu --json FILE"
+    assert bench.built[1:] == [benchmarks.ALL_CORES_BENCHMARK]
+
+
+def test_cpu_backend_with_the_race_checker(bench):
+    bench.write_program(
+        benchmarks.RACECHECK_BENCHMARK, "#!/bin/sh\necho what a check costs\nexit 3\n"
+    )
+    code, _, _ = bench.run(backend="cpu", scheduled_libraries="here")
+    assert (code, len(bench.built)) == (3, 3)
+    assert bench.file.exists()
+    bench.run("--quick", backend="cpu", scheduled_libraries="here")
+    assert len(bench.built) == 2
+
+
+@pytest.mark.parametrize("words", (["04"], ["--only", "launches"]), ids="chapter subject".split())
+def test_cpu_backend_has_no_chapters(bench, words):
+    code, _, problem = bench.run(*words, backend="cpu")
+    assert code == 2
+    assert "measures the backend itself, and no chapter" in problem

@@ -2,7 +2,8 @@
 """The files between lab and a student's program, and what is made of results that are cut off."""
 
 import struct
-import unittest
+
+import pytest
 
 from grader.exercises.cases import (
     Case,
@@ -44,134 +45,150 @@ def results(*launches, done=True):
     return text + (b"done\n" if done else b"")
 
 
-class CaseFilesTest(unittest.TestCase):
-    def test_what_is_written(self):
-        case = Case(
-            "a, b",
-            [
-                given("pairs", ("unsigned char", "double"), [(7, 0.5)]),
-                updated("u", "float", [1.0], [2.0]),
-                scratch("s", "double", 3),
-                0.25,
-                per_launch(7, 4),
-            ],
-            launches=3,
-        )
-        self.assertEqual(
-            written_cases([case], "f"),
-            b"cases 1\ncase a, b\ngiven 16 1 pairs\n" + struct.pack("=B7xd", 7, 0.5)
-            + b"updated 4 1 u\n" + struct.pack("f", 1.0)
-            + b"scratch 8 3 s\nnumber 0.25\nnumber 7 4\ncall f 3\n",
-        )  # fmt: skip
-
-    def test_loads_are_watched_and_other_bytes_changed(self):
-        case = Case("a", [5], launches=1)
-        begin = b"cases 1\ncase a\nnumber 5\nwatch_loads\n"
-        self.assertEqual(written_cases([case], "f", WatchedLoads()), begin + b"call f 1\n")
-        loads = WatchedLoads(([1, 0, 4], []), 77)
-        self.assertEqual(
-            written_cases([case], "f", loads), begin + b"loaded 77 1 0 4\nloaded 77 \ncall f 1\n"
-        )
-
-    def test_right_results(self):
-        (result,) = read_results(results(((3, 4), 0), ((3, 4), 0)))
-        self.assertTrue(result.is_done)
-        self.assertIsNone(failure_of(0, CASE, result))
-
-    def test_wrong_results_name_the_element(self):
-        (result,) = read_results(results(((3, 5), 0), ((3, 4), 0)))
-        self.assertEqual(failure_of(0, CASE, result).lines, ["sums[1]: got 5, expected 4"])
-
-    def test_the_second_launch_is_looked_at(self):
-        (result,) = read_results(results(((3, 4), 0), ((3, 4), 1)))
-        failure = failure_of(0, CASE, result)
-        self.assertEqual((failure.launch, failure.lines[0]), (1, "n: got 1, expected 0"))
-        self.assertIn("What is different the second time?", failure.lines[1])
-
-    def test_what_was_never_written_is_said_to_be_so(self):
-        poison = struct.unpack("i", b"\xa5" * 4)[0]
-        (result,) = read_results(results(((3, poison), 0), ((3, 4), 0)))
-        lines = failure_of(0, CASE, result).lines
-        self.assertEqual(lines, ["sums[1]: nothing was written, expected 4"])
-
-    def test_a_changed_input_is_wrong(self):
-        content = results(((3, 4), 0), ((3, 4), 0)).replace(b"launch 0\n", b"launch 0\nchanged 0\n")
-        (result,) = read_results(content)
-        self.assertIn("values was written to", failure_of(0, CASE, result).lines[0])
-
-    def test_results_cut_off_anywhere_are_never_right(self):
-        whole = results(((3, 4), 0), ((3, 4), 0))
-        for length in range(len(whole) - 1):
-            with self.subTest(length):
-                found = read_results(whole[:length])
-                self.assertIsNotNone(failure_of(0, CASE, found[0] if found else None))
-
-    def test_what_no_runner_writes_is_not_read(self):
-        for content in (
-            b"launch 0\n",
-            b"case 0\nlaunch 0\narray x y\n",
-            b"case 0\narray 0 4\nabcd",
-        ):
-            with self.subTest(content):
-                found = read_results(content)
-                self.assertFalse(any(result.is_done for result in found))
-
-    def test_a_bound_holds_what_is_near_and_no_nan(self):
-        case = Case("one", [returned("x", "double", [1.0], within=1e-9)], launches=1)
-        for value, is_right in [(1.0 + 1e-10, True), (1.0 + 1e-8, False), (float("nan"), False)]:
-            content = b"case 0\nlaunch 0\narray 0 8\n" + struct.pack("d", value) + b"done\n"
-            (result,) = read_results(content)
-            self.assertEqual(failure_of(0, case, result) is None, is_right, value)
+def test_what_is_written():
+    case = Case(
+        "a, b",
+        [
+            given("pairs", ("unsigned char", "double"), [(7, 0.5)]),
+            updated("u", "float", [1.0], [2.0]),
+            scratch("s", "double", 3),
+            0.25,
+            per_launch(7, 4),
+        ],
+        launches=3,
+    )
+    assert written_cases([case], "f") == (
+        b"cases 1\ncase a, b\ngiven 16 1 pairs\n"
+        + struct.pack("=B7xd", 7, 0.5)
+        + b"updated 4 1 u\n"
+        + struct.pack("f", 1.0)
+        + b"scratch 8 3 s\nnumber 0.25\nnumber 7 4\ncall f 3\n"
+    )
 
 
-class ProgramTest(unittest.TestCase):
-    """A whole program: numbers on its command line, a text and an exit code back."""
+def test_loads_are_watched_and_other_bytes_changed():
+    case = Case("a", [5], launches=1)
+    begin = b"cases 1\ncase a\nnumber 5\nwatch_loads\n"
+    assert written_cases([case], "f", WatchedLoads()) == begin + b"call f 1\n"
+    loads = WatchedLoads(([1, 0, 4], []), 77)
+    assert written_cases([case], "f", loads) == begin + b"loaded 77 1 0 4\nloaded 77 \ncall f 1\n"
 
-    CASE = program_run("two", [2, 0.5], printed("sums", "int", [3, -4]), races=True)
 
-    def lines_about(self, text, returned=0, case=CASE):
-        content = b"case 0\nprinted %d\n%b" % (len(text), text) + b"returned %d\n" % returned
-        (result,) = read_results(content)
-        failure = failure_of(0, case, result)
-        return failure if failure is None or failure == "missing" else failure.lines
+def test_right_results():
+    (result,) = read_results(results(((3, 4), 0), ((3, 4), 0)))
+    assert result.is_done
+    assert failure_of(0, CASE, result) is None
 
-    def test_only_the_numbers_are_written(self):
-        self.assertEqual(
-            written_cases([self.CASE], "sums"),
-            b"cases 1\ncase two\nnumber 2\nnumber 0.5\ncall sums 1\n",
-        )
 
-    def test_numbers_may_stand_apart_as_they_like(self):
-        for text in (b"3\n-4\n", b"3 -4", b"  +3\t\n\n-4"):
-            self.assertIsNone(self.lines_about(text), text)
-        case = program_run("one", [], printed("x", "float", [0.5], within=0.25))
-        for text in (b"0.5\n", b".75", b"5e-1"):
-            self.assertIsNone(self.lines_about(text, case=case), text)
-        for text in (b"nan", b"0.8", b"inf"):
-            self.assertIn("x: got", self.lines_about(text, case=case)[0])
+def test_wrong_results_name_the_element():
+    (result,) = read_results(results(((3, 5), 0), ((3, 4), 0)))
+    assert failure_of(0, CASE, result).lines == ["sums[1]: got 5, expected 4"]
 
-    def test_what_is_wrong_is_named(self):
-        wrong = {
-            b"3\n4\n": "sums[1]: got 4, expected -4",
-            b"": "It prints 0 numbers to stdout, expected 2.",
-            b"3": "It prints 1 number to stdout, expected 2.",
-            b"3 -4 5": "It prints 3 numbers to stdout, expected 2.",
-            b"sums: 3 -4": "It prints 'sums:', and only numbers are to go to stdout: use stderr.",
-            b"3.0 -4": "It prints '3.0', and only numbers",
-            b"x" * 99: "...', and only numbers",
-            b"\xff 1": "and only numbers",
-        }
-        for text, said in wrong.items():
-            with self.subTest(text):
-                self.assertIn(said, self.lines_about(text)[0])
 
-    def test_a_program_that_ends_with_another_code_has_not_answered(self):
-        self.assertEqual(self.lines_about(b"3 -4", returned=1), "missing")
+def test_the_second_launch_is_looked_at():
+    (result,) = read_results(results(((3, 4), 0), ((3, 4), 1)))
+    failure = failure_of(0, CASE, result)
+    assert (failure.launch, failure.lines[0]) == (1, "n: got 1, expected 0")
+    assert "What is different the second time?" in failure.lines[1]
 
-    def test_results_cut_off_anywhere_are_never_right(self):
-        whole = b"case 0\nprinted 5\n3 -4\nreturned 0\n"
-        self.assertIsNone(failure_of(0, self.CASE, read_results(whole)[0]))
-        for length in range(len(whole) - 1):
-            with self.subTest(length):
-                found = read_results(whole[:length])
-                self.assertIsNotNone(failure_of(0, self.CASE, found[0] if found else None))
+
+def test_what_was_never_written_is_said_to_be_so():
+    poison = struct.unpack("i", b"\xa5" * 4)[0]
+    (result,) = read_results(results(((3, poison), 0), ((3, 4), 0)))
+    lines = failure_of(0, CASE, result).lines
+    assert lines == ["sums[1]: nothing was written, expected 4"]
+
+
+def test_a_changed_input_is_wrong():
+    content = results(((3, 4), 0), ((3, 4), 0)).replace(b"launch 0\n", b"launch 0\nchanged 0\n")
+    (result,) = read_results(content)
+    assert "values was written to" in failure_of(0, CASE, result).lines[0]
+
+
+def test_results_cut_off_anywhere_are_never_right():
+    whole = results(((3, 4), 0), ((3, 4), 0))
+    for length in range(len(whole) - 1):
+        found = read_results(whole[:length])
+        assert failure_of(0, CASE, found[0] if found else None) is not None
+
+
+@pytest.mark.parametrize(
+    "content",
+    (
+        b"launch 0\n",
+        b"case 0\nlaunch 0\narray x y\n",
+        b"case 0\narray 0 4\nabcd",
+    ),
+    ids="no_case no_number no_launch".split(),
+)
+def test_what_no_runner_writes_is_not_read(content):
+    found = read_results(content)
+    assert not any(result.is_done for result in found)
+
+
+@pytest.mark.parametrize(
+    "value, is_right", [(1.0 + 1e-10, True), (1.0 + 1e-8, False), (float("nan"), False)]
+)
+def test_a_bound_holds_what_is_near_and_no_nan(value, is_right):
+    case = Case("one", [returned("x", "double", [1.0], within=1e-9)], launches=1)
+    content = b"case 0\nlaunch 0\narray 0 8\n" + struct.pack("d", value) + b"done\n"
+    (result,) = read_results(content)
+    assert (failure_of(0, case, result) is None) == is_right, value
+
+
+# A whole program: numbers on its command line, a text and an exit code back.
+PROGRAM = program_run("two", [2, 0.5], printed("sums", "int", [3, -4]), races=True)
+
+
+def lines_about(text, returned=0, case=PROGRAM):
+    content = b"case 0\nprinted %d\n%b" % (len(text), text) + b"returned %d\n" % returned
+    (result,) = read_results(content)
+    failure = failure_of(0, case, result)
+    return failure if failure is None or failure == "missing" else failure.lines
+
+
+def test_only_the_numbers_are_written():
+    assert (
+        written_cases([PROGRAM], "sums")
+        == b"cases 1\ncase two\nnumber 2\nnumber 0.5\ncall sums 1\n"
+    )
+
+
+def test_numbers_may_stand_apart_as_they_like():
+    for text in (b"3\n-4\n", b"3 -4", b"  +3\t\n\n-4"):
+        assert lines_about(text) is None, text
+    case = program_run("one", [], printed("x", "float", [0.5], within=0.25))
+    for text in (b"0.5\n", b".75", b"5e-1"):
+        assert lines_about(text, case=case) is None, text
+    for text in (b"nan", b"0.8", b"inf"):
+        assert "x: got" in lines_about(text, case=case)[0]
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        (b"3\n4\n", "sums[1]: got 4, expected -4"),
+        (b"", "It prints 0 numbers to stdout, expected 2."),
+        (b"3", "It prints 1 number to stdout, expected 2."),
+        (b"3 -4 5", "It prints 3 numbers to stdout, expected 2."),
+        (b"sums: 3 -4", "It prints 'sums:', and only numbers are to go to stdout: use stderr."),
+        (b"3.0 -4", "It prints '3.0', and only numbers"),
+        (b"x" * 99, "...', and only numbers"),
+        (b"\xff 1", "and only numbers"),
+    ],
+    ids="wrong none few many words fraction long no_text".split(),
+)
+def test_what_is_wrong_is_named(text, said):
+    assert said in lines_about(text)[0]
+
+
+def test_a_program_that_ends_with_another_code_has_not_answered():
+    assert lines_about(b"3 -4", returned=1) == "missing"
+
+
+def test_a_programs_results_cut_off_anywhere_are_never_right():
+    whole = b"case 0\nprinted 5\n3 -4\nreturned 0\n"
+    assert failure_of(0, PROGRAM, read_results(whole)[0]) is None
+    for length in range(len(whole) - 1):
+        found = read_results(whole[:length])
+        assert failure_of(0, PROGRAM, found[0] if found else None) is not None

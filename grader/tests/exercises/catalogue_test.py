@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The course's exercises."""
 
-import pathlib
-import tempfile
-import unittest
-
+import pytest
 from other_right_solutions import STYLES
 
 from engine.command.errors import CommandError
@@ -47,62 +44,83 @@ UNUSABLE = [  # what is replaced in it, what is there instead, and what is said
 ]
 
 
-class CatalogueTest(unittest.TestCase):
-    def test_there_are_twenty_eight_in_order(self):
-        numbers = [each.number for each in all_exercises()]
-        self.assertEqual(len(numbers), 28)
-        self.assertEqual(numbers, sorted(set(numbers)))
-        self.assertLessEqual({number for number, *_ in STYLES}, set(numbers))
+def test_there_are_twenty_eight_in_order():
+    numbers = [each.number for each in all_exercises()]
+    assert len(numbers) == 28
+    assert numbers == sorted(set(numbers))
+    assert {number for number, *_ in STYLES} <= set(numbers)
 
-    def test_each_builds_on_chapters_and_exercises_that_are_there(self):
-        for exercise in all_exercises():
-            for name in exercise.facts["builds_on"]:
-                if not (ROOT / "chapters" / name).is_dir():
-                    self.assertEqual(chosen_exercise(name).number, name, exercise.title)
 
-    def test_a_chapter_is_no_exercise(self):
-        for wanted, says in [
-            ("01", "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5."),
-            ("4", "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
-        ]:
-            with self.subTest(wanted), self.assertRaises(CommandError) as refusal:
-                chosen_exercise(wanted)
-            self.assertEqual(str(refusal.exception), says)
+def test_each_builds_on_chapters_and_exercises_that_are_there():
+    for exercise in all_exercises():
+        for name in exercise.facts["builds_on"]:
+            if not (ROOT / "chapters" / name).is_dir():
+                assert chosen_exercise(name).number == name, exercise.title
 
-    def test_an_exercise_py_that_can_t_be_used_gets_a_sentence_with_its_line(self):
-        with tempfile.TemporaryDirectory() as folder:
-            path = "chapters/04_last_block_guard/exercises/own/exercise.py"
-            file = pathlib.Path(folder, path)
-            file.parent.mkdir(parents=True)
-            file.write_text(USABLE, encoding="utf-8")
-            (own,) = all_exercises(pathlib.Path(folder))
-            self.assertEqual((own.title, own.hints, own.limits), ("04.1 own", [], []))
-            for right, wrong, says in UNUSABLE:
-                with self.subTest(says), self.assertRaises(CommandError) as refusal:
-                    file.write_text(USABLE.replace(right, wrong), encoding="utf-8")
-                    all_exercises(pathlib.Path(folder))
-                self.assertIn(f"{path}{says}", str(refusal.exception))
-            file.write_bytes(b"\xff")
-            with self.assertRaisesRegex(CommandError, ":1: the file is no text in UTF-8"):
-                all_exercises(pathlib.Path(folder))
-            file.unlink()
-            file.mkdir()
-            with self.assertRaisesRegex(CommandError, "it can't be read: Is a directory"):
-                all_exercises(pathlib.Path(folder))
 
-    def test_an_exercise_py_is_not_run_for_its_facts(self):
-        with tempfile.TemporaryDirectory() as folder:
-            sample = ROOT / "chapters/01_vector_add/exercises/saxpy/exercise.py"
-            file = pathlib.Path(folder, "chapters/01_vector_add/exercises/saxpy/exercise.py")
-            file.parent.mkdir(parents=True)
-            file.write_text(f"raise SystemExit(9)\n{sample.read_text('utf-8')}", encoding="utf-8")
-            self.assertEqual(
-                [each.title for each in all_exercises(pathlib.Path(folder))], ["01.1 saxpy"]
-            )
+@pytest.mark.parametrize(
+    "wanted, says",
+    [
+        ("01", "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5."),
+        ("4", "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
+    ],
+)
+def test_a_chapter_is_no_exercise(wanted, says):
+    with pytest.raises(CommandError) as refusal:
+        chosen_exercise(wanted)
+    assert str(refusal.value) == says
 
-    def test_a_readme_that_declares_no_function_makes_no_driver(self):
-        for text in ("# 04.1 own: none\n", "```cpp driver.cpp\nint own();\n```\n"):
-            with self.assertRaisesRegex(
-                ValueError, "README.md: a block .* must declare the student's"
-            ):
-                driver_source(text, "README.md")
+
+OWN = "chapters/04_last_block_guard/exercises/own/exercise.py"
+
+
+@pytest.fixture
+def file(tmp_path):
+    """The exercise.py of the only exercise in tmp_path."""
+    file = tmp_path / OWN
+    file.parent.mkdir(parents=True)
+    file.write_text(USABLE, encoding="utf-8")
+    return file
+
+
+def test_an_exercise_py_that_can_be_used(tmp_path, file):
+    assert file.is_file()
+    (own,) = all_exercises(tmp_path)
+    assert (own.title, own.hints, own.limits) == ("04.1 own", [], [])
+
+
+@pytest.mark.parametrize(
+    "right, wrong, says", UNUSABLE, ids=[f"{place}{row[2]}" for place, row in enumerate(UNUSABLE)]
+)
+def test_an_exercise_py_that_can_t_be_used_gets_a_sentence_with_its_line(
+    tmp_path, file, right, wrong, says
+):
+    file.write_text(USABLE.replace(right, wrong), encoding="utf-8")
+    with pytest.raises(CommandError) as refusal:
+        all_exercises(tmp_path)
+    assert f"{OWN}{says}" in str(refusal.value)
+
+
+def test_an_exercise_py_that_is_no_text_or_no_file(tmp_path, file):
+    file.write_bytes(b"\xff")
+    with pytest.raises(CommandError, match=":1: the file is no text in UTF-8"):
+        all_exercises(tmp_path)
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(CommandError, match="it can't be read: Is a directory"):
+        all_exercises(tmp_path)
+
+
+def test_an_exercise_py_is_not_run_for_its_facts(tmp_path, file):
+    file.write_text(f"raise SystemExit(9)\n{USABLE}", encoding="utf-8")
+    assert [each.title for each in all_exercises(tmp_path)] == ["04.1 own"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ("# 04.1 own: none\n", "```cpp driver.cpp\nint own();\n```\n"),
+    ids="no_block no_void".split(),
+)
+def test_a_readme_that_declares_no_function_makes_no_driver(text):
+    with pytest.raises(ValueError, match=r"README\.md: a block .* must declare the student's"):
+        driver_source(text, "README.md")

@@ -2,14 +2,16 @@
 """One exercise, named by EXERCISE: its starter fails as it must, its solution is right and free of
 races, so are solutions in other styles, and each of its wrong solutions is rejected by what it names."""
 
+import contextlib
+import functools
 import os
 import pathlib
 import re
 import shutil
-import unittest
 from typing import NamedTuple
 from unittest import mock
 
+import pytest
 from other_right_solutions import STYLES
 
 from engine.command.build_folder import BuildFolder, settings_of
@@ -46,6 +48,19 @@ IS_BRIEF = (
 )  # other compilers see starter and solution alone
 SCHEDULES = 20 if IS_BRIEF else 100
 OWN = ("starter", "solution")
+TRIALS = trials_of(EXERCISE)
+IS_CPU = EXERCISE_BUILD.settings["backend"] == "cpu"
+
+
+def is_judged(trial):
+    """Whether something here sees what rejects it."""
+    needed = (trial.part or "").split(OR)[-1]
+    if not EXERCISE_BUILD.can_observe and needed in ("races", "limits"):
+        return False
+    return trial.name in OWN or not IS_BRIEF
+
+
+JUDGED = [trial for trial in TRIALS if is_judged(trial)]
 LEAST_MUTANTS = 5
 SECRET_SIZES = 6
 COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
@@ -59,199 +74,197 @@ class Tried(NamedTuple):
     verdict: Verdict
 
 
-class OwnFilesTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.tries = {}
-
-    def tried(self, trial):
-        if trial.name not in self.tries:
-            file = file_of(trial.name, trial.text)
-            is_seen = trial.name in OWN or trial.part not in ("results", "compiling")
-            build = EXERCISE_BUILD if is_seen else RESULTS_ALONE
-            build = build._replace(files=file.parent / "programs")
-            verdict = check(build, EXERCISE, file)
-            if verdict.warnings:  # which are told only of what is compiled anew
-                shutil.rmtree(build.files)
-            self.tries[trial.name] = Tried(build, file, verdict)
-        return self.tries[trial.name]
-
-    def judge(self, trial, cases):
-        """A Judge of these cases, to be used in the test that asks for it."""
-        tried = self.tried(trial)
-        runner = LocalRunner(tried.build, EXERCISE, tried.file).__enter__()
-        self.addCleanup(runner.__exit__)
-        return Judge(ExerciseCases(EXERCISE, cases), runner)
-
-    def on_cpu(self):
-        if EXERCISE_BUILD.settings["backend"] != "cpu":
-            self.skipTest("the CPU backend judges")
-
-    def test_the_solution_is_right_on_a_gpu(self):
-        if EXERCISE_BUILD.settings["backend"] == "cpu":
-            self.skipTest("this is about the cuda backend")
-        verdict = verdict_on(EXERCISE_BUILD, EXERCISE, solution(EXERCISE))
-        if NO_DEVICE in "\n".join(verdict.lines):
-            self.skipTest(NO_DEVICE)
-        self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
-        self.assertEqual(verdict.warnings, ())
-
-    def test_starter_solution_and_wrong_solutions_are_judged_as_they_must_be(self):
-        self.on_cpu()
-        judged = 0
-        for trial in trials_of(EXERCISE):
-            is_own = trial.name in OWN
-            needed = (trial.part or "").split(OR)[-1]
-            if not EXERCISE_BUILD.can_observe and needed in ("races", "limits"):
-                continue  # nothing here sees them
-            if IS_BRIEF and not is_own:
-                continue
-            with self.subTest(trial.name):
-                verdict = self.tried(trial).verdict
-                if EXERCISE_BUILD.can_observe or trial.part:
-                    self.assertIsNone(deviation(trial, verdict), "\n".join(verdict.lines))
-                else:
-                    self.assertEqual(verdict.parts["results"], "passed", verdict.lines)
-                if is_own:
-                    self.assertEqual((verdict.warnings, verdict.refusals), ((), ()))
-                if trial.name == "solution" and EXERCISE_BUILD.can_observe:
-                    small = any(case.every_execution for case in cases_of(EXERCISE))
-                    self.assertEqual(verdict.proved_for.startswith("proved for "), small)
-                judged += 1
-        self.assertGreater(judged, 0)
-
-    def test_the_solution_is_free_of_races(self):
-        self.on_cpu()
-        if not EXERCISE_BUILD.can_observe:
-            self.skipTest("this build has no race checker")
-        cases = [case for case in cases_of(EXERCISE) if case.races]
-        self.assertTrue(cases)
-        own = next(trial for trial in trials_of(EXERCISE) if trial.name == "solution")
-        found = self.judge(own, cases).found_races(cases, SCHEDULES)
-        self.assertTrue(found.is_free, (found.findings, found.problem))
-
-    def test_limits_hold_at_every_size_that_a_grade_may_draw(self):
-        """The solution keeps them there, and what the limits reject is rejected there as well."""
-        self.on_cpu()
-        if not EXERCISE_BUILD.can_observe or IS_BRIEF:
-            self.skipTest("this build has no race checker, or is about other things")
-        for trial in trials_of(EXERCISE):
-            if trial.part not in (None, "limits"):
-                continue
-            with self.subTest(trial.name):
-                judge = self.judge(trial, cases_of(EXERCISE))
-                for seed in range(2 if trial.part else SECRET_SIZES):
-                    secret = secret_case(EXERCISE, seed)
-                    lines = objections_at_secret_size(judge, secret)
-                    if trial.part:
-                        self.assertIn(NOT_KEPT, lines, secret.case.name)
-                    else:
-                        self.assertEqual(lines, [], secret.case.name)
-
-    def test_right_solutions_in_other_styles_are_solved(self):
-        self.on_cpu()
-        if not EXERCISE_BUILD.can_observe or IS_BRIEF:
-            self.skipTest("this build has no race checker, or is about other things")
-        for place, (number, style, changes) in enumerate(STYLES):
-            if number != EXERCISE.number:
-                continue
-            with self.subTest(style=style):
-                text = solution(EXERCISE)
-                for ours, theirs in changes:
-                    self.assertEqual(text.count(ours), 1, ours)
-                    text = text.replace(ours, theirs)
-                file = file_of(f"style_{place}", text)
-                build = EXERCISE_BUILD._replace(files=file.parent / "programs")
-                with mock.patch("grader.judging.check.ExerciseCases", as_in_a_grade):
-                    verdict = check(build, EXERCISE, file)
-                self.assertTrue(verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy]))
+@functools.cache
+def tried(trial):
+    file = file_of(trial.name, trial.text)
+    is_seen = trial.name in OWN or trial.part not in ("results", "compiling")
+    build = EXERCISE_BUILD if is_seen else RESULTS_ALONE
+    build = build._replace(files=file.parent / "programs")
+    verdict = check(build, EXERCISE, file)
+    if verdict.warnings:  # which are told only of what is compiled anew
+        shutil.rmtree(build.files)
+    return Tried(build, file, verdict)
 
 
-class FactsTest(unittest.TestCase):
-    def test_the_facts_are_complete(self):
-        facts = EXERCISE.facts
-        self.assertIn(facts["kind"], KINDS)
-        self.assertTrue(10 <= facts["minutes"] <= 45)
-        self.assertIn("results", facts["points"])
-        self.assertTrue(all(isinstance(points, int) for points in facts["points"].values()))
-        self.assertTrue(10 <= sum(facts["points"].values()) <= 12)
-        self.assertTrue(
-            EXERCISE.limits, "how much a thread may do is limited, with or without points"
-        )
-        self.assertEqual(missing_mutants(EXERCISE), [])
-        for limit in EXERCISE.limits:
-            if not (EXERCISE.is_program and CALLS_OF.fullmatch(limit["count"])):
-                self.assertIn(limit["count"], COUNTS)
-            self.assertIn(limit["per"], PER)
-            self.assertEqual(("at_most" in limit) + ("at_least" in limit), 1)
-            self.assertRegex(limit["advice"], r"[.?]$")
+@contextlib.contextmanager
+def judge_of(trial, cases):
+    build, file, _ = tried(trial)
+    with LocalRunner(build, EXERCISE, file) as runner:
+        yield Judge(ExerciseCases(EXERCISE, cases), runner)
 
-    def test_the_cases_are_as_check_needs_them(self):
-        cases = cases_of(EXERCISE)
-        self.assertEqual(len({case.name for case in cases}), len(cases))
-        self.assertEqual(sum(case.counted for case in cases), 1 if EXERCISE.limits else 0)
-        self.assertTrue(6 <= len(cases) <= 20)
-        self.assertLessEqual(sum(case.every_execution for case in cases), 1)
-        if EXERCISE.is_program:  # each schedule is a process
-            self.assertEqual(sum(case.races for case in cases), 1)
-        numbers = _numbers(cases)
-        self.assertTrue(_numbers(cases_of(EXERCISE)) == numbers, "a seed draws other numbers again")
-        drawn = cases_of(EXERCISE, seed=2)
-        self.assertEqual([case.name for case in drawn], [case.name for case in cases])
-        self.assertTrue(_numbers(drawn) != numbers, "another seed draws the same numbers")
 
-    def test_the_size_that_is_counted_in_a_grade_is_another_one(self):
-        if not EXERCISE.limits:
-            self.skipTest("nothing is counted")
-        names = [secret_case(EXERCISE, seed).case.name for seed in range(20)]
-        self.assertGreater(len(set(names)), 3)
-        self.assertEqual(secret_case(EXERCISE, 3).case.name, names[3])
-        counted = next(case.name for case in cases_of(EXERCISE) if case.counted)
-        self.assertLess(names.count(counted), 2)
+ON_CPU = pytest.mark.skipif(not IS_CPU, reason="the CPU backend judges")
+WITH_RACE_CHECKER = pytest.mark.skipif(
+    not IS_CPU or not EXERCISE_BUILD.can_observe, reason="this build has no race checker"
+)
+IN_FULL = pytest.mark.skipif(IS_BRIEF, reason="these tests are about other things")
 
-    def test_no_line_of_the_solution_is_where_a_student_may_read(self):
-        text = EXERCISE.source.read_text(encoding="utf-8")
-        secret = [line.strip() for line in solution_lines(text)]
-        secret = [line for line in secret if not COMMON_LINE.fullmatch(line)]
-        # A repair may be a barrier alone, which is no secret: then it is its place that counts.
-        self.assertTrue(secret or starter(EXERCISE) != solution(EXERCISE))
-        given = [starter(EXERCISE), *EXERCISE.hints]
-        given.append((EXERCISE.folder / "README.md").read_text(encoding="utf-8"))
-        for line in secret:
-            for other in given:
-                self.assertNotIn(line, (each.strip() for each in other.splitlines()))
 
-    def test_the_starter_says_what_to_do(self):
-        self.assertIn("TODO", starter(EXERCISE))
+@pytest.mark.skipif(IS_CPU, reason="this is about the cuda backend")
+def test_the_solution_is_right_on_a_gpu():
+    verdict = verdict_on(EXERCISE_BUILD, EXERCISE, solution(EXERCISE))
+    if NO_DEVICE in "\n".join(verdict.lines):
+        pytest.skip(NO_DEVICE)
+    assert verdict.parts["results"] == "passed", verdict.lines
+    assert verdict.warnings == ()
 
-    def test_the_text_has_the_number_and_the_signature(self):
-        text = (EXERCISE.folder / "README.md").read_text(encoding="utf-8")
-        self.assertRegex(text, rf"(?m)^# {re.escape(EXERCISE.title)}: ")
-        if EXERCISE.is_program:
-            self._has_command_line(text)
-            return
-        own = EXERCISE.folder / DRIVER
-        driver = own.read_text("utf-8") if own.is_file() else driver_source(text, "README.md")
-        declarations = re.findall(r"^void (\w+\([^;]*\));", driver, re.MULTILINE)
-        self.assertTrue(declarations)
-        flat = " ".join(text.split())
-        for declaration in declarations:
-            self.assertIn(" ".join(declaration.split()), flat)
 
-    def _has_command_line(self, text):
-        """As in `whole_program COUNT FIRST STEP`, with a word for each number of a case."""
-        command = re.search(rf"`{EXERCISE.name}((?: [A-Z]+)+)`", " ".join(text.split()))
-        self.assertTrue(command)
-        for case in cases_of(EXERCISE):
-            *words, printed = case.arguments
-            self.assertEqual(len(words), len(command[1].split()), case.name)
-            self.assertEqual((printed.kind, case.launches), ("printed", 1), case.name)
+@ON_CPU
+@pytest.mark.parametrize("trial", JUDGED, ids=lambda trial: trial.name)
+def test_starter_solution_and_wrong_solutions_are_judged_as_they_must_be(trial):
+    verdict = tried(trial).verdict
+    if EXERCISE_BUILD.can_observe or trial.part:
+        assert deviation(trial, verdict) is None, "\n".join(verdict.lines)
+    else:
+        assert verdict.parts["results"] == "passed", verdict.lines
+    if trial.name in OWN:
+        assert (verdict.warnings, verdict.refusals) == ((), ())
+    if trial.name == "solution" and EXERCISE_BUILD.can_observe:
+        small = any(case.every_execution for case in cases_of(EXERCISE))
+        assert verdict.proved_for.startswith("proved for ") == small
 
-    def test_there_are_enough_wrong_solutions(self):
-        mutants = mutants_of(EXERCISE)
-        self.assertGreaterEqual(len(mutants), LEAST_MUTANTS)
-        rejected_by = {mutant.fields["Rejected by"] for mutant in mutants}
-        self.assertLessEqual(set(EXERCISE.parts), rejected_by)
+
+@WITH_RACE_CHECKER
+def test_the_solution_is_free_of_races():
+    cases = [case for case in cases_of(EXERCISE) if case.races]
+    assert cases
+    own = next(trial for trial in TRIALS if trial.name == "solution")
+    with judge_of(own, cases) as judge:
+        found = judge.found_races(cases, SCHEDULES)
+    assert found.is_free, (found.findings, found.problem)
+
+
+@WITH_RACE_CHECKER
+@IN_FULL
+@pytest.mark.parametrize(
+    "trial",
+    [trial for trial in TRIALS if trial.part in (None, "limits")],
+    ids=lambda trial: trial.name,
+)
+def test_limits_hold_at_every_size_that_a_grade_may_draw(trial):
+    """The solution keeps them there, and what the limits reject is rejected there as well."""
+    with judge_of(trial, cases_of(EXERCISE)) as judge:
+        for seed in range(2 if trial.part else SECRET_SIZES):
+            secret = secret_case(EXERCISE, seed)
+            lines = objections_at_secret_size(judge, secret)
+            if trial.part:
+                assert NOT_KEPT in lines, secret.case.name
+            else:
+                assert lines == [], secret.case.name
+
+
+@WITH_RACE_CHECKER
+@IN_FULL
+@pytest.mark.parametrize(
+    "place, changes",
+    [
+        pytest.param(place, changes, id=style)
+        for place, (number, style, changes) in enumerate(STYLES)
+        if number == EXERCISE.number
+    ],
+)
+def test_right_solutions_in_other_styles_are_solved(place, changes):
+    text = solution(EXERCISE)
+    for ours, theirs in changes:
+        assert text.count(ours) == 1, ours
+        text = text.replace(ours, theirs)
+    file = file_of(f"style_{place}", text)
+    build = EXERCISE_BUILD._replace(files=file.parent / "programs")
+    with mock.patch("grader.judging.check.ExerciseCases", as_in_a_grade):
+        verdict = check(build, EXERCISE, file)
+    assert verdict.is_solved, "\n".join([*verdict.lines, *verdict.remedy])
+
+
+def test_the_facts_are_complete():
+    facts = EXERCISE.facts
+    assert facts["kind"] in KINDS
+    assert 10 <= facts["minutes"] <= 45
+    assert "results" in facts["points"]
+    assert all(isinstance(points, int) for points in facts["points"].values())
+    assert 10 <= sum(facts["points"].values()) <= 12
+    assert EXERCISE.limits, "how much a thread may do is limited, with or without points"
+    assert missing_mutants(EXERCISE) == []
+    for limit in EXERCISE.limits:
+        if not (EXERCISE.is_program and CALLS_OF.fullmatch(limit["count"])):
+            assert limit["count"] in COUNTS
+        assert limit["per"] in PER
+        assert ("at_most" in limit) + ("at_least" in limit) == 1
+        assert re.search(r"[.?]$", limit["advice"])
+
+
+def test_the_cases_are_as_check_needs_them():
+    cases = cases_of(EXERCISE)
+    assert len({case.name for case in cases}) == len(cases)
+    assert sum(case.counted for case in cases) == (1 if EXERCISE.limits else 0)
+    assert 6 <= len(cases) <= 20
+    assert sum(case.every_execution for case in cases) <= 1
+    if EXERCISE.is_program:  # each schedule is a process
+        assert sum(case.races for case in cases) == 1
+    numbers = _numbers(cases)
+    assert _numbers(cases_of(EXERCISE)) == numbers, "a seed draws other numbers again"
+    drawn = cases_of(EXERCISE, seed=2)
+    assert [case.name for case in drawn] == [case.name for case in cases]
+    assert _numbers(drawn) != numbers, "another seed draws the same numbers"
+
+
+def test_the_size_that_is_counted_in_a_grade_is_another_one():
+    if not EXERCISE.limits:
+        pytest.skip("nothing is counted")
+    names = [secret_case(EXERCISE, seed).case.name for seed in range(20)]
+    assert len(set(names)) > 3
+    assert secret_case(EXERCISE, 3).case.name == names[3]
+    counted = next(case.name for case in cases_of(EXERCISE) if case.counted)
+    assert names.count(counted) < 2
+
+
+def test_no_line_of_the_solution_is_where_a_student_may_read():
+    text = EXERCISE.source.read_text(encoding="utf-8")
+    secret = [line.strip() for line in solution_lines(text)]
+    secret = [line for line in secret if not COMMON_LINE.fullmatch(line)]
+    # A repair may be a barrier alone, which is no secret: then it is its place that counts.
+    assert secret or starter(EXERCISE) != solution(EXERCISE)
+    given = [starter(EXERCISE), *EXERCISE.hints]
+    given.append((EXERCISE.folder / "README.md").read_text(encoding="utf-8"))
+    for line in secret:
+        for other in given:
+            assert line not in (each.strip() for each in other.splitlines())
+
+
+def test_the_starter_says_what_to_do():
+    assert "TODO" in starter(EXERCISE)
+
+
+def test_the_text_has_the_number_and_the_signature():
+    text = (EXERCISE.folder / "README.md").read_text(encoding="utf-8")
+    assert re.search(rf"(?m)^# {re.escape(EXERCISE.title)}: ", text)
+    if EXERCISE.is_program:
+        _has_command_line(text)
+        return
+    own = EXERCISE.folder / DRIVER
+    driver = own.read_text("utf-8") if own.is_file() else driver_source(text, "README.md")
+    declarations = re.findall(r"^void (\w+\([^;]*\));", driver, re.MULTILINE)
+    assert declarations
+    flat = " ".join(text.split())
+    for declaration in declarations:
+        assert " ".join(declaration.split()) in flat
+
+
+def _has_command_line(text):
+    """As in `whole_program COUNT FIRST STEP`, with a word for each number of a case."""
+    command = re.search(rf"`{EXERCISE.name}((?: [A-Z]+)+)`", " ".join(text.split()))
+    assert command
+    for case in cases_of(EXERCISE):
+        *words, printed = case.arguments
+        assert len(words) == len(command[1].split()), case.name
+        assert (printed.kind, case.launches) == ("printed", 1), case.name
+
+
+def test_there_are_enough_wrong_solutions():
+    assert JUDGED
+    mutants = mutants_of(EXERCISE)
+    assert len(mutants) >= LEAST_MUTANTS
+    rejected_by = {mutant.fields["Rejected by"] for mutant in mutants}
+    assert set(EXERCISE.parts) <= rejected_by
 
 
 def file_of(name, text):

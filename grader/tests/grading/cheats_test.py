@@ -82,7 +82,7 @@ def test_each_cheat_gets_its_verdict(name):
 
 @can_grade
 @pytest.mark.parametrize("name", ["asks_for_the_secret_size", "has_a_kernel_for_the_counted_size"])
-def test_nobody_learns_the_secret_size(name):
+def test_the_secret_size_is_not_learned(name):
     number = cheats()[name].exercise
     case = cases_with_work(number).secret.case
     size = next(each for each in case.arguments if type(each) is int)
@@ -156,7 +156,7 @@ def test_without_the_inspection_hidden_stores_show_in_memory(name):
     ['\\"findings\\": [\\"\\\\ud800\\"]', '\\"findings\\": [1e999]'],
     ids=["a_surrogate", "no_number"],
 )
-def test_a_report_that_no_checker_writes_stops_nobody(forged):
+def test_a_report_that_no_checker_writes_stops_no_run(forged):
     """The class is judged on: what such a text would break is broken for its author alone."""
     text = cheat_text("forges_the_report")
     changed = text.replace('\\"findings\\": []', forged)

@@ -252,7 +252,7 @@ def test_every_wrong_solution():
         for trial in trials_of(chosen_exercise(number)):
             if trial.name not in names:
                 continue
-            # What a wrong result is may depend on memory that nobody has written: then it is the
+            # What a wrong result is may depend on memory without a value: then it is the
             # same for the same bytes and the same schedule only.
             may_be_wrong = trial.part and "results" in trial.part
             form = SCHEDULED if may_be_wrong else CONCURRENT

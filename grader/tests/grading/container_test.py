@@ -21,7 +21,7 @@ from grader.sandbox.sandboxed_run import Access, SandboxedRun, SandboxFailed
 from test_setup import captured
 from this_build import ROOT
 
-# What is left to root in a container that nobody has given more; above all, not to read closed folders.
+# What is left to root in a container without further rights; above all, not to read closed folders.
 RIGHTS = """chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service net_raw
     sys_chroot mknod audit_write setfcap"""
 JUDGES = """

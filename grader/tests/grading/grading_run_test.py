@@ -87,7 +87,7 @@ def test_a_file_without_a_seed_is_refused(seed):
             seed.opened()
 
 
-def test_a_folder_of_somebody_elses_stays_as_it_is(seed):
+def test_another_persons_folder_stays_as_it_is(seed):
     seed.folder.mkdir(mode=0o755)
     seed.folder.chmod(0o755)
     (seed.folder / "thesis.tex").touch()
@@ -299,7 +299,7 @@ def test_a_page_that_this_run_does_not_make_is_none_of_an_earlier_run(grade_agai
 
 
 @can_grade
-def test_who_comes_later_gets_a_row_and_a_folder_that_is_nobody_elses(grade_again):
+def test_a_later_student_gets_an_own_row_and_folder(grade_again):
     grade_again.hand_in(**{"a_b": grade_again.right})
     grade_again.graded()
     before = grade_again.files()
@@ -337,7 +337,7 @@ def test_wrong_use_is_one_sentence_and_changes_nothing(grade_again):
     grade_again.refused(
         ("--student", "ann"), f"--student ann: nothing in {grade_again.place} is theirs."
     )
-    (grade_again.output / "results.json").write_text('{"schema": "of somebody else"}')
+    (grade_again.output / "results.json").write_text('{"schema": "of another program"}')
     grade_again.refused(("--student", "anna"), "no finished run of lab grade")
 
 

@@ -140,7 +140,7 @@ def test_what_would_take_the_place_of_ours_is_refused():
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the race checker is not built")
 def test_what_is_compiled_into_each_object_takes_no_place():
-    """A template may be specialised, and inline functions are everybody's: of those that the libraries
+    """A template may be specialised, and inline functions are in every library: of those that the libraries
     have too the linker takes theirs, which are first, and all others stay within the object file."""
     libraries = _libraries()
     shared = next(name for name in sorted(libraries.ours) if "7checked10cuda_error" in name)

@@ -80,8 +80,8 @@ def test_what_it_would_not_write_is_none():
 
 
 def test_one_that_a_submission_has_sent_something_before_and_after_is_none():
-    """Whoever may print can send half a report from a destructor, and the other half after the checker's
-    own, which then stands in a value that JSON does not keep, or in one that nobody looks into."""
+    """A program that prints can send half a report from a destructor, and the other half after the
+    checker's own, which then stands in a value that JSON does not keep, or in one that is not read."""
     own, forged = sent(genuine()), sent(genuine())
     for before, after in (
         (b'{"findings": [', b"], "),
@@ -151,7 +151,7 @@ def test_of_a_report_without_end_no_more_is_kept_than_shows_that():
 
 @pytest.mark.skipif(not (real_sandboxes()), reason="no sandbox works here")
 def test_a_descriptor_that_is_handed_back_is_not_taken():
-    """A socket can carry descriptors: they are closed, and nobody waits for them."""
+    """A socket can carry descriptors: they are closed, and are not waited for."""
     text = (
         "import array, socket\n"
         "s = socket.socket(fileno=0)\n"

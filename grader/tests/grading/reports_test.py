@@ -134,7 +134,7 @@ def test_pages_and_pictures_of_others_stay_if_one_student_was_graded(reports):
     assert reports.feedback() == {*pages, "b/01_saxpy.svg"}
 
 
-def test_what_somebody_else_has_put_there_stays(reports):
+def test_another_persons_files_stay(reports):
     write_feedback(marks_of(*(student(name, part()) for name in "ab")), {}, reports.folder)
     feedback = reports.folder / "feedback"
     outside = reports.folder / "outside"

@@ -475,7 +475,7 @@ def test_a_stopped_sandbox_ends_its_programs(boxes):
 
 
 class Room:
-    """Without room a right program fails, too: nobody is to be told that it is wrong."""
+    """Without room a right program fails, too: no student is to be told that it is wrong."""
 
     def run_with_room(self, *sizes):
         """The Sandbox's run of a program that makes a file, and whether it did."""
@@ -525,7 +525,7 @@ class AbandonedFolders:
     def left(self, name, hours):
         folder = self.place / name
         (folder / "1").mkdir(parents=True)
-        (folder / "1/saxpy.cu").write_text("// somebody's", encoding="utf-8")
+        (folder / "1/saxpy.cu").write_text("// another's", encoding="utf-8")
         then = time.time() - 3600 * hours
         os.utime(folder, (then, then))
         return folder
@@ -537,7 +537,7 @@ def abandoned_folders(tmp_path, monkeypatch):
     return AbandonedFolders(tmp_path)
 
 
-def test_an_old_one_that_nobody_has_any_more_is_removed(abandoned_folders):
+def test_an_old_one_without_an_owner_is_removed(abandoned_folders):
     old, young = (
         abandoned_folders.left("lab-sandbox-old", 2),
         abandoned_folders.left("lab-sandbox-young", 0),

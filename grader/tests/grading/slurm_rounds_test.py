@@ -126,7 +126,7 @@ def test_what_no_round_judges_is_named_and_the_rest_is_kept(rounds):
 
 
 def test_what_the_last_task_said_is_told(rounds):
-    """Else whoever grades looks for the one sentence in a folder of a thousand files."""
+    """Else the grader looks for the one sentence in a folder of a thousand files."""
     bad = rounds.units[7].name
     rounds.judged(lambda number, name: f"says {number}: no" if name == bad else "judged")
     assert "The last task said: 3: no\n" in rounds.said.getvalue()

@@ -2,14 +2,12 @@
 """`lab grade --executor slurm` on a real Slurm of two nodes: killed jobs and nodes change no byte."""
 
 import os
-import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-import unittest
 
+import pytest
 from slurm_cluster import Cluster, why_not
 
 from grader.exercises.catalogue import chosen_exercise
@@ -45,12 +43,11 @@ def files_of(folder):
     return {str(name): (folder / name).read_bytes() for name in names}
 
 
-@unittest.skipIf(why_not(), f"no Slurm: {why_not()}")
-class SlurmTest(unittest.TestCase):
-    def setUp(self):
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        self.folder = pathlib.Path(holder.name)
+class SlurmRun:
+    """A run of 40 submissions, which is looked at while it goes on."""
+
+    def __init__(self, folder):
+        self.folder = folder
         (self.folder / "slurm").mkdir()
         self.submissions = self.folder / "submissions"
         for number, text in enumerate(texts()):
@@ -72,8 +69,8 @@ class SlurmTest(unittest.TestCase):
         """Waits until so many submissions are judged while the run goes on."""
         end = time.monotonic() + SECONDS
         while len(list(self.output.glob("judged/*.json"))) < count:
-            self.assertIsNone(process.poll(), "it came to its end too early")
-            self.assertLess(time.monotonic(), end)
+            assert process.poll() is None, "it came to its end too early"
+            assert time.monotonic() < end
             time.sleep(0.2)
 
     def running(self, cluster):
@@ -88,40 +85,47 @@ class SlurmTest(unittest.TestCase):
             if found:
                 return found[0]
             time.sleep(0.2)
-        self.fail("no task runs")
+        pytest.fail("no task runs")
 
-    def test_killed_jobs_nodes_and_runs_change_no_byte(self):
-        local = self.folder / "here"
-        run = subprocess.run(
-            command(self.submissions, local),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
-        self.assertEqual(run.returncode, 0, run.stderr)
-        with Cluster(self.folder / "slurm") as cluster:
-            process = self.started(cluster)
-            self.until_judged(3, process)
-            process.send_signal(signal.SIGINT)
-            said, _ = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 130, said)
-            kept = len(list(self.output.glob("judged/*.json")))
-            self.assertLess(kept, STUDENTS)
-            self.assertEqual(self.running(cluster), [], "the interrupted run has left tasks")
 
-            process = self.started(cluster)
-            self.until_judged(kept + 3, process)
-            task, _ = self.one_running(cluster)
-            cluster.command("scancel", "--signal=KILL", "--full", task)
-            self.until_judged(kept + 6, process)
-            _, node = self.one_running(cluster)
-            cluster.kill_node(node)
-            said, _ = process.communicate(timeout=SECONDS)
-            self.assertEqual(process.returncode, 0, said)
-            self.assertNotEqual(cluster.states()[node], "idle")
-        rounds = sorted(path.name for path in self.output.glob("slurm/*_*"))
-        self.assertGreater(len(rounds), 2, "nothing had to be done again")
-        here, there = files_of(local), files_of(self.output)
-        self.assertEqual(set(there), set(here))
-        self.assertEqual([name for name in here if there[name] != here[name]], [])
+@pytest.fixture
+def slurm_run(tmp_path):
+    return SlurmRun(tmp_path)
+
+
+@pytest.mark.skipif(bool(why_not()), reason=f"no Slurm: {why_not()}")
+def test_killed_jobs_nodes_and_runs_change_no_byte(slurm_run):
+    local = slurm_run.folder / "here"
+    run = subprocess.run(
+        command(slurm_run.submissions, local),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    assert run.returncode == 0, run.stderr
+    with Cluster(slurm_run.folder / "slurm") as cluster:
+        process = slurm_run.started(cluster)
+        slurm_run.until_judged(3, process)
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 130, said
+        kept = len(list(slurm_run.output.glob("judged/*.json")))
+        assert kept < STUDENTS
+        assert slurm_run.running(cluster) == [], "the interrupted run has left tasks"
+
+        process = slurm_run.started(cluster)
+        slurm_run.until_judged(kept + 3, process)
+        task, _ = slurm_run.one_running(cluster)
+        cluster.command("scancel", "--signal=KILL", "--full", task)
+        slurm_run.until_judged(kept + 6, process)
+        _, node = slurm_run.one_running(cluster)
+        cluster.kill_node(node)
+        said, _ = process.communicate(timeout=SECONDS)
+        assert process.returncode == 0, said
+        assert cluster.states()[node] != "idle"
+    rounds = sorted(path.name for path in slurm_run.output.glob("slurm/*_*"))
+    assert len(rounds) > 2, "nothing had to be done again"
+    here, there = files_of(local), files_of(slurm_run.output)
+    assert set(there) == set(here)
+    assert [name for name in here if there[name] != here[name]] == []

@@ -15,7 +15,7 @@ from grader.judging.speed import timed_row
 from grader.judging.submission import SubmissionJudge, timed
 from grader.sandbox.sandbox import NONE, Sandbox
 
-SEEN_BY_THE_CHECKER = "races"  # and by nobody here
+SEEN_BY_THE_CHECKER = "races"  # which is not asked here
 
 
 class SpeedGpu:

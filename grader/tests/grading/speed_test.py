@@ -264,7 +264,7 @@ class Watched(SubmissionJudge):
 
     def run_cases(self, program, cases, settings, limits, options=(), loads=None):
         if options == [speed.IN_TURN]:
-            # What nobody waits for comes late, as on a GPU.
+            # What is not waited for comes late, as on a GPU.
             settings = {**settings, "LAB_STREAM_ORDER": "last"}
         run = super().run_cases(program, cases, settings, limits, options, loads)
         if options == [speed.IN_TURN]:

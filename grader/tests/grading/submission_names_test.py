@@ -183,7 +183,7 @@ def test_who_is_found_in_the_roster_and_who_is_not():
             assert name not in roster.students
 
 
-def test_a_name_with_numbers_in_it_gets_nobody_elses_row():
+def test_a_name_with_numbers_in_it_gets_its_own_row():
     roster = roster_in(ROSTER)
     for name, wanted in (
         ("ann_2_777_01_saxpy.cu", None),  # `ann_2` is Ann Lee, and 2 is Jim Roe
@@ -215,7 +215,7 @@ def test_two_of_one_name_stay_two():
     assert [found[one].name, found[two].name] == ["kim1", "kim2"]
 
 
-def test_no_made_up_name_is_somebody_elses():
+def test_no_made_up_name_is_another_students():
     roster = roster_in("student,first\nkim,Al\nLee Po,kim\n")
     owners = [
         Owner("kim"),

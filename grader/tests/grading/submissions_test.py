@@ -330,7 +330,7 @@ def test_a_roster_gives_names_and_lists_who_is_missing(handed):
             read_roster(table)
 
 
-def test_a_file_stays_its_owners_whoever_else_is_in_its_uploaded_name(handed):
+def test_a_file_stays_its_owners_whichever_names_are_in_its_uploaded_name(handed):
     """On each platform's form, with and without a file of the owner's and of the other one's."""
     table = handed.folder / "roster.csv"
     table.write_text(
