@@ -34,7 +34,7 @@ class Chapter(NamedTuple):
         return f"chapters/{self.program}"
 
 
-# Of each chapter: how the lesson's kernel is made fast.
+# The page of each chapter that makes the lesson's kernel fast.
 FAST = "fast.md"
 
 

@@ -173,7 +173,6 @@ class Lesson:
         self.checked, self.is_solved, self.remedy = self._mark(), False, ()
         file = shown(self.work.file_of(self.exercise))
         if self.checked is None:
-            self.is_solved = False
             self.lines = [f"{file} is gone: x brings the starter back."]
             self._draw()
             return
@@ -183,7 +182,6 @@ class Lesson:
             self.is_solved, self.remedy = verdict.is_solved, verdict.remedy
             self.lines = verdict_lines(self.exercise, verdict, self.work, has_keys=True)
         except CommandError as problem:
-            self.is_solved = False
             self.lines = [self.exercise.title, "", f"  {problem}"]
         self._draw()
 
@@ -216,7 +214,7 @@ class Lesson:
             "m": lambda: self._page(self.lines),
             "s": self._solution,
             "h": self._hint,
-            "l": self._list,
+            "l": lambda: self._page(exercise_rows(all_exercises(), self.work, has_chapters=False)),
             "c": self._check_all,
             "x": self._reset,
             "o": self._open,
@@ -242,9 +240,9 @@ class Lesson:
         self._draw(["", f"  hint {number + 1} of {len(hints)}{last}:", *text])
 
     def _task(self):
-        text = self.exercise.text
         lesson = shown(self.exercise.folder.parent.parent / "README.md")
-        self._page([*text.splitlines()[1:], "", f"The lesson: {lesson}"])  # without its license
+        text = self.exercise.text.splitlines()[1:]  # without its license
+        self._page([*text, "", f"The lesson: {lesson}"])
 
     def _solution(self):
         if not self.is_solved:
@@ -252,9 +250,6 @@ class Lesson:
         elif has_solution(self.exercise):
             width = shutil.get_terminal_size().columns
             self._page(comparison(self.exercise, self.work, width))
-
-    def _list(self):
-        self._page(exercise_rows(all_exercises(), self.work, has_chapters=False))
 
     def _check_all(self):
         exercises = [each for each in all_exercises() if self.work.state(each) != NOT_BEGUN]

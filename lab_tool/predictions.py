@@ -48,7 +48,7 @@ class Prediction(NamedTuple):
     source: pathlib.Path
     title: str
     question: str
-    misconception: str  # what somebody may believe who judges wrongly
+    misconception: str  # what a student may believe who judges wrongly
     variants: dict[str, Variant]  # by letter
 
     @property
@@ -224,18 +224,14 @@ def judgement_of(prediction, letter, answer, findings):
 
 
 def summary_of(prediction, answer):
-    """How many of the four were judged rightly, and what somebody who erred may have believed."""
+    """How many of the four were judged rightly, and what a student who erred may have believed."""
     wrong = [each for each in LETTERS if (each in answer) != (each in prediction.answer)]
     free = listed(prediction.answer) or "none"
     verb = "is" if len(prediction.answer) < 2 else "are"
     lines = [f"{len(LETTERS) - len(wrong)} of {len(LETTERS)} right: {free} {verb} free of races."]
     if wrong:
-        lines += _wrapped(f"A common mistake: {_quoted(prediction.misconception)}")
+        lines += _wrapped(f'A common mistake: "{prediction.misconception}"')
     return "\n".join(lines)
-
-
-def _quoted(sentence):
-    return f'"{sentence}"'
 
 
 def _changes(first, other):

@@ -162,8 +162,8 @@ def shown_index(folder):
 
 
 ADDRESS = "127.0.0.1"  # no other machine is served
-# How a browser of this machine names it. Another name is a page of somebody else's, whose server has
-# let its own name lead here to read what is served.
+# How a browser of this machine names it. Another name is that of a foreign page, whose server has let
+# its own name lead here to read what is served.
 OWN_NAMES = re.compile(r"(127\.0\.0\.1|localhost|\[::1\])(:\d+)?", re.IGNORECASE)
 
 

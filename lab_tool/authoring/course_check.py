@@ -25,7 +25,7 @@ HEADINGS = [
     "Where it breaks",
     "Next",
 ]
-# Of a lesson, and of each further page of its chapter, which may be as short as it likes.
+# The words of a lesson; a further page of its chapter may have fewer.
 FEWEST_WORDS, MOST_WORDS = 700, 900
 BENCHMARK_TABLE = re.compile(r"^<!-- table: ", re.M)  # common/benchmark/lesson_tables.py fills it
 # What of a page is not prose. Within a sentence a piece of code is one word, and so is a link to a test,
@@ -132,7 +132,7 @@ def _wrong_length(shown, page, fewest):
 
 
 def _missing_links(root, chapter):
-    """Of a page to which neither the lesson nor one of its further pages leads."""
+    """A sentence about each page to which neither the lesson nor a further page leads."""
     shown = f"chapters/{chapter.folder}"
     further = further_pages(chapter, root)
     pages = [root / shown / "README.md", *further]

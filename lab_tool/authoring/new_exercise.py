@@ -31,7 +31,7 @@ KEYWORDS = set(
     "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
     "typename union unsigned using virtual void volatile wchar_t while xor xor_eq main".split()
 )
-LONGEST = 60  # of the letters of a name, which becomes part of longer ones
+LONGEST = 60  # letters of a name, which becomes part of longer ones
 ALIASES = {"programs", "exercise_solutions"}  # of chapters/meson.build
 
 
@@ -99,7 +99,7 @@ def replaced(text, words):
 
 
 def targets_of_program(program):
-    """Of a chapter, without what its own meson.build may add."""
+    """The targets of a chapter, without what its own meson.build may add."""
     return {program, f"{program}_test", f"{program}_racecheck", f"{program}_test_racecheck"}
 
 

@@ -187,7 +187,7 @@ def defect_of(folder, meson):
     if by[:2] != tuple(meson[:2]):
         return f"Meson {dotted(by[:3])} has configured it, and Meson {dotted(meson)} is here"
     regenerate = re.search(r"^ command = (.*?) --internal regenerate", ninja_file, re.M)
-    if regenerate and not _is_there(regenerate[1].split(" ")[-1]):
+    if regenerate and not shutil.which(regenerate[1].split(" ")[-1]):
         return "the Meson that has configured it is no longer there"
     if _newest_in(folder) > time.time() + SLACK:
         return "files in it are dated in the future"
@@ -234,10 +234,6 @@ def date_back_future_sources(root=ROOT):
 
 def _json_of(path):
     return json.loads(path.read_text(encoding="utf-8"))
-
-
-def _is_there(program):
-    return os.path.exists(program) if os.sep in program else shutil.which(program) is not None
 
 
 def _newest_in(folder):

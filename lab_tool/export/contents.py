@@ -80,7 +80,7 @@ SUBFOLDER = re.compile(r"^\s*subdir\('([^']+)'\)\n", re.MULTILINE)
 def course_files(exercises, root=ROOT, with_grading=False, hints=False):
     """{path in the copy: its bytes} for these exercises; `hints` says whether their hints come along.
 
-    The file `lab` has to be made executable by whoever writes it.
+    What writes them has to make the file `lab` executable.
     """
     wanted = _wanted(root, exercises, with_grading)
     files = {path: (root / path).read_bytes() for path in wanted}
@@ -106,13 +106,9 @@ def _wanted(root, exercises, with_grading):
             found += [
                 path
                 for path in (f"{here.as_posix()}/{name}" for name in sorted(names))
-                if _is_taken(pathlib.PurePath(path)) and not path.startswith(left_out)
+                if pathlib.PurePath(path).suffix in SUFFIXES and not path.startswith(left_out)
             ]
     return found
-
-
-def _is_taken(path):
-    return path.suffix in SUFFIXES
 
 
 def _enters(folder, last_chapter):

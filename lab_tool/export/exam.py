@@ -7,7 +7,7 @@ from lab_tool.predictions import LETTERS, all_predictions, chosen_prediction
 
 SHEET, ANSWERS = "exam.md", "exam_answers.md"
 LICENCE = "<!-- SPDX-License-Identifier: CC-BY-SA-4.0 -->"
-POINTS = 4  # of a question: one for each variant
+POINTS = 4  # a question: one for each variant
 TASK = (
     "Each question shows four variants of a kernel. Mark those that are free of races, whatever order "
     "the blocks and threads run in, and say in one sentence for each other one which two accesses race. "

@@ -18,12 +18,7 @@ from engine.command.output import say, say_problem
 from engine.command.output_files import write_whole
 from grader.exercises.catalogue import chosen_exercises
 from grader.judging.submission import INTERNAL
-from grader.reports.conversions import (
-    feedback_lines,
-    for_autolab,
-    for_classroom50,
-    for_gradescope,
-)
+from grader.reports.conversions import feedback_lines, for_autolab, for_classroom50, for_gradescope
 from grader.submissions.handed_files import (
     STUDENT,
     files_of_folder,

@@ -42,10 +42,7 @@ from lab_tool.paths import ROOT
 EXECUTORS = ("local", "slurm")
 TIMINGS = "timings.json"
 # What the rows of one table have in common, in the words of a sentence.
-SAME_IN_A_TABLE = {
-    "sandbox": "another sandbox",
-    "exercises": "other exercises or other points",
-}
+SAME_IN_A_TABLE = {"sandbox": "another sandbox", "exercises": "other exercises or other points"}
 
 
 def grade(arguments):
@@ -89,8 +86,7 @@ def grade(arguments):
         raise CommandError(f"{place}: no student's file is in it.{why}", WRONG_USE)
     if earlier:
         submissions = only_student(arguments, submissions, earlier.marks)
-        nobody = submissions._replace(students=[])
-        now = marks_of(nobody, {}, {}, exercises, sandbox.kind)
+        now = marks_of(submissions._replace(students=[]), {}, {}, exercises, sandbox.kind)
         require_same_table(earlier.marks, now, output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)

@@ -139,8 +139,8 @@ def _creation():
         return [create]
     if output_of([VENV_PYTHON, "-m", "pip", "--version"]) is not None:
         return []
-    # Without a trace of pip it may be somebody's own, made by a tool that needs none: pip is added.
-    # Else somebody was interrupted, or the Python that it was made with has gone.
+    # Without a trace of pip another tool may have made it, one that needs none: pip is added. Else
+    # making it was interrupted, or the Python that it was made with has gone.
     starts = output_of([VENV_PYTHON, "-c", ""]) is not None
     if starts and not any(VENV.glob("lib/python*/site-packages/pip*")):
         return [create]

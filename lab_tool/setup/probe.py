@@ -140,10 +140,7 @@ def _compiler_and_libraries(probe, cxx):
         name, *rest = words.split()
         version[name] = numbers(" ".join(rest))[:3]
     family = "gcc" if "gcc" in version else "clang"
-    here = {
-        "compiler family": family,
-        "C++ compiler": _found_compiler(version[family], cxx),
-    }
+    here = {"compiler family": family, "C++ compiler": _found_compiler(version[family], cxx)}
     for library, header in HEADERS.items():
         if library in version:
             path = re.search(rf'^# \d+ "(.*/{header})"', probe, re.M)

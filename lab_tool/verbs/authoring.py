@@ -100,10 +100,7 @@ def _new_mutant(arguments):
 
 NEW = Verb(
     summary="makes a new exercise, or a wrong solution of one",
-    usage=[
-        "new exercise NN name [--kind KIND]",
-        "new mutant EXERCISE name COPY.cu [options]",
-    ],
+    usage=["new exercise NN name [--kind KIND]", "new mutant EXERCISE name COPY.cu [options]"],
     description="""\
 Makes the folder of an exercise with its text, solution, cases, hints and wrong solutions. What it makes
 builds and passes its tests; it is yours to fill, and to add to the tables that name all exercises.
@@ -112,10 +109,7 @@ writes the mistake into the exercise's mutants.txt, with the part that rejects i
 that nothing rejects makes no mutant.""",
     examples=[
         ("./lab new exercise 04 longest_run", "an exercise of chapter 04"),
-        (
-            "./lab new exercise 04 my_sum --kind program",
-            "a whole program",
-        ),
+        ("./lab new exercise 04 my_sum --kind program", "a whole program"),
         ("./lab new mutant 04.2 missing_acquire copy.cu", "a wrong solution of 04.2"),
     ],
     exit_codes=[

@@ -34,7 +34,7 @@ BENCHMARKS = {
     "cuda": "common/benchmark/chapter_benchmark",
     "cpu": "common/benchmark/cpu_backend/cpu_backend_benchmark",
 }
-SUBJECTS = ["kernels", "launches"]  # of the benchmarks of chapters
+SUBJECTS = ["kernels", "launches"]  # what the chapters' benchmarks time
 # What they measure is printed, and not part of the recorded run.
 ALL_CORES_BENCHMARK = "common/benchmark/cpu_backend/all_cores_benchmark"
 RACECHECK_BENCHMARK = "engine/racecheck/racecheck_benchmark"
@@ -236,10 +236,7 @@ times the CPU backend next to a serial loop, and the race checker.""",
     ],
     exit_codes=[
         (0, "all was measured, and every result was right"),
-        (
-            1,
-            "a result is wrong, a goal of --goals is missed, or something failed",
-        ),
+        (1, "a result is wrong, a goal of --goals is missed, or something failed"),
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),
     ],

@@ -60,8 +60,7 @@ def exercises(arguments):
         return 0
     work = work_folder(arguments)
     exercises = all_exercises()
-    for row in exercise_rows(exercises, work):
-        say_in_colours(row)
+    say_lines(exercise_rows(exercises, work))
     say(f"\n{progress_line(exercises, work)}")
     following = next((each for each in exercises if work.state(each) != DONE), None)
     if following:
@@ -118,17 +117,12 @@ def learn(arguments):
         say_next(work.command("exercises"))
         return 0
     if not is_terminal():
-        file = shown(work.file_of(exercise))
-        is_there = work.file_of(exercise).is_file()
-        first = (
-            ""
-            if is_there
-            else f", after {work.command('reset', exercise.number)} has written {file}"
-        )
-        raise CommandError(
-            f"learn needs a terminal: {work.command('check', exercise.number)} checks once{first}.",
-            WRONG_USE,
-        )
+        sentence = f"learn needs a terminal: {work.command('check', exercise.number)} checks once"
+        file = work.file_of(exercise)
+        if not file.is_file():
+            reset = work.command("reset", exercise.number)
+            sentence += f", after {reset} has written {shown(file)}"
+        raise CommandError(f"{sentence}.", WRONG_USE)
     require_gpu(arguments)
     work.require_place_of(exercise)
     builds = exercise_builds(arguments, exercises)
@@ -214,9 +208,8 @@ def check(arguments):
     if file:
         file.write(json.dumps([as_data(*item) for item in verdicts], indent=2) + "\n")
     failed = [exercise for exercise, verdict in verdicts if not verdict.is_solved]
-    if len(chosen) > 1:
-        words = ("check", failed[0].number) if failed else ("exercises",)
-        say_next(work.command(*words))
+    if not is_one:
+        say_next(work.command("check", failed[0].number) if failed else work.command("exercises"))
     return 1 if failed else 0
 
 
@@ -311,7 +304,7 @@ a file that is right, after the verdict; a file that it refuses is not solved.""
 )
 
 
-def add_hint_options(parser):
+def add_exercise(parser):
     parser.add_argument("target", metavar="EXERCISE", help="an exercise by its number or name")
     add_work(parser)
 
@@ -325,16 +318,11 @@ def hint(arguments):
     work = work_folder(arguments)
     number = work.next_hint(exercise, len(hints))
     say(f"{exercise.title}, hint {number + 1} of {len(hints)}\n")
-    for line in hint_lines(hints[number]):
-        say(line)
+    say_lines(hint_lines(hints[number]))
     verb = "check" if work.file_of(exercise).is_file() else "learn"
+    more = f"{work.command('hint', exercise.number)} says more"
     is_last = number + 1 == len(hints)
-    say_next(
-        work.command(verb, exercise.number),
-        "that was the last hint"
-        if is_last
-        else f"{work.command('hint', exercise.number)} says more",
-    )
+    say_next(work.command(verb, exercise.number), "that was the last hint" if is_last else more)
     return 0
 
 
@@ -353,14 +341,9 @@ After the last one it shows that one again.""",
         (1, "which hint was last could not be written down"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_hint_options,
+    add_options=add_exercise,
     act=hint,
 )
-
-
-def add_reset_options(parser):
-    parser.add_argument("target", metavar="EXERCISE", help="an exercise by its number or name")
-    add_work(parser)
 
 
 def reset(arguments):
@@ -389,17 +372,16 @@ it, and the command says where.""",
         (1, "a file could not be written; yours is as it was"),
         WRONG_USE_MEANING,
     ],
-    add_options=add_reset_options,
+    add_options=add_exercise,
     act=reset,
 )
 
 
 def add_solution_options(parser):
-    parser.add_argument("target", metavar="EXERCISE", help="an exercise by its number or name")
     parser.add_argument(
         "--give-up", action="store_true", help="show the solution before yours is right"
     )
-    add_work(parser)
+    add_exercise(parser)
 
 
 def solution(arguments):

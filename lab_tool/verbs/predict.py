@@ -82,7 +82,7 @@ def listing():
 
 
 def asked():
-    """The letters that somebody at the terminal answers; None if they don't want to."""
+    """The letters that the student types; None if they type no answer."""
     say("")
     while True:
         sys.stdout.write(PROMPT)
@@ -135,10 +135,7 @@ under the race checker, says for each whether you were right, and why, and draws
 the CPU backend. What you have answered right is remembered in the folder work, and not asked again
 unless you name it.""",
     examples=[
-        (
-            "./lab predict 04",
-            "chapter 04, from where you left off",
-        ),
+        ("./lab predict 04", "chapter 04, from where you left off"),
         ("./lab predict 04.2", "its second one"),
         ("./lab predict 04.2 --answer none", "the same without a question"),
     ],

@@ -65,7 +65,9 @@ def _sources(arguments):
     if is_file(arguments):
         return sources_of(arguments)
     name_command(f"./lab racecheck {chosen_chapters(arguments.target)[0].number} --")
-    return _sources_of_chapters()
+    # A chapter's program includes files of other chapters, too.
+    endings = (".cu", ".cuh", ".hpp", ".cpp")
+    return [path for path in (ROOT / "chapters").rglob("*.*") if path.suffix in endings]
 
 
 def _one_schedule(arguments, seed):
@@ -73,15 +75,6 @@ def _one_schedule(arguments, seed):
     target = [] if arguments.target == "all" else words_of(arguments)
     words = [*target, "--seed", str(seed), *options_of_program(arguments)]
     return shlex.join(["./lab", "racecheck", *words])
-
-
-def _sources_of_chapters():
-    """A chapter's program includes files of other chapters, too."""
-    return [
-        path
-        for ending in ("cu", "cuh", "hpp", "cpp")
-        for path in (ROOT / "chapters").rglob(f"*.{ending}")
-    ]
 
 
 def _next_command(arguments):

@@ -7,15 +7,7 @@ import re
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.command.build_folder import build, introspection, word_for
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError
-from engine.command.output import (
-    Progress,
-    counted,
-    is_verbose,
-    remark,
-    remark_line,
-    say,
-    say_next,
-)
+from engine.command.output import Progress, counted, is_verbose, remark, remark_line, say, say_next
 from engine.command.paths import shown
 from engine.command.processes import run_program, watch
 from lab_tool.builds.build_folders import configured

@@ -225,9 +225,7 @@ def test_an_exercise_by_its_name_is_checked_alone(word, monkeypatch, capsys):
     ("word", "says"),
     [
         pytest.param(
-            "fullest_bim",
-            "there is no exercise fullest_bim; did you mean fullest_bin?",
-            id="close",
+            "fullest_bim", "there is no exercise fullest_bim; did you mean fullest_bin?", id="close"
         ),
         pytest.param(
             "xyzzy", "there is no exercise xyzzy; ./lab exercises lists all of them.", id="far"

@@ -210,11 +210,7 @@ def test_what_is_no_file():
         places[0].mkdir()
         os.mkfifo(places[1])
         places[2].symlink_to("nowhere.cu")
-        says = (
-            "folder.cu is a folder",
-            "pipe.cu is no regular file",
-            "link to nowhere.cu, whi",
-        )
+        says = ("folder.cu is a folder", "pipe.cu is no regular file", "link to nowhere.cu, whi")
         for place, words in zip(places, says):
             refuses("run", str(place), says=words)
             refuses("racecheck", str(place), says=words)
@@ -249,11 +245,7 @@ def test_build_folder_and_backend():
 
 def test_filter_that_matches_nothing():
     refuses(
-        "test",
-        "vektor",
-        "--build",
-        BUILD_FOLDER,
-        says="no test has a name that contains 'vektor'",
+        "test", "vektor", "--build", BUILD_FOLDER, says="no test has a name that contains 'vektor'"
     )
 
 
@@ -269,12 +261,7 @@ def test_empty_words():
 def test_unknown_suite():
     refuses("test", "--suite", "clj", "--build", BUILD_FOLDER, says="did you mean cli")
     refuses(
-        "test",
-        "--suite",
-        "xyzzy",
-        "--build",
-        BUILD_FOLDER,
-        says="no suite xyzzy; there are .*cli",
+        "test", "--suite", "xyzzy", "--build", BUILD_FOLDER, says="no suite xyzzy; there are .*cli"
     )
 
 

@@ -16,12 +16,7 @@ from engine.command.checking import RESULTS
 from engine.command.drawing import BEGINNING as PICTURE
 from engine.command.drawing import Figure
 from engine.command.errors import CommandError
-from engine.command.output_files import (
-    NamedOutputs,
-    make_own_folder,
-    write_new,
-    write_whole,
-)
+from engine.command.output_files import NamedOutputs, make_own_folder, write_new, write_whole
 from lab_runs import needs_racecheck
 from lab_tool.authoring.new_exercise import TEMPLATES, make_folder
 from lab_tool.builds.recorded_runs import BEGINNING as RECORDED_RUN

@@ -142,7 +142,7 @@ def test_a_reader_that_has_seen_enough(folder):
 
 
 def test_interrupted_while_it_compiles(folder):
-    # The preprocessor waits for whoever writes to the pipe.
+    # The preprocessor waits for what is written to the pipe.
     os.mkfifo(folder / "pipe.h")
     (folder / "hello.cu").write_text(f'#include "pipe.h"\n{HELLO}', encoding="utf-8")
     prepare(folder)

@@ -18,7 +18,7 @@ except ImportError:  # before Python 3.11
     import sre_constants as _constants
     import sre_parse as _parser
 
-HOUSES = ("engine", "grader", "lab_tool", "common", "chapters", "docs")
+PARTS = ("engine", "grader", "lab_tool", "common", "chapters", "docs")
 SPEAKERS = ("common", "engine", "grader")
 WORDS_OF_CUDA = ROOT / "engine/cpu_backend/runtime/error.cpp"
 OF_RE = {"compile", "search", "match", "fullmatch", "sub", "subn", "findall", "finditer", "split"}
@@ -52,8 +52,8 @@ def sentences_of_tables():
 
 def sentences_of_sources():
     """The texts in our programs' sources."""
-    for house in SPEAKERS:
-        for path in sorted((ROOT / house).rglob("*.[ch]*")):
+    for part in SPEAKERS:
+        for path in sorted((ROOT / part).rglob("*.[ch]*")):
             is_ours = "tests" not in path.parts and path != WORDS_OF_CUDA
             if is_ours and path.suffix in (".cpp", ".hpp", ".cu", ".cuh"):
                 yield from literals_of(path.read_text(encoding="utf-8"))
@@ -163,8 +163,8 @@ def ours():
 def test_no_module_looks_for_a_sentence_of_ours(ours):
     modules = [
         path
-        for house in HOUSES
-        for path in sorted((ROOT / house).rglob("*.py"))
+        for part in PARTS
+        for path in sorted((ROOT / part).rglob("*.py"))
         if not path.name.endswith("_test.py") and "tests" not in path.parts
     ]
     assert len(modules) > 100

@@ -506,8 +506,7 @@ def test_a_thread_of_the_host_goes_on_in_each_execution(tmp_path):
         (tmp_path / "own.cu")
         .read_text()
         .replace(
-            "  std::printf",
-            "  over = true;\n  over.notify_all();\n  waits.join();\n  std::printf",
+            "  std::printf", "  over = true;\n  over.notify_all();\n  waits.join();\n  std::printf"
         )
     )
     (tmp_path / "own.cu").write_text("#include <atomic>\n#include <thread>\n" + text)
@@ -539,16 +538,7 @@ def test_limits_end_with_not_proved(tmp_path):
 def test_an_interruption_says_how_far_it_came(tmp_path):
     write(tmp_path, QUEUE)
     prove(tmp_path, "--limit", "1")  # builds it
-    command = [
-        sys.executable,
-        ROOT / "lab",
-        "prove",
-        "own.cu",
-        "--build",
-        str(BUILD),
-        "--",
-        "6",
-    ]
+    command = [sys.executable, ROOT / "lab", "prove", "own.cu", "--build", str(BUILD), "--", "6"]
     with started(command, tmp_path) as process:
         assert "exploring" in process.stdout.readline()
         time.sleep(0.5)
@@ -560,10 +550,7 @@ def test_an_interruption_says_how_far_it_came(tmp_path):
 
 def test_wrong_lists_are_refused_in_one_sentence(tmp_path):
     write(tmp_path, QUEUE)
-    for text, words in (
-        ("0.0\nx\n", "'x' is not a block and a thread"),
-        ("7.7\n", "decision 1 "),
-    ):
+    for text, words in (("0.0\nx\n", "'x' is not a block and a thread"), ("7.7\n", "decision 1 ")):
         (tmp_path / "list").write_text(text)
         result = prove(tmp_path, "--replay", "list")
         assert result.returncode != 0

@@ -60,7 +60,7 @@ REFUSED = (
 
 
 def is_over(process):
-    """Whether it ends within a few seconds; what nobody has asked for its exit code is over, too."""
+    """Whether it ends within a few seconds; one whose exit code is not asked for is over, too."""
     for _ in range(50):
         try:
             state = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8")

@@ -8,14 +8,7 @@ import pytest
 from engine.command.build_folder import introspection
 from engine.command.errors import CommandError
 from lab_tool.setup.packages import JSONSCHEMA, PYTEST
-from lab_tool.testing import (
-    binary_name,
-    count_cases,
-    select,
-    suites_of,
-    table_of,
-    targets_of,
-)
+from lab_tool.testing import binary_name, count_cases, select, suites_of, table_of, targets_of
 from lab_tool.verbs.test import packages_of
 from this_build import BUILD
 

@@ -147,10 +147,7 @@ def test_ubuntu_has_no_meson_that_is_new_enough():
 def test_systems_that_lab_installs_on():
     with mock.patch.object(shutil, "which", lambda name: f"/usr/bin/{name}"):
         assert all(
-            map(
-                requirements.installs_with_apt,
-                (DEBIAN_12, DEBIAN_13, UBUNTU_24, {"ID": "debian"}),
-            )
+            map(requirements.installs_with_apt, (DEBIAN_12, DEBIAN_13, UBUNTU_24, {"ID": "debian"}))
         )
         assert not any(map(requirements.installs_with_apt, (UBUNTU_22, FEDORA)))
 
@@ -177,11 +174,7 @@ def install(missing, system, user, sudo, here=()):
             (packages, "makes_virtual_environments", lambda: True),
             (packages, "VENV", pathlib.Path("/nowhere/.venv")),
             (packages, "sources", lambda: [MIRROR]),
-            (
-                packages,
-                "output_of",
-                lambda command: "" if sudo and command[0] == "sudo" else None,
-            ),
+            (packages, "output_of", lambda command: "" if sudo and command[0] == "sudo" else None),
             (os, "geteuid", lambda: user),
             (shutil, "which", lambda name: f"/usr/bin/{name}"),
         ):
@@ -217,12 +210,7 @@ def test_with_passwordless_sudo():
 def test_without_rights_nothing_is_run_and_the_command_is_said():
     ran, message, code = install(EVERYTHING, DEBIAN_12, user=1000, sudo=False)
     assert (ran, code) == ([], 1)
-    for words in (
-        "sudo tee /etc/apt",
-        "sudo apt-get update",
-        "apt-get install",
-        "Catch2 3.4.0",
-    ):
+    for words in ("sudo tee /etc/apt", "sudo apt-get update", "apt-get install", "Catch2 3.4.0"):
         assert words in message
     assert "into this folder" not in message  # a compiler is missing, too
 
@@ -308,10 +296,7 @@ def fails(venv):
 
 def test_behind_a_proxy_that_does_not_answer():
     proxy = {"https_proxy": "http://me:secret@127.0.0.1:9"}
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.dict(os.environ, proxy),
-    ):
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, proxy):
         message = fails(pathlib.Path(folder, ".venv"))
     assert "this command failed, and its own message is above: " in message
     assert re.search("; the proxy in .*https_proxy.* may be what does not answer: ", message), (
@@ -343,11 +328,7 @@ def test_after_a_dpkg_that_was_interrupted():
                     (os, "geteuid", lambda: 1000),
                     (shutil, "which", lambda name: f"/usr/bin/{name}"),
                     (set_up, "operating_system", lambda: DEBIAN_13),
-                    (
-                        set_up,
-                        "run_installation",
-                        lambda command: "apt-get install" in command,
-                    ),
+                    (set_up, "run_installation", lambda command: "apt-get install" in command),
                 ):
                     patches.enter_context(mock.patch.object(module, name, value))
                 patches.enter_context(contextlib.redirect_stderr(io.StringIO()))
@@ -373,10 +354,7 @@ def free(mebibytes):
 
 
 def test_a_full_disk():
-    with (
-        free(12),
-        pytest.raises(CommandError, match=r"12 MiB left, .* 300 MiB: make room"),
-    ):
+    with free(12), pytest.raises(CommandError, match=r"12 MiB left, .* 300 MiB: make room"):
         build_folders.require_free_space(ROOT)
     with free(400):
         build_folders.require_free_space(ROOT)

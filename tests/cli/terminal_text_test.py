@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What lab and its programs write for a terminal: commands that can be copied, and no control character
-of somebody else's."""
+of a name or a source."""
 
 import contextlib
 import io
@@ -57,14 +57,14 @@ int main() {{
 
 
 @pytest.fixture(name="folder")
-def folder_of_everybody():
+def folder_for_all():
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o777)
         yield pathlib.Path(name)
 
 
 def printed_without_rights(system, act, missing=("g++",)):
-    """What act() prints if somebody on this system may install nothing."""
+    """What act() prints for a user of this system who may install nothing."""
     here = {
         each.name: set_up.Found(each.minimum, "/x") for each in set_up.requirements.REQUIREMENTS
     }
@@ -90,7 +90,7 @@ def printed_without_rights(system, act, missing=("g++",)):
 
 
 def handed_to_sudo(commands, folder):
-    """What sudo gets if somebody without rights copies the commands into bash."""
+    """What sudo gets if a user without rights copies the commands into bash."""
     (folder / "sudo").write_text(SUDO)
     (folder / "sudo").chmod(0o755)
     is_root = os.geteuid() == 0

@@ -94,7 +94,7 @@ int main() {
   std::printf("%d %d\\n", *sum, bytes[1]);
 }
 """
-# The waiting thread looks at memory again and again, by plain reads.
+# The waiting thread reads memory again and again, by plain reads.
 WAITS = """\
 #include <cuda_runtime.h>
 
@@ -119,7 +119,7 @@ int main() {
 """
 
 
-# Two blocks raise their flags and look at the other one's. If neither has seen it, both count.
+# Two blocks raise their flags and read the other one's. If neither has seen it, both count.
 FLAGS = """#include <cuda/atomic>
 #include <cstdio>
 __global__ void look(int* words) {
@@ -251,7 +251,7 @@ def test_a_bad_seed_in_the_environment(tmp_path):
 # clang takes it that a loop without side effects ends, and leaves it out.
 LOOPS_MAY_VANISH = "clang" in SETTINGS["compiler"]
 
-# The kernel's body begins at line 4. Nobody writes the flag.
+# The kernel's body begins at line 4. No thread writes the flag.
 PROGRAM = """\
 #include <cuda_runtime.h>
 

@@ -29,8 +29,8 @@ from this_build import BUILD, ROOT
 
 NUMBERS = ["01.1", "01.5", "02.2", "04.2"]
 OF_GRADERS = ["01.1"]  # fewer, since a grader takes a run of each solution
-LEAST_LENGTH = 25  # of a line that can be told from others: `__syncthreads();` stands everywhere
-# Folders of what nobody may see before the exercise is solved.
+LEAST_LENGTH = 25  # a line that can be told from others: `__syncthreads();` stands everywhere
+# Folders of what no student may see before the exercise is solved.
 SECRET_FOLDERS = {"exercises", "predictions", "templates"}
 LINK = re.compile(r'\]\(([^)\s]+)(?:\s"[^"]*")?\)')
 
@@ -74,7 +74,7 @@ def public_lines():
 
 
 def secret_lines():
-    """Of the solutions of all exercises."""
+    """The lines of the solutions of all exercises that stand nowhere else."""
     found = set()
     for exercise in all_exercises():
         found |= {line.strip() for line in solution_lines(exercise.source.read_text("utf-8"))}

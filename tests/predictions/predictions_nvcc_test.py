@@ -23,7 +23,7 @@ PREDICTIONS = all_predictions()
 def test_it_compiles(prediction):
     with tempfile.TemporaryDirectory() as folder:
         command = ["nvcc", "-std=c++20", "-arch=sm_90", *WARNINGS]
-        command += [*(f"-I{ROOT / house}" for house in ("common", "chapters", "engine"))]
+        command += [*(f"-I{ROOT / part}" for part in ("common", "chapters", "engine"))]
         command += ["-c", prediction.source, "-o", pathlib.Path(folder, "x.o")]
         result = captured(command, timeout=300)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -32,7 +32,7 @@ DIAGNOSES = {
         re.M,
     )
 }
-MOST_LINES = 18  # of a variant
+MOST_LINES = 18  # a variant
 MOST_CHANGED = 14  # lines that a variant lacks or has more than the first one
 
 

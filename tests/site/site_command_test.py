@@ -250,7 +250,7 @@ def site_of(checkout, **variables):
 
 
 def test_without_a_network(tmp_path):
-    # An index that nobody serves, and no wheel on the disk: as a laptop on a train.
+    # An index without a server, and no wheel on the disk: as a laptop on a train.
     checkout = copy_of_checkout(tmp_path, "a course of Zoë's")
     result = site_of(
         checkout,

@@ -130,10 +130,7 @@ def test_a_sidebar_shows_the_pages_of_its_own_door(site):
     doors = {
         "docs/teaching.html": ("docs/use-with-autolab.html", "docs/grading.html"),
         "docs/use/README.html": ("docs/internals/site.html", "CONTRIBUTING.html"),
-        "chapters/04_last_block_guard/README.html": (
-            "docs/glossary.html",
-            "docs/racecheck.html",
-        ),
+        "chapters/04_last_block_guard/README.html": ("docs/glossary.html", "docs/racecheck.html"),
     }
     links = {name: site.sidebar_of(name) for name in doors}
     for name, own in doors.items():
