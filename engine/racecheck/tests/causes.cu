@@ -6,8 +6,7 @@
 #include <cuda_runtime.h>
 #include <cuda/atomic>
 
-#include <cstdio>
-#include <cstring>
+#include "racecheck/tests/cases.hpp"
 
 using device_ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
 
@@ -140,7 +139,7 @@ __global__ void visit(int* visited, int* found) {
   }
 }
 
-// No updates: each element has one writer, and the others only look at it.
+// No updates: each element has one writer, and the others only read it.
 __global__ void average_in_place(float* values) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned last = gridDim.x * blockDim.x - 1;
@@ -231,7 +230,7 @@ __global__ void double_checked(int* ready, int* lock, int* table, int* out) {
   out[blockIdx.x] = *table;
 }
 
-// A sum is no flag: who looks at it takes the lock.
+// A sum is no flag: a thread that reads it takes the lock.
 __global__ void sum_checked(int* lock, int* sum, int* out) {
   if (blockIdx.x == 0) {
     if (*sum > 2) *out = 1;  // mark: sum checked
@@ -247,7 +246,7 @@ __global__ void sum_checked(int* lock, int* sum, int* out) {
 
 // ---- Atomics that order nothing
 
-// Each thread counts, and nobody waits for the count.
+// Each thread counts, and none waits for the count.
 __global__ void count_beside(int* counter, int* data) {
   data[threadIdx.x] = static_cast<int>(blockIdx.x);  // mark: stored by each block
   atomicAdd(counter, 1);
@@ -278,7 +277,7 @@ __global__ void queue(int* head, int* tail, int* items, int* out) {
   }
 }
 
-// Here the atomic only hands out the work: it tells nobody of what another one has done.
+// Here the atomic only hands out the work: it tells no thread of what another one has done.
 __global__ void fetched_neighbours(int* next, int* data, int* out) {
   for (int i = atomicAdd(next, 1); i < 32; i = atomicAdd(next, 1)) {
     data[i] = i;                      // mark: own one done
@@ -434,19 +433,10 @@ __global__ void overlapping_arrays() {
   }
 }
 
-template <class Value = int>
-Value* zeros(std::size_t count) {
-  Value* memory = nullptr;
-  cudaMalloc(&memory, count * sizeof(Value));
-  cudaMemset(memory, 0, count * sizeof(Value));
-  return memory;
-}
-
-struct cause {
+const struct {
   const char* name;
   void (*run)();
-};
-constexpr cause cases[] = {
+} cases[] = {
     {"look_and_maximum", [] { look_and_maximum<<<2, 64>>>(zeros(1)); }},
     {"look_in_a_block", [] { look_and_maximum<<<1, 64>>>(zeros(1)); }},
     {"count_and_read", [] { count_and_read<<<2, 64>>>(zeros(1), zeros(128)); }},
@@ -499,12 +489,4 @@ constexpr cause cases[] = {
     {"overlapping_arrays", [] { overlapping_arrays<<<1, 64, 256>>>(); }},
 };
 
-int main(int count, char** words) {
-  for (const cause& each : cases) {
-    if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
-    each.run();
-    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
-  }
-  std::fprintf(stderr, "causes: there is no such case\n");
-  return 2;
-}
+int main(int count, char** words) { return run_case(cases, count, words); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Programs that take long, print much or do not end, for costs_test.py.
-#include <cstdio>
-#include <cstdlib>
 #include <string>
+
+#include "racecheck/tests/cases.hpp"
 
 namespace {
 
@@ -62,13 +62,6 @@ __global__ void compute_for_ever(int* data) {
     asm volatile("" : "+r"(random));  // a compiler may take for granted that other loops end
   }
   data[1] = static_cast<int>(random);
-}
-
-int* zeros(std::size_t count) {
-  int* made = nullptr;
-  cudaMalloc(&made, count * sizeof(int));
-  cudaMemset(made, 0, count * sizeof(int));
-  return made;
 }
 
 int run_locks(int rounds) {

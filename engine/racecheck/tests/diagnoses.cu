@@ -5,10 +5,9 @@
 #include <cuda_runtime.h>
 #include <cuda/atomic>
 
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <vector>
+
+#include "racecheck/tests/cases.hpp"
 
 // ---- One pair of lines, several diagnoses
 
@@ -339,23 +338,6 @@ extern "C" __global__ void y(int* out) {
 
 // ---- By name
 
-template <class T = int>
-T* zeros(std::size_t count) {
-  T* made = nullptr;
-  if (cudaMalloc(&made, count * sizeof(T)) != cudaSuccess ||
-      cudaMemset(made, 0, count * sizeof(T)) != cudaSuccess) {
-    std::puts("no device, or no memory");
-    std::exit(77);
-  }
-  return made;
-}
-
-int* fresh(std::size_t count) {
-  int* made = nullptr;
-  if (cudaMalloc(&made, count * sizeof(int)) != cudaSuccess) std::exit(77);
-  return made;
-}
-
 // i % 64, but for one: thread 1 of block 0 meets the threads 0 of all blocks.
 int* bins_of_threads() {
   std::vector<int> values(4 * 64);
@@ -473,14 +455,4 @@ const struct {
     {"many_lines", [] { many_lines<<<190, 1>>>(zeros(1)); }},
 };
 
-int main(int count, char** words) {
-  for (const auto& each : cases) {
-    if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
-    each.run();
-    const cudaError_t error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) std::puts(cudaGetErrorString(error));
-    return error == cudaSuccess ? 0 : 1;
-  }
-  std::fprintf(stderr, "diagnoses: there is no such case\n");
-  return 2;
-}
+int main(int count, char** words) { return run_case(cases, count, words); }

@@ -58,9 +58,10 @@ void become(const char* program, const char* argument) {
 struct ending {
   const char* name;
   void (*run)();
+  bool comes_after_a_race = true;
 };
 
-const ending after_a_race[] = {
+const ending endings[] = {
     {"return", [] {}},
     {"abort", [] { std::abort(); }},
     {"exception", [] { throw std::runtime_error("wrong"); }},
@@ -102,22 +103,21 @@ const ending after_a_race[] = {
     {"SIGPIPE", [] { raise(SIGPIPE); }},
     {"SIGTERM", [] { raise(SIGTERM); }},
     {"SIGUSR1", [] { raise(SIGUSR1); }},
-};
-
-const ending others[] = {
-    {"no_race", [] { launch(add_one_each); }},
-    {"SIGKILL_at_once", [] { raise(SIGKILL); }},
+    {"no_race", [] { launch(add_one_each); }, false},
+    {"SIGKILL_at_once", [] { raise(SIGKILL); }, false},
     {"no_race_and_SIGKILL",
      [] {
        launch(add_one_each, 100);
        raise(SIGKILL);
-     }},
+     },
+     false},
     {"late_race_and_SIGKILL",
      [] {
        launch(add_one_each, 100);
        race();
        raise(SIGKILL);
-     }},
+     },
+     false},
     {"race_in_a_child",
      [] {
        if (fork() == 0) {
@@ -126,7 +126,8 @@ const ending others[] = {
        }
        wait(nullptr);
        launch(add_one_each);
-     }},
+     },
+     false},
     {"race_in_a_child_and_SIGKILL",
      [] {
        if (fork() == 0) {
@@ -134,27 +135,21 @@ const ending others[] = {
          raise(SIGKILL);
        }
        wait(nullptr);
-     }},
+     },
+     false},
     {"handled_fault",
      [] {
        signal(SIGSEGV, [](int) { siglongjmp(before_fault, 1); });
        if (sigsetjmp(before_fault, 1) == 0) store_nowhere();
        launch(add_one_each);
-     }},
+     },
+     false},
 };
 
 int main(int count, char** words) {
-  const auto is_asked_for = [&](const ending& each) {
-    return count == 2 && std::strcmp(each.name, words[1]) == 0;
-  };
-  for (const ending& each : after_a_race) {
-    if (!is_asked_for(each)) continue;
-    race();
-    each.run();
-    return 0;
-  }
-  for (const ending& each : others) {
-    if (!is_asked_for(each)) continue;
+  for (const ending& each : endings) {
+    if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
+    if (each.comes_after_a_race) race();
     each.run();
     return 0;
   }

@@ -2,10 +2,10 @@
 // Host code that accesses memory: of the device, which ends a program on a GPU, and of other kinds.
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstring>
 #include <string_view>
 #include <vector>
+
+#include "racecheck/tests/cases.hpp"
 
 namespace {
 
@@ -16,9 +16,7 @@ __global__ void add_one(int* data) { data[threadIdx.x] += 1; }
 __global__ void use_variable(int* data) { data[threadIdx.x] = variable; }
 
 int* on_device() {
-  int* data = nullptr;
-  cudaMalloc(&data, count * sizeof(int));
-  cudaMemset(data, 0, count * sizeof(int));
+  int* const data = zeros(count);
   add_one<<<1, count>>>(data);
   return data;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The mistakes that racecheck must find, and for each a correct twin that it must pass in silence.
+// The mistakes that racecheck must find, and for each a correct twin that it must pass.
 //   mistakes NAME        runs one
 //   mistakes             lists all names
 // A comment "mark: NAME" names the line of an access that the report must name.
@@ -9,8 +9,9 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
+
+#include "racecheck/tests/cases.hpp"
 
 constexpr int blocks = 4;
 constexpr int threads = 128;
@@ -196,7 +197,7 @@ __global__ void modern_guard(memory of) {
   }
 }
 
-// A block that has not seen the counter looks at it, or resets it.
+// A block that has not seen the counter reads it, or resets it.
 template <int mistake>
 __global__ void counter_without_ticket(memory of) {
   if (blockIdx.x == 0) {
@@ -210,7 +211,7 @@ __global__ void counter_without_ticket(memory of) {
   if (threadIdx.x == 0) atomicAdd(of.counter, 1);  // mark: counter added
 }
 
-// Of 64 bits, so two words of memory: who has the last ticket is after all others in both of them.
+// A counter of 64 bits, two words of memory: the last ticket is after all others in both of them.
 __global__ void wide_counter(unsigned long long* counter) {
   if (threadIdx.x == 0 && atomicAdd(counter, 1ull) == gridDim.x - 1) *counter = 0;
 }
@@ -235,9 +236,9 @@ __global__ void work(memory of) {
   }
 }
 
-// A worker's own deque: the owner takes at block scope, thieves from other blocks at device scope.
-// A flag that is first written plainly, and then released. Whoever acquires the release is after
-// the plain write as well, and the acquire itself already is. (result[0] only tells when to look.)
+// A flag that is first written plainly, and then released. A thread that acquires the release is
+// after the plain write as well, and the acquire itself already is. (result[0] only tells when to
+// read.)
 __global__ void plain_write_before_release(memory of) {
   if (threadIdx.x != 0 || blockIdx.x > 1) return;
   const device_ref flag(*of.counter);
@@ -254,6 +255,7 @@ __global__ void plain_write_before_release(memory of) {
   }
 }
 
+// A worker's own deque: the owner takes at block scope, thieves from other blocks at device scope.
 template <bool narrow>
 __global__ void steal(memory of) {
   if (threadIdx.x != 0) return;
@@ -309,7 +311,7 @@ __global__ void two_blocks_write(memory of) {
   }
 }
 
-// Each of two blocks raises its flag and then looks at the other one's: with this order of the
+// Each of two blocks raises its flag and then reads the other one's: with this order of the
 // fences both may find none, in no order of the threads. Or each waits for the other one's.
 template <cuda::memory_order order, bool waits = false>
 __global__ void two_flags(memory of) {
@@ -522,18 +524,12 @@ __global__ void nothing_to_see() {}
 // ---- By name
 
 memory allocate() {
+  constexpr std::size_t count = blocks * threads;
   memory made{};
-  constexpr std::size_t bytes = blocks * threads * sizeof(int);
-  if (cudaMalloc(&made.data, bytes) != cudaSuccess ||
-      cudaMalloc(&made.result, bytes) != cudaSuccess ||
-      cudaMalloc(&made.unwritten, bytes) != cudaSuccess ||
-      cudaMalloc(&made.counter, sizeof(unsigned)) != cudaSuccess ||
-      cudaMemset(made.data, 0, bytes) != cudaSuccess ||
-      cudaMemset(made.result, 0, bytes) != cudaSuccess ||
-      cudaMemset(made.counter, 0, sizeof(unsigned)) != cudaSuccess) {
-    std::puts("no device, or no memory");
-    std::exit(77);
-  }
+  made.data = zeros(count);
+  made.result = zeros(count);
+  made.unwritten = fresh(count);
+  made.counter = zeros<unsigned>(1);
   return made;
 }
 
@@ -594,14 +590,7 @@ const struct {
     {"plain_read_of_counter", [] { launch(counter_without_ticket<1>); }},
     {"plain_reset_of_counter", [] { launch(counter_without_ticket<2>); }},
 
-    {"wide_counter",
-     [] {
-       unsigned long long* counter = nullptr;
-       if (cudaMalloc(&counter, sizeof *counter) == cudaSuccess &&
-           cudaMemset(counter, 0, sizeof *counter) == cudaSuccess) {
-         wide_counter<<<blocks, threads>>>(counter);
-       }
-     }},
+    {"wide_counter", [] { wide_counter<<<blocks, threads>>>(zeros<unsigned long long>(1)); }},
 
     {"queue", [] { launch(work<queue::right>); }},
     {"fetch_twice", [] { launch(work<queue::fetches_twice>); }},
@@ -626,20 +615,9 @@ const struct {
     {"all_atomic", [] { launch(plain_and_atomic<false>); }},
     {"plain_and_atomic", [] { launch(plain_and_atomic<true>); }},
     {"neighbouring_bytes",
-     [] {
-       unsigned char* bytes = nullptr;
-       if (cudaMalloc(&bytes, blocks * threads) == cudaSuccess) {
-         neighbouring_bytes<<<blocks, threads>>>(bytes);
-       }
-     }},
+     [] { neighbouring_bytes<<<blocks, threads>>>(fresh<unsigned char>(blocks * threads)); }},
     {"neighbouring_atomics",
-     [] {
-       unsigned short* numbers = nullptr;
-       if (cudaMalloc(&numbers, threads * sizeof *numbers) == cudaSuccess &&
-           cudaMemset(numbers, 0, threads * sizeof *numbers) == cudaSuccess) {
-         neighbouring_atomics<<<blocks, threads>>>(numbers);
-       }
-     }},
+     [] { neighbouring_atomics<<<blocks, threads>>>(zeros<unsigned short>(threads)); }},
     {"grid_barrier",
      [] {
        memory of = allocate();
@@ -695,17 +673,6 @@ const struct {
 };
 
 int main(int count, char** words) {
-  if (count == 1) {
-    for (const auto& each : cases) std::puts(each.name);
-    return 0;
-  }
-  for (const auto& each : cases) {
-    if (std::strcmp(each.name, words[1]) != 0) continue;
-    each.run();
-    const cudaError_t error = cudaDeviceSynchronize();
-    if (error != cudaSuccess) std::puts(cudaGetErrorString(error));
-    return error == cudaSuccess ? 0 : 1;
-  }
-  std::fprintf(stderr, "mistakes: there is no case %s\n", words[1]);
-  return 2;
+  if (count > 1) return run_case(cases, count, words);
+  for (const auto& each : cases) std::puts(each.name);
 }

@@ -4,10 +4,10 @@
 // `overruns CASE` runs one.
 #include <cuda_runtime.h>
 
-#include <cstdio>
-#include <cstring>
 #include <cuda/atomic>
 #include <cuda/barrier>
+
+#include "racecheck/tests/cases.hpp"
 
 namespace {
 
@@ -86,8 +86,8 @@ __global__ void fits(int* out) {
 using counter = cuda::atomic<int, cuda::thread_scope_block>;
 using block_barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// The compiler may keep a variable for each of these that says whether it is constructed, and looks
-// there before each use.
+// The compiler may keep a variable for each of these that says whether it is constructed, and reads
+// it before each use.
 struct point {
   int x, y;
   point() = default;
@@ -237,9 +237,7 @@ const struct {
 int main(int count, char** words) {
   for (const auto& each : cases) {
     if (count != 2 || std::strcmp(each.name, words[1]) != 0) continue;
-    int* out = nullptr;
-    if (cudaMalloc(&out, threads * sizeof *out) != cudaSuccess) return 2;
-    if (cudaMemset(out, 0, threads * sizeof *out) != cudaSuccess) return 2;
+    int* const out = zeros(threads);
     std::puts("printed before the launch");
     each.run(out);
     std::puts(cudaGetErrorName(cudaDeviceSynchronize()));
