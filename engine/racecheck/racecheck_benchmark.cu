@@ -93,7 +93,7 @@ __global__ void tickets(unsigned* counter) {
 // The number of times that each launch is measured. An odd one.
 constexpr std::size_t runs = 5;
 
-// Of the processor: one OS thread does all of the work, and others may be running beside it.
+// Time of the processor: one OS thread does all of the work, and others may be running beside it.
 double processor_seconds() {
   std::timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -161,7 +161,7 @@ struct cost {
   double bytes_a_byte;
 };
 
-// Of launch(data), which accesses all `elements` of data: the median time, and the most memory. The
+// The median time of launch(data), which accesses all `elements` of data, and the most memory. The
 // stacks of its threads do not count: they are there before, from the same launch with other
 // memory.
 template <class T, class Launch>

@@ -23,7 +23,7 @@ std::optional<plain_poll> find_plain_poll(std::span<const logged_access> latest)
   for (auto newest = latest.rbegin(); newest != latest.rend(); ++newest) {
     const logged_access& each = *newest;
     if (each.writes) continue;
-    if (!last) last = {each.site, false};
+    if (!last) last = {each.place, false};
     const auto is_same_place = [&](const logged_access& other) {
       return other.address == each.address;
     };
@@ -31,7 +31,7 @@ std::optional<plain_poll> find_plain_poll(std::span<const logged_access> latest)
     const bool writes = std::ranges::any_of(
         latest, [&](const logged_access& other) { return other.writes && is_same_place(other); });
     if (!writes && std::ranges::count_if(latest, is_same_place) >= again_and_again) {
-      return plain_poll{each.site, true};
+      return plain_poll{each.place, true};
     }
   }
   return last;
@@ -110,53 +110,53 @@ std::vector<logged_access> access_log::latest_of(const thread_state& by) const {
   return latest;
 }
 
-void access_log::find(access_site& site, const std::byte* address, std::size_t bytes,
+void access_log::find(instruction& known, const std::byte* address, std::size_t bytes,
                       const void* from, bool writes) {
   const checker_works now;
   shadow_memory& memory = consumer().memory();
-  if (site.from != from) site.number = site_of(from);
-  site.from = from;
-  site.in = memory.find(address);
+  if (known.from != from) known.number = index_of_place(from);
+  known.from = from;
+  known.in = memory.find(address);
   bool lasts = false;  // whichever block runs
-  if (site.in) {
-    site.last = {site.in->begin, site.in->bytes};
+  if (known.in) {
+    known.last = {known.in->begin, known.in->bytes};
     if (watches_memory_) {
       note_memory(address, writes, from);
       // All of the program's variables are one region, and not all are of one kind.
-      if (site.in->what == region::kind::variable) {
-        const auto left = static_cast<std::size_t>(site.in->begin + site.in->bytes - address);
-        site.last = {address, std::min(bytes, left)};
+      if (known.in->what == region::kind::variable) {
+        const auto left = static_cast<std::size_t>(known.in->begin + known.in->bytes - address);
+        known.last = {address, std::min(bytes, left)};
       }
     }
-    lasts = !site.in->is_shared_memory();
+    lasts = !known.in->is_shared_memory();
   } else if (shadow_memory::is_built_in(address) || (bytes == 1 && is_guard_variable(address))) {
-    site.last = {address, 1};
+    known.last = {address, 1};
     lasts = true;
-  } else if (consumer().access_in_no_region(now.thread(), address, bytes,
-                                            place_of_site(site.number), writes)) {
-    site.last = {};
+  } else if (consumer().access_in_no_region(now.thread(), address, bytes, place_at(known.number),
+                                            writes)) {
+    known.last = {};
   } else {
-    site.last = memory.nothing_around(address);
+    known.last = memory.nothing_around(address);
   }
-  site.changes = lasts ? &memory.lasting_changes() : &memory.changes();
-  site.changes_then = *site.changes;
+  known.changes = lasts ? &memory.lasting_changes() : &memory.changes();
+  known.changes_then = *known.changes;
 }
 
-void access_log::pass_to_weak_memory(const access_site& site, const std::byte* address,
+void access_log::pass_to_weak_memory(const instruction& known, const std::byte* address,
                                      std::size_t bytes, bool writes) {
   const checker_works now;
   weak_memory& weak = *weak_memory::active;
   if (writes) {
-    weak.write(now.thread(), *site.in, address, bytes, site.number);
+    weak.write(now.thread(), *known.in, address, bytes, known.number);
   } else {
-    weak.read(now.thread(), *site.in, address, bytes, site.number);
+    weak.read(now.thread(), *known.in, address, bytes, known.number);
   }
 }
 
 std::size_t access_log::leaves_its_region(const std::byte* address, std::size_t bytes,
                                           std::size_t left, const void* from, bool writes) {
   const checker_works now;
-  consumer().access_leaves_region(now.thread(), address, bytes, place_of_site(site_of(from)),
+  consumer().access_leaves_region(now.thread(), address, bytes, place_at(index_of_place(from)),
                                   writes);
   return left;
 }

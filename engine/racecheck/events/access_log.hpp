@@ -25,14 +25,14 @@ namespace racecheck {
 // middle of anything; another thread then reports. report/time_watch.cpp decides when.
 class time_limit {
  public:
-  // Called by whoever comes to the checker; does not return once the time is over.
+  // Called by all that come to the checker; does not return once the time is over.
   void check() {
     if (is_over_.load(std::memory_order_relaxed)) [[unlikely]]
       stop_for_good();
   }
   // From here on check() stops its callers.
   void end() { is_over_.store(true); }
-  // To be called by whoever reports: its own calls of the checker are let through.
+  // To be called by the thread that reports: its own calls of the checker are let through.
   void let_through() { is_over_.store(false); }
   bool has_stopped_a_thread() const { return has_stopped_.load(); }
   // Whether the checker works just now.
@@ -59,7 +59,7 @@ extern constinit time_limit time_of_program;
 // A thread whose launch did not end, and that seems to wait for another one by plain reads: no such
 // read need ever get what the other one writes.
 struct plain_poll {
-  site_number read = 0;  // the place of the read
+  place_index read = 0;  // the place of the read
   // The loop reads the same bytes again and again. Otherwise it does not read at all: this was the
   // thread's last read, and the compiler may have moved it out of the loop.
   bool reads_again = false;
@@ -76,13 +76,13 @@ void report(const plain_poll& poll, const cpu_backend::kernel_fault& stopped);
 extern constinit __thread thread_state* running_thread;
 
 // An instruction that accesses memory, and what it found last: mostly it finds that again.
-struct access_site {
+struct instruction {
   const void* from = nullptr;  // its return address
   stretch last;                // a region, or addresses in none
   region* in = nullptr;
   const std::uint32_t* changes = nullptr;  // the shadow memory's count on which that depends,
   std::uint32_t changes_then = 0;          // and what it was then
-  site_number number = 0;
+  place_index number = 0;
 };
 
 // In a run by decisions: of which kind the memory is that the running thread accesses.
@@ -105,26 +105,27 @@ class access_log {
 
   // Called by the running thread.
   void add(const std::byte* address, std::size_t bytes, const void* from, bool writes) {
-    access_site& site = site_at(from, writes);
-    const auto offset = static_cast<std::size_t>(address - site.last.begin);
-    if (site.from != from || offset >= site.last.bytes || site.changes_then != *site.changes)
+    instruction& known = known_at(from, writes);
+    const auto offset = static_cast<std::size_t>(address - known.last.begin);
+    if (known.from != from || offset >= known.last.bytes || known.changes_then != *known.changes)
         [[unlikely]] {
-      find(site, address, bytes, from, writes);
+      find(known, address, bytes, from, writes);
     }
-    if (!site.in) {
+    if (!known.in) {
       if (watches_memory_) [[unlikely]]
         note_memory(address, writes, from);
       return;
     }
-    const std::size_t left = site.last.bytes - static_cast<std::size_t>(address - site.last.begin);
+    const std::size_t left =
+        known.last.bytes - static_cast<std::size_t>(address - known.last.begin);
     if (bytes > left) [[unlikely]]
       bytes = leaves_its_region(address, bytes, left, from, writes);
-    __builtin_prefetch(&site.in->cell_at(address), 1);
-    logged_[count_] = {running_thread, address, site.in, bytes, site.number, writes};
+    __builtin_prefetch(&known.in->cell_at(address), 1);
+    logged_[count_] = {running_thread, address, known.in, bytes, known.number, writes};
     if (++count_ == logged_.size()) [[unlikely]]
       check_full_log();
     if (weak_memory::active) [[unlikely]]
-      pass_to_weak_memory(site, address, bytes, writes);
+      pass_to_weak_memory(known, address, bytes, writes);
   }
 
   // Checks all that waits.
@@ -137,19 +138,19 @@ class access_log {
   std::vector<logged_access> latest_of(const thread_state& by) const;
 
  private:
-  // A copy of memory reads and writes at one instruction: it has a site for each.
-  access_site& site_at(const void* from, bool writes) {
+  // A copy of memory reads and writes at one instruction: it has one for each.
+  instruction& known_at(const void* from, bool writes) {
     const std::size_t reading = reinterpret_cast<std::uintptr_t>(from) / 2;
-    return sites_[(writes ? reading + sites_.size() / 2 : reading) % sites_.size()];
+    return known_[(writes ? reading + known_.size() / 2 : reading) % known_.size()];
   }
   void check();
   void check_full_log() {
     check();
     was_full_ = true;
   }
-  void pass_to_weak_memory(const access_site& site, const std::byte* address, std::size_t bytes,
+  void pass_to_weak_memory(const instruction& known, const std::byte* address, std::size_t bytes,
                            bool writes);
-  void find(access_site& site, const std::byte* address, std::size_t bytes, const void* from,
+  void find(instruction& known, const std::byte* address, std::size_t bytes, const void* from,
             bool writes);
   std::size_t leaves_its_region(const std::byte* address, std::size_t bytes, std::size_t left,
                                 const void* from, bool writes);
@@ -158,12 +159,12 @@ class access_log {
   unsigned count_ = 0;
   bool was_full_ = false;  // since the last flush: then all that follows `count_` is older
   std::array<logged_access, 64> logged_{};
-  std::array<access_site, 4096> sites_{};
+  std::array<instruction, 4096> known_{};
 };
 
 extern constinit access_log plain_accesses;
 
-// Before anybody but the access that comes just now looks at memory.
+// Before anything but the access that comes just now reads memory.
 inline void put_newest_values_back() {
   if (weak_memory::active) weak_memory::active->put_back();
   if (older_loads::active) older_loads::active->put_back();
@@ -189,7 +190,7 @@ class checker_works {
   const bool worked_;
 };
 
-// Between the two halves of an atomic: the kernel's own code may be there, and look at a variable,
+// Between the two halves of an atomic: the kernel's own code may be there, and use a variable,
 // but no other thread.
 inline constinit bool is_in_atomic = false;
 

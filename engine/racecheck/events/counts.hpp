@@ -23,22 +23,23 @@ namespace racecheck {
 // Three numbers for each piece: the allocation's, the first byte, the one after the last.
 using loaded_pieces = std::vector<std::uint64_t>;
 
-// Which bytes of allocations each launch loads, as far as anybody has seen it; and a run in which
-// all others are different ones.
+// Which bytes of allocations a launch loads and stores, as far as that is seen, and how the rest is
+// found.
 //
-// No compiler tells of what a library's function loads. So whoever wants to be sure that no load
-// stays unseen runs a program twice, with the same seed: the second time each byte that the first
-// run's launch was not seen to load is another one as long as the launch lasts. What comes out
-// must be the same. A hidden load of bytes that the same launch loads visibly is not found.
-class loaded_bytes {
+// No compiler tells of what a library's function loads or stores, or code that must not be
+// instrumented. For stores, memory as it was before the launch is compared with what is there after
+// it. For loads, a program runs twice, with the same seed: the second time each byte that the first
+// run's launch was not seen to load is another one as long as the launch lasts, and what comes out
+// must be the same. A hidden access is not found if the same launch accesses its bytes visibly.
+class bytes_of_launch {
  public:
-  // With more memory than this nothing is looked at, as in stored_bytes.
+  // With more memory than this nothing is compared: a copy of it would take too long.
   static constexpr std::size_t most_bytes = std::size_t{256} << 20;
 
-  // From the next launch on.
-  void watch() { is_watching_ = true; }
-  // The next launch for which nobody has said this yet was seen to load these pieces: all other
-  // bytes are changed meanwhile, in a way that `drawn_from` and nothing else decides.
+  // From the next launch on, what it loads is noted.
+  void watch_loads() { is_watching_ = true; }
+  // The next launch for which this was not said yet was seen to load these pieces: all other bytes
+  // are changed meanwhile, in a way that `drawn_from` and nothing else decides.
   void change_others(loaded_pieces but, std::uint64_t drawn_from);
 
   void launch_begins(shadow_memory& memory);
@@ -49,13 +50,16 @@ class loaded_bytes {
   void stored(const region& in, const std::byte* address, std::size_t bytes) {
     note(in, address, bytes, &bytes_of_region::is_stored);
   }
+  // How many bytes have changed in the launch and were not stored; nothing if that is not known.
+  std::optional<std::uint64_t> unseen() const;
   // Puts back what was changed, but for what the launch has stored. Returns what it has loaded.
   loaded_pieces launch_ends();
 
  private:
-  struct bytes_of_region {
-    std::vector<bool> is_loaded, is_stored;
-    // Only if they are changed, and both of the region's size.
+  struct bytes_of_region {  // each of the region's size, or empty
+    std::vector<std::byte> content;
+    std::vector<bool> is_stored, is_loaded;
+    // Only if they are changed: what they were before.
     std::vector<std::byte> before;
     std::vector<bool> is_changed;
   };
@@ -71,33 +75,6 @@ class loaded_bytes {
   std::unordered_map<const region*, bytes_of_region> regions_;
   std::deque<wanted_change> changes_;
   bool is_watching_ = false;
-};
-
-// Which bytes of global memory a launch has stored, as far as anybody has seen it, and which it has
-// changed all the same.
-//
-// No compiler tells of what a library's function stores, or of code that must not be instrumented.
-// So that nobody's work stays unseen, memory as it was before the launch is compared with what is
-// there after it. A hidden store whose bytes are stored visibly in the same launch is not found.
-class stored_bytes {
- public:
-  // With more memory than this a launch is not compared: a copy of it would take too long.
-  static constexpr std::size_t most_bytes = std::size_t{256} << 20;
-
-  void launch_begins(shadow_memory& memory);
-  // All of them are in the region.
-  void stored(const region& in, const std::byte* address, std::size_t bytes);
-  // How many bytes have changed since launch_begins() and were not stored; nothing if that is not
-  // known.
-  std::optional<std::uint64_t> unseen() const;
-
- private:
-  struct region_before {
-    std::vector<std::byte> content;
-    std::vector<bool> is_stored;
-  };
-
-  std::unordered_map<const region*, region_before> regions_;
   bool is_compared_ = false;
 };
 
@@ -140,6 +117,19 @@ struct group_counts {
   void raise_to(const group_counts& other);
 };
 
+// The numbers of a block that no thread has of its own, and their keys in a report.
+struct block_number {
+  std::uint64_t group_counts::*which;
+  const char* key;
+};
+inline constexpr block_number block_numbers[] = {
+    {&group_counts::global_bytes_loaded, "global_bytes_loaded"},
+    {&group_counts::global_bytes_stored, "global_bytes_stored"},
+    {&group_counts::block_barriers, "block_barriers"},
+    {&group_counts::warp_barriers, "warp_barriers"},
+    {&group_counts::grid_barriers, "grid_barriers"},
+};
+
 struct launch_counts {
   cpu_backend::observer::launch launch;
   bool completed = false;  // not if the kernel died, or runs still
@@ -149,14 +139,13 @@ struct launch_counts {
   group_counts total;
   group_counts most_per_block;
   event_counts most_per_thread;
-  // Of global memory, changed by the launch and by no store that was seen; see stored_bytes.
+  // In global memory, changed by the launch and by no store that was seen.
   std::optional<std::uint64_t> unseen_bytes_stored;
-  // Empty unless somebody watches the loads.
-  loaded_pieces loaded;
+  loaded_pieces loaded;  // empty unless loads are watched
 };
 
-// Counts what each launch of a program does. Whoever uses it tells it what happens, in order, as
-// event_consumer has it.
+// Counts what each launch of a program does. It is told what happens, in order, as event_consumer
+// has it.
 class launch_counter {
  public:
   // Later launches are not counted: a program with very many of them would fill the report.
@@ -225,7 +214,7 @@ class host_call_counter {
   host_counts so_far_;
 };
 
-// Stands between the events and whoever else wants them: counts what happens, and hands it on.
+// Stands between the events and their next consumer: counts what happens, and hands it on.
 //
 // It is a consumer of its own, so that a program that is not counted has nothing to do with it.
 class counting_consumer final : public event_consumer {
@@ -234,23 +223,61 @@ class counting_consumer final : public event_consumer {
 
   const launch_counter& counter() const { return counter_; }
   host_counts host() { return host_calls_.counts(memory()); }
-  loaded_bytes& loaded() { return loaded_; }
+  bytes_of_launch& bytes() { return bytes_; }
 
-  void launch_begins(const cpu_backend::observer::launch& now) override;
-  void launch_ends(bool failed) override;
-  void block_begins(const cpu_backend::observer::block& begun) override;
-  void block_ends() override;
-  void block_runs(unsigned multiprocessor) override;
-  void block_pauses() override;
+  void launch_begins(const cpu_backend::observer::launch& now) override {
+    counter_.launch_begins(now);
+    bytes_.launch_begins(memory());
+    next_.launch_begins(now);
+  }
+  void launch_ends(bool failed) override {
+    const std::optional<std::uint64_t> unseen = bytes_.unseen();
+    counter_.launch_ends(failed, unseen, bytes_.launch_ends());
+    next_.launch_ends(failed);
+  }
+  void block_begins(const cpu_backend::observer::block& begun) override {
+    counter_.block_begins(begun);
+    next_.block_begins(begun);
+  }
+  void block_ends() override {
+    counter_.block_ends();
+    next_.block_ends();
+  }
+  void block_runs(unsigned multiprocessor) override {
+    counter_.block_runs(multiprocessor);
+    next_.block_runs(multiprocessor);
+  }
+  void block_pauses() override {
+    counter_.block_pauses();
+    next_.block_pauses();
+  }
   thread_state* thread_runs(unsigned rank) override { return next_.thread_runs(rank); }
-  void shared_variable_appears(const cpu_backend::observer::shared_variable& variable) override;
-  void barrier_arrives(thread_state& by, bool orders_memory) override;
-  void barrier_opens(place_number place) override;
-  void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) override;
-  void grid_barrier_arrives(thread_state& by) override;
+  void shared_variable_appears(const cpu_backend::observer::shared_variable& variable) override {
+    if (!variable.is_at_namespace_scope) counter_.shared_variable_used(variable.bytes);
+    next_.shared_variable_appears(variable);
+  }
+  void barrier_arrives(thread_state& by, bool orders_memory) override {
+    counter_.barrier_arrives(orders_memory);
+    next_.barrier_arrives(by, orders_memory);
+  }
+  void barrier_opens(place_number place) override {
+    counter_.barrier_opens();
+    next_.barrier_opens(place);
+  }
+  void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) override {
+    counter_.lanes_converge();
+    next_.lanes_converge(first_rank, lanes, place);
+  }
+  void grid_barrier_arrives(thread_state& by) override {
+    counter_.grid_barrier_arrives();
+    next_.grid_barrier_arrives(by);
+  }
   void grid_barrier_passes(thread_state& by) override { next_.grid_barrier_passes(by); }
   void fenced(thread_state& by, scope within, bool sequentially_consistent,
-              place_number place) override;
+              place_number place) override {
+    counter_.fenced(by.name.rank);
+    next_.fenced(by, within, sequentially_consistent, place);
+  }
   void atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
                      cpu_backend::observer::access kind) override {
     next_.atomic_begins(by, address, bytes, kind);
@@ -260,7 +287,7 @@ class counting_consumer final : public event_consumer {
   void old_value_is_unused(thread_state& by) override { next_.old_value_is_unused(by); }
   bool check(std::span<const logged_access> logged) override;
   bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
-                       site_number site, bool writes) override;
+                       place_index place, bool writes) override;
   bool access_in_no_region(thread_state& by, const std::byte* address, std::size_t bytes,
                            place_number place, bool writes) override {
     return next_.access_in_no_region(by, address, bytes, place, writes);
@@ -276,14 +303,13 @@ class counting_consumer final : public event_consumer {
   shadow_memory& memory() override { return next_.memory(); }
 
  private:
-  void stored(const region& in, const std::byte* address, std::size_t bytes);
-  void plainly_accessed(const region& in, const std::byte* address, std::size_t bytes, bool writes);
+  void plainly_accessed(const thread_state& by, region& in, const std::byte* address,
+                        std::size_t bytes, bool writes);
 
   event_consumer& next_;
   launch_counter counter_;
   host_call_counter host_calls_;
-  stored_bytes stored_;
-  loaded_bytes loaded_;
+  bytes_of_launch bytes_;
 };
 
 }  // namespace racecheck

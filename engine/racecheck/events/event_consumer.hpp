@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who is told what happened: the interface between the events and the race test.
+// What happened: the interface between the events and the race test.
 //
 // No two calls overlap. Those with a thread_state are of a thread of the running block.
 #pragma once
@@ -20,7 +20,7 @@ struct logged_access {
   const std::byte* address = nullptr;
   region* in = nullptr;
   std::size_t bytes = 0;  // all of them in the region
-  site_number site = 0;
+  place_index place = 0;
   bool writes = false;
 };
 
@@ -52,7 +52,7 @@ class event_consumer {
   virtual void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
                            place_number place) = 0;
 
-  // Nobody looks at what the last atomic of this thread has read.
+  // What the last atomic of this thread has read is not used.
   virtual void old_value_is_unused(thread_state& by) = 0;
 
   // ---- Accesses.
@@ -60,7 +60,7 @@ class event_consumer {
   virtual bool check(std::span<const logged_access> logged) = 0;
   // Returns whether it was a write to memory that other threads can reach.
   virtual bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
-                               site_number site, bool writes) = 0;
+                               place_index place, bool writes) = 0;
   // A plain one that begins in no region. Returns whether it is next to one, which is a mistake.
   virtual bool access_in_no_region(thread_state& by, const std::byte* address, std::size_t bytes,
                                    place_number place, bool writes) = 0;

@@ -18,7 +18,7 @@ constinit __thread unsigned accesses_by_runtime = 0;
 
 namespace {
 
-// Allocated by any host thread, and looked at by all of them.
+// Allocated by any host thread, and used by all of them.
 struct device_memory {
   std::mutex mutex;
   std::map<const std::byte*, std::size_t> bytes_at;

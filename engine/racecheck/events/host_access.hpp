@@ -12,7 +12,7 @@
 
 namespace racecheck {
 
-// From the lowest address of device memory up to the highest. Any host thread may look, so that
+// From the lowest address of device memory up to the highest. Any host thread may ask, so that
 // most accesses cost a comparison; what lies in between is looked up.
 struct device_addresses {
   const std::byte* lowest = nullptr;

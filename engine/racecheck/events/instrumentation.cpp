@@ -20,10 +20,10 @@
 
 using racecheck::checker_synchronizes;
 using racecheck::consumer;
+using racecheck::index_of_place;
 using racecheck::plain_accesses;
 using racecheck::running_thread;
 using racecheck::scope;
-using racecheck::site_of;
 
 namespace {
 
@@ -46,7 +46,7 @@ inline void on_read(const void* address, std::size_t bytes, const void* from) {
   plain_accesses.add(static_cast<const std::byte*>(address), bytes, from, false);
 }
 
-// Of a type that must be aligned, unlike a member of a packed structure. A power of two, so that
+// For a type that must be aligned, unlike a member of a packed structure. A power of two, so that
 // the test is one instruction. The compiler says the same of 16 bytes that must be aligned to 16,
 // as a float4, and of a structure of two doubles, for which 8 are enough.
 template <unsigned bytes>
@@ -77,7 +77,7 @@ inline void on_copy(void* to, const void* from, std::size_t bytes, const void* w
   if (!overlap) on_read(from, bytes, where);
 }
 
-// A volatile access may be one look of a loop that waits.
+// A volatile access may be one read of a loop that waits.
 // Inlined, as its frame must be that of the function that the compiler's instrumentation calls.
 __attribute__((always_inline)) inline void on_volatile_read(const void* address, std::size_t bytes,
                                                             const void* from) {
@@ -93,7 +93,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
   cpu_backend::observer::atomic_begins(address, bytes, cpu_backend::observer::access::update);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
-                             site_of(from), false);
+                             index_of_place(from), false);
   cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::load,
                                              changed_memory, "volatile");
 }
@@ -103,10 +103,10 @@ inline void on_volatile_write(const void* address, std::size_t bytes, const void
   cpu_backend::observer::atomic_begins(address, bytes, cpu_backend::observer::access::store);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
-                             site_of(from), true);
+                             index_of_place(from), true);
   cpu_backend::scheduled::strong_access_done(address, bytes, cpu_backend::observer::access::store,
                                              true, "volatile");
-  // The program writes only after this call: nobody knows what.
+  // The program writes only after this call: it is not known what.
   cpu_backend::scheduled::written_weakly(address, bytes);
   cpu_backend::scheduled::progressed();
 }
@@ -179,8 +179,7 @@ void* __wrap_memset(void* to, int value, std::size_t bytes) {
   return __real_memset(to, value, bytes);
 }
 
-// Those that only look at memory, and tell of it what no load has told. Of a text its letters are
-// read, and its end.
+// Those that only read memory, and tell of it what no load has told. A text is read with its end.
 int __real_memcmp(const void*, const void*, std::size_t);
 void* __real_memchr(const void*, int, std::size_t);
 std::size_t __real_strlen(const char*);
@@ -263,6 +262,9 @@ void begins(const volatile void* address, std::size_t bytes) {
 void done(const volatile void* address, unsigned bytes, atomic_access_kind kind, int with,
           bool changed, const void* from) {
   if (!running_thread) return;
+  const bool acquires = kind != atomic_access_kind::store && with != relaxed && with != release;
+  const bool releases =
+      kind != atomic_access_kind::load && (with == release || with == acq_rel || with == seq_cst);
   {
     const checker_synchronizes now;
     racecheck::event_consumer& consumer = racecheck::consumer();
@@ -275,18 +277,13 @@ void done(const volatile void* address, unsigned bytes, atomic_access_kind kind,
         const_cast<const std::byte*>(static_cast<const volatile std::byte*>(address));
     operation.bytes = bytes;
     operation.kind = kind;
-    operation.acquires = kind != atomic_access_kind::store && with != relaxed && with != release;
-    operation.releases =
-        kind != atomic_access_kind::load && (with == release || with == acq_rel || with == seq_cst);
+    operation.acquires = acquires;
+    operation.releases = releases;
     consumer.atomic_done(now.thread(), operation, racecheck::place_of(from));
   }
   cpu_backend::scheduled::strong_access_done(
       const_cast<const void*>(address), bytes, kind, changed,
-      cpu_backend::scheduled::order_in_words(
-          kind != atomic_access_kind::store && with != relaxed && with != release,
-          kind != atomic_access_kind::load &&
-              (with == release || with == acq_rel || with == seq_cst),
-          scope::device));
+      cpu_backend::scheduled::order_in_words(acquires, releases, scope::device));
   cpu_backend::scheduled::accessed(changed, from);
 }
 

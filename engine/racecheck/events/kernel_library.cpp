@@ -129,7 +129,7 @@ bool free_block(void* begin, const void* from) {
   if (!is_known && !was_freed) return false;
   auto* const address = static_cast<const std::byte*>(begin);
   if (running_thread) {
-    // To free memory is to write all of it: whoever still uses it must be before.
+    // To free memory is to write all of it: what still uses it must be before.
     const racecheck::region* const in = consumer().memory().find(address);
     racecheck::plain_accesses.add(address, in ? in->bytes : 1, from, true);
   }

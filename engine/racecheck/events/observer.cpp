@@ -18,14 +18,14 @@ void (*launch_has_ended)() = nullptr;
 
 }  // namespace racecheck
 
-// For who runs other people's functions on memory that it has itself allocated: what findings call
+// For programs that run other people's functions on memory of their own: what findings call
 // the allocation that begins at `memory`, of elements of so many bytes. Between launches.
 extern "C" void racecheck_name_memory(const void* memory, std::size_t element_bytes,
                                       const char* name) {
   racecheck::consumer().memory().name_allocation(memory, element_bytes, name);
 }
 
-// For who wants to know whether blocks wait for more than they need: see cpu_backend/scheduled.hpp.
+// For programs that ask whether blocks wait for more than they need: see cpu_backend/scheduled.hpp.
 extern "C" void racecheck_delay_last_block(const unsigned* until, unsigned at_most) {
   cpu_backend::scheduled::delay_last_block(until, at_most);
 }
@@ -134,7 +134,7 @@ void atomic_begins(const void* address, std::size_t bytes, access kind, bool has
     racecheck::note_memory(static_cast<const std::byte*>(address), kind != access::load, nullptr);
   }
   if (scheduled::runs_by_decisions() && !has_thread_scope) {
-    plain_accesses.flush();  // they come before it, also for who asks what was written plainly
+    plain_accesses.flush();  // they come before it, also where it is asked what was written plainly
     scheduled::strong_access_begins(address, bytes);
   }
   if (racecheck::older_loads::active) {

@@ -35,7 +35,9 @@ namespace racecheck {
 
 namespace {
 
-// A file in memory, of which only the pages that are looked at are read: a program's table of
+enum class symbol_kind { function, variable };
+
+// A file in memory, of which only the pages that are used are read: a program's table of
 // symbols is megabytes, and a report asks for one or two of them. It stays until the process ends.
 std::span<const char> mapped(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -65,8 +67,7 @@ class elf_file {
     }
   }
 
-  // Without a name if there is no such symbol, or the file was stripped.
-  program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) const;
+  // nullptr if there is no such symbol, or the file was stripped.
   const ElfW(Sym) * find(std::uint64_t offset, symbol_kind kind) const;
   const char* name_of(const ElfW(Sym) & symbol) const {
     return symbol.st_name < names_.size() ? &names_[symbol.st_name] : "";
@@ -115,12 +116,6 @@ const ElfW(Sym) * elf_file::find(std::uint64_t offset, symbol_kind kind) const {
   return nullptr;
 }
 
-program_symbol elf_file::symbol_at(std::uint64_t offset, symbol_kind kind) const {
-  const ElfW(Sym)* const found = find(offset, kind);
-  if (!found) return {};
-  return {in_cpp(name_of(*found)), found->st_value, found->st_size};
-}
-
 std::vector<std::uint64_t> elf_file::guards_in_thread() const {
   std::vector<std::uint64_t> offsets;
   for (const ElfW(Sym) & each : symbols_) {
@@ -135,6 +130,10 @@ std::vector<std::uint64_t> elf_file::guards_in_thread() const {
 const elf_file& program_file() {
   static const elf_file known(cpu_backend::program_path());
   return known;
+}
+
+std::uint64_t offset_in_program(const void* address) {
+  return static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
 }
 
 // The running OS thread's own variables of the program.
@@ -154,14 +153,9 @@ std::span<const char> thread_variables() {
 
 }  // namespace
 
-program_symbol symbol_at(std::uint64_t offset, symbol_kind kind) {
-  return program_file().symbol_at(offset, kind);
-}
-
 bool is_in_own_function(const void* address) {
-  const auto offset =
-      static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
-  const ElfW(Sym)* const found = program_file().find(offset, symbol_kind::function);
+  const ElfW(Sym)* const found =
+      program_file().find(offset_in_program(address), symbol_kind::function);
   if (!found) return false;
   std::string_view name = program_file().name_of(*found);
   if (!name.starts_with("_Z")) return true;
@@ -189,10 +183,6 @@ namespace {
 
 constexpr place_number of_call = 1u << 31;
 
-std::uint64_t offset_in_program(const void* address) {
-  return static_cast<std::uint64_t>(static_cast<const char*>(address) - &__executable_start);
-}
-
 struct call_places {
   std::map<std::tuple<const char*, unsigned>, place_number> numbers;
   std::vector<cpu_backend::place> all;
@@ -205,8 +195,7 @@ call_places& calls() {
 }  // namespace
 
 place_number place_of(const void* return_address) {
-  return static_cast<place_number>(static_cast<const char*>(return_address) - &__executable_start) -
-         1;
+  return static_cast<place_number>(offset_in_program(return_address)) - 1;
 }
 
 place_number place_of(const cpu_backend::place& at) {
@@ -252,45 +241,49 @@ std::vector<source_line> source_lines(const std::vector<place_number>& places) {
 
 variable_name find_variable(const void* address) {
   const std::uint64_t offset = offset_in_program(address);
-  program_symbol found = symbol_at(offset, symbol_kind::variable);
-  if (found.name.empty()) return {};
-  return {std::move(found.name), offset - found.begin, found.bytes};
+  const ElfW(Sym)* const found = program_file().find(offset, symbol_kind::variable);
+  if (!found) return {};
+  return {in_cpp(program_file().name_of(*found)), offset - found->st_value, found->st_size};
 }
 
 std::string find_function(const void* address) {
-  return symbol_at(offset_in_program(address), symbol_kind::function).name;
+  const ElfW(Sym)* const found =
+      program_file().find(offset_in_program(address), symbol_kind::function);
+  return found ? in_cpp(program_file().name_of(*found)) : "";
 }
 
-// ---- Sites
+// ---- Places by their numbers
 
 namespace {
 
 // Number 0 is that of no instruction, and of all that come when the numbers are used up.
-struct known_sites {
-  std::unordered_map<place_number, site_number> numbers;
+struct numbered_places {
+  std::unordered_map<place_number, place_index> numbers;
   std::vector<place_number> places{0};
 };
-known_sites& sites() {
-  static known_sites& known = *new known_sites;
+numbered_places& all_numbered() {
+  static numbered_places& known = *new numbered_places;
   return known;
 }
 
 }  // namespace
 
-site_number site_of(place_number place) {
-  known_sites& known = sites();
+place_index index_of_place(place_number place) {
+  numbered_places& known = all_numbered();
   if (const auto found = known.numbers.find(place); found != known.numbers.end()) {
     return found->second;
   }
-  if (known.places.size() > cell_record::most_sites) return 0;
-  const auto number = static_cast<site_number>(known.places.size());
+  if (known.places.size() > cell_record::most_places) return 0;
+  const auto number = static_cast<place_index>(known.places.size());
   known.places.push_back(place);
   known.numbers.emplace(place, number);
   return number;
 }
 
-site_number site_of(const void* return_address) { return site_of(place_of(return_address)); }
+place_index index_of_place(const void* return_address) {
+  return index_of_place(place_of(return_address));
+}
 
-place_number place_of_site(site_number site) { return sites().places[site]; }
+place_number place_at(place_index number) { return all_numbered().places[number]; }
 
 }  // namespace racecheck

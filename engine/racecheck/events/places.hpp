@@ -13,23 +13,13 @@
 
 namespace racecheck {
 
-// The names that the linker kept in the running program's file.
-enum class symbol_kind { function, variable };
-
-// What the program has at an offset from its begin. Empty name: nothing of that kind.
-struct program_symbol {
-  std::string name;  // as it is written in C++; a function's with its parameters
-  std::uint64_t begin = 0, bytes = 0;
-};
-program_symbol symbol_at(std::uint64_t offset, symbol_kind kind);
-
 // Whether the function there is the program's own: none of the standard library's, which the
 // backend may have called, of the backend's or of the checker's.
 bool is_in_own_function(const void* address);
 
 // Whether `address` is a variable in which the program's compiler notes that this OS thread has
-// constructed its thread-local variables, as __shared__ ones are: of local ones each has its own,
-// and those at namespace scope have one for all. Code that uses such a variable looks there first.
+// constructed its thread-local variables, as __shared__ ones are: each local one has its own, and
+// those at namespace scope have one for all. Code that uses such a variable reads it first.
 bool is_guard_variable(const void* address);
 
 // Places in the program, as 32-bit numbers: of an instrumented instruction its offset in the
@@ -60,11 +50,11 @@ std::string find_function(const void* address);
 
 // Places of accesses in fewer bits than a place_number has: numbered as kernels come to them.
 // 0 if the numbers are used up.
-site_number site_of(place_number place);
-// The site of the instruction before `return_address`.
-site_number site_of(const void* return_address);
+place_index index_of_place(place_number place);
+// The same of the instruction before `return_address`.
+place_index index_of_place(const void* return_address);
 
 // 0 if unknown.
-place_number place_of_site(site_number site);
+place_number place_at(place_index number);
 
 }  // namespace racecheck

@@ -34,7 +34,7 @@ struct location_details {
   // Messages of other shapes than the location's: two counters in one word.
   std::vector<std::pair<access_shape, message>> messages;
   // Strong writes of other chains than the last one, by scope. A strong access at device scope
-  // never races with another one at device scope, so the usual check looks at the few others only.
+  // never races with another one at device scope, so the usual check is of the few others only.
   std::array<strong_records, 2> earlier;
   bool has_two_blocks = false;  // among those at block scope
   std::uint32_t block = 0;      // the first one's
@@ -56,7 +56,7 @@ static_assert(sizeof(location_extension) == 16);
 
 // Atomics and volatile accesses of a cell.
 //
-// Of a chain of writes at one scope two are remembered: the last one, and the last one by another
+// Two writes of a chain at one scope are remembered: the last one, and the last one by another
 // block. Whatever is after the last one is after all before it; and what need not be after it,
 // because it is an atomic at block scope in the same block, must be after the other one, and then
 // is after all that other blocks did.
@@ -81,7 +81,7 @@ class atomic_locations {
   bool begin_launch();
   // Whether it is a location of this launch.
   bool has(object_number number) const { return locations_.has(number); }
-  // Of a cell whose weak write is `weak_write`.
+  // For a cell whose weak write is `weak_write`.
   object_number add(access_shape shape, cell_record weak_write);
   void remove(object_number number);
   location& operator[](object_number number) { return locations_[number]; }
@@ -170,7 +170,7 @@ void atomic_locations::use_messages(object_number number, Use use) {
   use_message(number, at.shape, use);
 }
 
-// Of an atomic that takes several cells the first one's location knows.
+// The location of the first cell knows it for an atomic that takes several.
 inline observation atomic_locations::last_seen(const region& in, const std::byte* address,
                                                const location& at) const {
   const std::size_t bytes = std::max(at.shape.bytes(), bytes_of_cell);
@@ -246,7 +246,7 @@ class access_history {
   }
 
   // ---- Weak writes, and cells whose bytes have records of their own.
-  // Of a cell of this launch. It may be the number of a split cell.
+  // For a cell of this launch. It may be the number of a split cell.
   cell_record& weak_write_of(cell& of) {
     const object_number at = of.location();
     return at != 0 ? locations_[at].weak_write : of.write;

@@ -22,7 +22,7 @@ using object_number = std::uint32_t;
 template <class Object>
 class numbered_table {
  public:
-  // Forgets all objects. Returns whether the numbers start over again, so that whoever keeps some
+  // Forgets all objects. Returns whether the numbers start over again, so that cells that keep some
   // must forget them.
   bool begin_launch() {
     const std::uint64_t next = std::uint64_t{first_} + made_;
@@ -74,7 +74,7 @@ class numbered_table {
 };
 
 // Where in the program an access stands: see events/places.hpp.
-using site_number = std::uint16_t;
+using place_index = std::uint16_t;
 
 inline constexpr std::size_t bytes_of_cell = 4;
 inline constexpr unsigned whole_cell = 0xf;  // as a mask of its bytes
@@ -123,8 +123,8 @@ class access_shape {
 // know which.
 class cell_record {
  public:
-  static constexpr unsigned mark_bits = 7, site_bits = 15;
-  static constexpr site_number most_sites = (1u << site_bits) - 1;
+  static constexpr unsigned mark_bits = 7, place_bits = 15;
+  static constexpr place_index most_places = (1u << place_bits) - 1;
 
   // Marks of an atomic access; its shape is in the bits from `shape_shift`. Those below are free.
   static constexpr unsigned is_atomic = 0x20, at_block_scope = 0x40, shape_shift = 1;
@@ -136,8 +136,8 @@ class cell_record {
   static std::uint64_t stamp_of(const thread_state& by) {
     return by.current_epoch << at_shift | std::uint64_t{by.name.rank} << rank_shift;
   }
-  cell_record(std::uint64_t stamp, site_number site, unsigned marks)
-      : bits_(stamp | std::uint64_t{site} << site_shift | marks) {}
+  cell_record(std::uint64_t stamp, place_index place, unsigned marks)
+      : bits_(stamp | std::uint64_t{place} << place_shift | marks) {}
   // Not of an access: the number of what stands elsewhere.
   static cell_record of_number(object_number number, unsigned marks) {
     return {std::uint64_t{number} << at_shift, 0, marks};
@@ -148,7 +148,7 @@ class cell_record {
   epoch access_epoch() const { return bits_ >> at_shift; }
   object_number number() const { return static_cast<object_number>(bits_ >> at_shift); }
   std::uint32_t rank() const { return (bits_ >> rank_shift) & (most_threads_of_block - 1); }
-  site_number site() const { return (bits_ >> site_shift) & most_sites; }
+  place_index place() const { return (bits_ >> place_shift) & most_places; }
   bool has_stamp(std::uint64_t stamp) const { return (bits_ ^ stamp) >> rank_shift == 0; }
 
   unsigned marks() const { return bits_ & all_marks; }
@@ -180,8 +180,8 @@ class cell_record {
 
  private:
   static constexpr std::uint64_t all_marks = (1u << mark_bits) - 1;
-  static constexpr unsigned site_shift = mark_bits;
-  static constexpr unsigned rank_shift = site_shift + site_bits;
+  static constexpr unsigned place_shift = mark_bits;
+  static constexpr unsigned rank_shift = place_shift + place_bits;
   static constexpr unsigned at_shift = rank_shift + rank_bits;
   static_assert(at_shift + epoch_bits == 64);
 

@@ -164,7 +164,7 @@ read_trees::number read_trees::make_list(std::vector<read_group> reads) {
   return next;
 }
 
-// Of two trees without a block in common; of each one a block.
+// Two trees without a block in common, with a block of each.
 read_trees::number read_trees::join(number left, std::uint32_t block_of_left, number right,
                                     std::uint32_t block_of_right) {
   const auto bit = static_cast<unsigned>(std::bit_width(block_of_left ^ block_of_right)) - 1;
@@ -327,7 +327,7 @@ void read_sets::add_to(read_set& to, const read_group& made) {
   };
   if (takes_in(to.latest)) return;
   if (!to.more) to.more = std::make_unique<earlier_reads>();
-  // Of the threads of a block most read one after the other.
+  // Most threads of a block read one after the other.
   const std::span<read_run> last = to.more->runs.last();
   const std::size_t few = std::min(last.size(), groups_of_block);
   if (std::any_of(last.rbegin(), last.rbegin() + static_cast<std::ptrdiff_t>(few), takes_in)) {

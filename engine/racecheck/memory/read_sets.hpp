@@ -73,7 +73,8 @@ class read_run {
 
 inline constexpr std::size_t groups_of_block = most_threads_of_block / 64;
 
-// Of reads in the order in which they happened, leaves the last one of each thread and kind.
+// Leaves the last of these reads, which are in the order in which they happened, by each thread and
+// of each kind.
 void leave_last(std::vector<read_group>& reads);
 
 // The same reads, sorted by threads.
@@ -267,7 +268,7 @@ class read_sets {
     std::size_t most = 2 * groups_of_block;
   };
   struct read_set {
-    // Of the last block to read: the latest reads, and the others in the order in which they came.
+    // The latest reads by the last block to read, and its others in the order in which they came.
     read_run latest;
     std::unique_ptr<earlier_reads> more;
     std::uint32_t block = 0;

@@ -206,8 +206,8 @@ void shadow_memory::add_program_variables() {
   give_cells(*program_);
 }
 
-// Of the variables that each OS thread has of its own, instrumented code uses those of the kernel's
-// __shared__ variables and these.
+// Instrumented code uses these variables that each OS thread has of its own, and those of the
+// kernel's __shared__ variables.
 bool shadow_memory::is_built_in(const std::byte* address) {
   return cpu_backend::scheduled::is_built_in_variable(address);
 }

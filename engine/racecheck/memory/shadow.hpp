@@ -36,8 +36,8 @@ struct region {
   cell* cells = nullptr;
   std::size_t cell_count = 0;
   bool has_marked_cells = false;  // some have more than fits into a cell
-  // Of each aligned 4 bytes its last write's number, by index_of(); only in the weak form, and only
-  // once something was written. See earlier_values.
+  // The number of the last write of each aligned 4 bytes, by index_of(); only in the weak form, and
+  // only once something was written. See earlier_values.
   object_number* last_writes = nullptr;
 
   bool holds(const std::byte* address) const {
@@ -104,10 +104,10 @@ class shadow_memory {
   const std::uint32_t& lasting_changes() const { return changes_; }
   // Forgets all accesses, but not what was written.
   void forget_accesses();
-  // Of the bytes that kernels have written, with which ones they are: the same in every run in
+  // A hash of the bytes that kernels have written, and of where they are: the same in every run in
   // which these are the same, wherever the memory lies.
   std::uint64_t hash_of_written();
-  // Of all memory that every block can reach.
+  // How much memory every block can reach.
   std::size_t bytes() const;
   template <class What>
   void each_region(What what) {
@@ -124,7 +124,7 @@ class shadow_memory {
   stretch nothing_around(const std::byte* address) const;
   // Whether threadIdx or the like lies there, which is never in a region.
   static bool is_built_in(const std::byte* address);
-  // Whether the program's own constants, which nobody can write, lie there.
+  // Whether the program's own constants, which can't be written, lie there.
   static bool is_read_only(const std::byte* address);
   // The allocation next to whose end or begin `address` lies, in bytes that belong to nothing.
   const region* find_surrounding(const std::byte* address) const;

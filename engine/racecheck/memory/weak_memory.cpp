@@ -38,7 +38,7 @@ void earlier_values::forget(region& of) {
   for (std::size_t i = 0; i < of.words(); ++i) remove_from(of.last_writes[i]);
 }
 
-void earlier_values::add(const word_access& at, std::uint64_t stamp, site_number site,
+void earlier_values::add(const word_access& at, std::uint64_t stamp, place_index place,
                          std::uint32_t before, epoch known_to_all) {
   object_number& last = last_write_of(at);
   unsigned older = 0;
@@ -48,7 +48,7 @@ void earlier_values::add(const word_access& at, std::uint64_t stamp, site_number
       // The same thread once more: as if it had written all of it at once.
       const std::uint32_t added = bits_of(at.mask & ~newest.mask());
       newest.before = (newest.before & ~added) | (before & added);
-      newest.record = cell_record(stamp, site, newest.record.marks() | at.mask);
+      newest.record = cell_record(stamp, place, newest.record.marks() | at.mask);
       return;
     }
     if (newest.record.access_epoch() <= known_to_all && (newest.mask() & ~at.mask) == 0) {
@@ -64,7 +64,7 @@ void earlier_values::add(const word_access& at, std::uint64_t stamp, site_number
     last = 0;
   }
   const object_number number = writes_.add();
-  writes_[number] = {cell_record(stamp, site, older << count_shift | at.mask), before, last};
+  writes_[number] = {cell_record(stamp, place, older << count_shift | at.mask), before, last};
   last = number;
 }
 
@@ -159,7 +159,7 @@ weak_memory::old_value weak_memory::drawn_value(const thread_state& by, const wo
 }
 
 void weak_memory::read(const thread_state& by, region& in, const std::byte* address,
-                       std::size_t bytes, site_number site) {
+                       std::size_t bytes, place_index place) {
   if (!in.last_writes) return;
   std::uint32_t draw = 0;
   if (draws_) {
@@ -184,19 +184,19 @@ void weak_memory::read(const thread_state& by, region& in, const std::byte* addr
     set_word(at.address, bits, found.value);
   });
   if (passed == 0) return;
-  if (!draws_ && takes_newest_value(by, in, address, bytes, site)) return;
+  if (!draws_ && takes_newest_value(by, in, address, bytes, place)) return;
   const cell_record written = earlier_[passed].record;
-  stale_.add({clocks_.block_of(written.access_epoch()), written.rank()}, written.site(), by.name,
-             site, shown_values(address, bytes, where));
+  stale_.add({clocks_.block_of(written.access_epoch()), written.rank()}, written.place(), by.name,
+             place, shown_values(address, bytes, where));
 }
 
 // Some mistakes show when a value comes too late, others when it comes too early: an element that
 // is overwritten before all have read it. So at each place of the program the first read that may
 // get an old value gets it, the next one gets the newest value, and so on.
 bool weak_memory::takes_newest_value(const thread_state& by, region& in, const std::byte* address,
-                                     std::size_t bytes, site_number site) {
-  const bool is_turn = next_takes_newest_[site];
-  next_takes_newest_.flip(site);
+                                     std::size_t bytes, place_index place) {
+  const bool is_turn = next_takes_newest_[place];
+  next_takes_newest_.flip(place);
   if (!is_turn) return false;
   put_newest_values_back();
   each_word(in, address, bytes, [&](const word_access& at) {
@@ -237,11 +237,11 @@ void weak_memory::put_newest_values_back() {
 // ---- Writes, and accesses that take the newest value
 
 void weak_memory::write(const thread_state& by, region& in, const std::byte* address,
-                        std::size_t bytes, site_number site) {
+                        std::size_t bytes, place_index place) {
   const std::uint64_t stamp = cell_record::stamp_of(by);
   const epoch known_to_all = in.is_shared_memory() ? block_->floor : 0;
   each_word(in, address, bytes, [&](const word_access& at) {
-    earlier_.add(at, stamp, site, word_at(at.address), known_to_all);
+    earlier_.add(at, stamp, place, word_at(at.address), known_to_all);
   });
 }
 
@@ -250,7 +250,7 @@ void weak_memory::strong_access_begins(const std::byte* address, std::size_t byt
 }
 
 void weak_memory::strong_access(const thread_state& by, region& in, const std::byte* address,
-                                std::size_t bytes, site_number site, bool writes) {
+                                std::size_t bytes, place_index place, bool writes) {
   const std::uint64_t stamp = cell_record::stamp_of(by);
   const epoch known_to_all = in.is_shared_memory() ? block_->floor : 0;
   each_word(in, address, bytes, [&](const word_access& at) {
@@ -267,7 +267,7 @@ void weak_memory::strong_access(const thread_state& by, region& in, const std::b
       before &= ~(0xffu << shift);
       before |= static_cast<std::uint32_t>(before_strong_access_[offset]) << shift;
     }
-    earlier_.add(at, stamp, site, before, known_to_all);
+    earlier_.add(at, stamp, place, before, known_to_all);
   });
 }
 

@@ -53,7 +53,7 @@ void each_word(region& in, const std::byte* address, std::size_t bytes, What wha
 // this launch, from the newest one, each with what was there before it.
 class earlier_values {
  public:
-  // Of a word. Beyond that the oldest write is forgotten, and with it what was there before it.
+  // For each word. Beyond that the oldest write is forgotten, and with it what was there before it.
   static constexpr unsigned most_writes = 8;
 
   struct write {
@@ -79,7 +79,7 @@ class earlier_values {
 
   // To be called before a write. No thread can see what was there before a write whose epoch is at
   // most `known_to_all`.
-  void add(const word_access& at, std::uint64_t stamp, site_number site, std::uint32_t before,
+  void add(const word_access& at, std::uint64_t stamp, place_index place, std::uint32_t before,
            epoch known_to_all);
 
  private:
@@ -101,7 +101,7 @@ struct stale_values {
   unsigned bytes = 0;
 };
 
-// Of a launch.
+// The sizes of a launch.
 struct launch_shape {
   dim3 blocks;
   dim3 threads;
@@ -118,30 +118,30 @@ struct stale_read {
 // The reads that got an old value: how many, and the first one of each pair of lines.
 class stale_reads {
  public:
-  using sites = std::pair<site_number, site_number>;  // of the write and the read
+  using two_places = std::pair<place_index, place_index>;  // of the write and the read
 
   void begin_launch(const launch_shape& shape) { shape_ = shape; }
-  void add(thread_name writer, site_number write, thread_name reader, site_number read,
+  void add(thread_name writer, place_index write, thread_name reader, place_index read,
            const stale_values& values) {
     ++count_;
     const auto [known, is_new] =
-        by_sites_.try_emplace({write, read}, stale_read{writer, reader, values, shape_});
+        by_places_.try_emplace({write, read}, stale_read{writer, reader, values, shape_});
     if (!is_new) ++known->second.count;
   }
 
   std::uint64_t count() const { return count_; }
-  const std::map<sites, stale_read>& by_sites() const { return by_sites_; }
+  const std::map<two_places, stale_read>& by_places() const { return by_places_; }
 
  private:
   launch_shape shape_;
-  std::map<sites, stale_read> by_sites_;
+  std::map<two_places, stale_read> by_places_;
   std::uint64_t count_ = 0;
 };
 
 // The weak form: a plain read gets an old value, as far as CUDA's memory model lets it.
 //
 // The compiler's instrumentation calls us just before each access. Before a read we put into memory
-// what the read is to get, and take it away again before anything else looks at memory. That works
+// what the read is to get, and take it away again before anything else reads memory. That works
 // because one OS thread runs all threads of a launch in turn.
 //
 // What a read may get: the value of the newest write that happens before it, and those of all
@@ -166,17 +166,17 @@ class weak_memory {
   // ---- Accesses of `by`, a thread of the running block, to memory in `in`. To be called after
   // put_back() and just before the access, and read() last of all.
   void read(const thread_state& by, region& in, const std::byte* address, std::size_t bytes,
-            site_number site);
+            place_index place);
   void write(const thread_state& by, region& in, const std::byte* address, std::size_t bytes,
-             site_number site);
+             place_index place);
   // An atomic or volatile access takes the newest value. First, before it is made, with at most
   // 16 bytes:
   void strong_access_begins(const std::byte* address, std::size_t bytes);
   // And then, when it was made or is just about to be: what it means for plain reads.
   void strong_access(const thread_state& by, region& in, const std::byte* address,
-                     std::size_t bytes, site_number site, bool writes);
+                     std::size_t bytes, place_index place, bool writes);
 
-  // Takes away what read() has put into memory; before anybody else looks at it.
+  // Takes away what read() has put into memory; before anything else reads it.
   void put_back() {
     if (!replaced_.empty()) [[unlikely]]
       put_newest_values_back();
@@ -214,7 +214,7 @@ class weak_memory {
   stale_values shown_values(const std::byte* address, std::size_t bytes,
                             const std::byte* old_word) const;
   bool takes_newest_value(const thread_state& by, region& in, const std::byte* address,
-                          std::size_t bytes, site_number site);
+                          std::size_t bytes, place_index place);
   void put_newest_values_back();
 
   const launch_clocks& clocks_;
@@ -227,7 +227,7 @@ class weak_memory {
   std::unordered_map<thread_and_word, object_number, hash_of_thread_and_word> seen_;
   std::uint64_t random_ = 1;
   bool draws_ = false;
-  std::bitset<std::size_t{cell_record::most_sites} + 1> next_takes_newest_;
+  std::bitset<std::size_t{cell_record::most_places} + 1> next_takes_newest_;
 };
 
 // An atomic or volatile load gets an older value, as far as CUDA's memory model lets it: no write
@@ -235,8 +235,8 @@ class weak_memory {
 // that happens before it. A word's order is that in which its writes are executed. Why the
 // executions are some of those that PTX allows: docs/internals/weak.md.
 //
-// Before the load the value is put into memory, and is taken away again before anything else looks
-// at memory, as weak_memory does for plain reads.
+// Before the load the value is put into memory, and is taken away again before anything else reads
+// memory, as weak_memory does for plain reads.
 class older_loads {
  public:
   explicit older_loads(const launch_clocks& clocks) : clocks_(clocks) {}
@@ -253,7 +253,7 @@ class older_loads {
   void access_begins(const std::byte* address, std::size_t bytes);
   // That was a write, whose location hands `last` over now.
   void written(const message& last, cell_record made);
-  // A plain write: nobody gets what was there before.
+  // A plain write: no load gets what was there before.
   void forget(std::uint32_t location) {
     if (const auto found = words_.find(location); found != words_.end()) found->second = {};
   }
@@ -270,7 +270,7 @@ class older_loads {
   using value = std::array<std::byte, sizeof(std::uint64_t)>;
   struct write {
     cell_record made;
-    observation seen;  // by whoever reads it
+    observation seen;  // by each thread that reads it
     value before{};
   };
   struct word {

@@ -116,7 +116,7 @@ class observations {
   run recent_;
 };
 
-// Values that many threads and locations share; nobody changes one that is shared.
+// Values that many threads and locations share; one that is shared is never changed.
 template <class T>
 using shared = std::shared_ptr<const T>;
 
@@ -137,7 +137,7 @@ class sharing {
   }
   T& change() {
     if (!value_ || value_.use_count() != 1) value_ = std::make_shared<T>(get());
-    return const_cast<T&>(*value_);  // made above as a T, and nobody else holds it
+    return const_cast<T&>(*value_);  // made above as a T, and held by nothing else
   }
   bool contains(const sharing& other) const {
     return value_ == other.value_ || other.empty() || get().contains(*other.value_);
@@ -188,9 +188,9 @@ struct known {
   }
 };
 
-// Things that threads have handed over at some scope, sorted by who may take them: an operation at
-// device scope in block b takes `device` and what block b itself handed over at any scope; one at
-// block scope takes only the latter.
+// Things that threads have handed over at some scope, sorted by the threads that may take them: an
+// operation at device scope in block b takes `device` and what block b itself handed over at any
+// scope; one at block scope takes only the latter.
 template <class T>
 struct scoped {
   T device;

@@ -67,9 +67,9 @@ class launch_clocks {
   // The same for any thread of the block.
   bool before_any_under(unsigned assumption, const block_state& block, thread_name thread,
                         epoch at);
-  // How many operations there were: the answers change only when this does.
+  // How many operations there were: what before_under() says changes only when this does.
   std::uint64_t operations() const { return operations_; }
-  // Whether the answers under that assumption are known.
+  // Whether it is known what is ordered under that assumption.
   bool knows_assumption(unsigned assumption) const {
     return assumption == 0 || (!has_too_many_ && assumed_.knows_assumption(assumption - 1));
   }

@@ -216,21 +216,21 @@ bool shared_tree::contains(const node* all, const node* some, number floor) {
 }
 
 bool shared_tree::remembers(const node* all, const node* some) {
-  struct answer {
+  struct question {
     const node* all = nullptr;  // both are owned, so that no other tree comes to lie there
     const node* some = nullptr;
     bool is_contained = false;
   };
-  constexpr std::size_t answers = 256;
+  constexpr std::size_t questions = 256;
   constexpr unsigned few = 8;  // names, of which to ask is cheaper than to remember
-  static auto& known = *new std::array<answer, answers>;
+  static auto& known = *new std::array<question, questions>;
   if (some->size <= few) return contains(all, some, 0);
   const auto mixed = (reinterpret_cast<std::uintptr_t>(all) / 16 * 31 +
                       reinterpret_cast<std::uintptr_t>(some) / 16) *
                      0x9e3779b97f4a7c15u;
-  answer& at = known[mixed >> 56];
+  question& at = known[mixed >> 56];
   if (at.all != all || at.some != some) {
-    const answer now{shared(all), shared(some), contains(all, some, 0)};
+    const question now{shared(all), shared(some), contains(all, some, 0)};
     release(at.all);
     release(at.some);
     at = now;

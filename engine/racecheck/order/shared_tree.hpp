@@ -2,8 +2,8 @@
 // Numbers by name, of which a larger one stands for all smaller ones: the epochs of a clock, and
 // how much of a chain of writes was observed.
 //
-// Nobody changes a node, and whoever copies a tree shares them. Two trees of which one was made
-// from the other have most nodes in common, so to join or to compare them costs what differs
+// A node is never changed, and the copies of a tree share its nodes. Two trees of which one was
+// made from the other have most nodes in common, so to join or to compare them costs what differs
 // between them, and not what they hold. Only one OS thread at a time may use any of them.
 #pragma once
 
@@ -35,7 +35,7 @@ class shared_tree {
 
   // 0 if there is none.
   number find(name of) const { return until(find(root_, of)); }
-  // Of a part of what is named, if there is a larger one than of all of it.
+  // The number of a part of what is named, if it is larger than that of all of it.
   number find_part(name of, name part) const {
     const node* const found = find(root_, of);
     return found ? until(find(found->parts(), part)) : 0;
@@ -66,7 +66,7 @@ class shared_tree {
     std::uint32_t is_leaf : 1;
     std::uint32_t keeps_parts : 1;
     std::uint32_t size;  // names and parts in it
-    // Of a branch: the bits that its names have in common, then a one, then zeros.
+    // A branch's: the bits that its names have in common, then a one, then zeros.
     name key;
     number until;      // of a leaf
     number largest;    // of all in it

@@ -92,7 +92,7 @@ knowledge& synchronization::change(const block_state& block, thread_state& by,
   auto& own = state_of(by, assumption).own;
   if (!own || own.use_count() != 1)
     own = std::make_shared<knowledge>(current(block, by, assumption));
-  return const_cast<knowledge&>(*own);  // made above as a knowledge, and nobody else holds it
+  return const_cast<knowledge&>(*own);  // made above as a knowledge, and held by nothing else
 }
 
 known synchronization::with_itself(const block_state& block, thread_state& by,

@@ -35,8 +35,8 @@ struct assumptions {
 };
 
 // None, and then from the smallest repair to the largest. An index of this array is called
-// `assumption` everywhere. A scope is the first: whoever wrote a fence of a block knew that one is
-// needed there, and a wider one is the smaller change.
+// `assumption` everywhere. A scope is the first: where a fence of a block stands, its need is
+// known, and a wider one is the smaller change.
 inline constexpr std::array assumed_repairs = {
     assumptions{},
     assumptions{.widens = true},
@@ -210,7 +210,7 @@ class synchronization {
  private:
   static const knowledge nothing;
 
-  // Who takes an epoch is always of one block.
+  // The threads that take an epoch are always of one block.
   epoch next(std::uint32_t block) {
     if (blocks_of_epochs_.size() == blocks_of_epochs_.capacity()) {
       blocks_of_epochs_.reserve(blocks_of_epochs_.size() * 5 / 4 + 256);

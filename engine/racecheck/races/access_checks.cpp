@@ -56,7 +56,7 @@ void conflict_check::note_update(const thread_state& by, const cell_access& now,
   const auto note = [&](cell_record own) {
     if (is_atomic(what) && own.has(cell_record::is_atomic)) return;
     findings_.add_plain_update(
-        {place_of_site(own.site()), place_of_site(now.record.site()), is_atomic(what)});
+        {place_at(own.place()), place_at(now.record.place()), is_atomic(what)});
   };
   if (history_.has_reads(read)) {
     history_.reads().each_group(read.number(), [&](const read_group& group) {
@@ -105,11 +105,11 @@ void conflict_check::check_strong_writes(const thread_state& by, const cell_acce
 }
 
 void atomic_access_check::carry_volatile(thread_state& by, region& in, const std::byte* address,
-                                         std::size_t bytes, site_number site, bool writes) {
+                                         std::size_t bytes, place_index place, bool writes) {
   const access_shape shape(bytes, offset_in_cell(address));
   atomic_locations& locations = history_.locations();
   const object_number at = history_.make_location(in, in.cell_at(address), shape);
-  const cell_record made(cell_record::stamp_of(by), site, cell_record::is_volatile);
+  const cell_record made(cell_record::stamp_of(by), place, cell_record::is_volatile);
   const unsigned passed = std::exchange(passed_, 0);
   locations.use_message(at, shape, [&](message& carries) {
     if (writes) {
@@ -146,7 +146,7 @@ void atomic_access_check::carry_plain_write(const thread_state& by, const cell_a
   locations.forget_writes(at, locations.last_seen(now.in, now.address, at), now.mask);
   locations.use_messages(
       number, [&](message& carries) { clocks_.weak_write(blocks_.running(), by, carries); });
-  at.last = cell_record(cell_record::stamp_of(by), now.record.site(), 0);
+  at.last = cell_record(cell_record::stamp_of(by), now.record.place(), 0);
   forget_earlier(now.in, now.address, at);
   if (older_loads::active) {
     older_.forget(locations.last_seen(now.in, now.address, at).location);
@@ -182,7 +182,7 @@ unsigned atomic_access_check::pass_writes(const thread_state& by, region& in,
     passed =
         older_.pass_writes(blocks_.running(), by, last, const_cast<std::byte*>(address), bytes);
   });
-  // Whoever waits looks again, and must not count as one that waits in vain.
+  // A thread that waits reads again, and must not count as one that waits in vain.
   if (passed != 0) cpu_backend::scheduled::memory_changed();
   return passed;
 }
@@ -214,14 +214,14 @@ void atomic_access_check::check_weak_accesses(const thread_state& by, const cell
 
 void atomic_access_check::check(thread_state& by, region& in,
                                 const cpu_backend::observer::atomic_operation& done,
-                                site_number site) {
+                                place_index place) {
   const operation what = operation_of(done.kind);
   const bool reads = what != operation::atomic_store;
   const bool stores = writes(what);
   block_state& block = blocks_.running();
   atomic_locations& locations = history_.locations();
   const access_shape shape(done.bytes, offset_in_cell(done.address));
-  const cell_record made(cell_record::stamp_of(by), site,
+  const cell_record made(cell_record::stamp_of(by), place,
                          cell_record::marks_of_atomic(shape, done.within));
   // What the operation carries is the first cell's.
   const object_number first = history_.make_location(in, in.cell_at(done.address), shape);
@@ -314,18 +314,18 @@ inline bool plain_access_check::is_after_all_of(const thread_state& by, epoch la
 }
 
 inline bool plain_access_check::read_whole_cell(const thread_state& by, epoch launch_start,
-                                                std::uint64_t stamp, site_number site, cell& of) {
+                                                std::uint64_t stamp, place_index place, cell& of) {
   if (!is_after_all_of(by, launch_start, stamp, of)) return false;
-  of.read = cell_record(stamp, site, 0);
+  of.read = cell_record(stamp, place, 0);
   return true;
 }
 
 inline bool plain_access_check::write_whole_cell(const thread_state& by, epoch launch_start,
-                                                 std::uint64_t stamp, site_number site, cell& of) {
+                                                 std::uint64_t stamp, place_index place, cell& of) {
   if (!is_after_all_of(by, launch_start, stamp, of)) return false;
   // What is after this write is after all that the write itself is after.
   of.read = {};
-  of.write = cell_record(stamp, site, cell::written_bytes);
+  of.write = cell_record(stamp, place, cell::written_bytes);
   return true;
 }
 
@@ -342,11 +342,11 @@ bool plain_access_check::check(std::span<const logged_access> logged) {
     const cell* const end = at + now.bytes / bytes_of_cell;
     if (now.writes) {
       for (; done && at != end; ++at)
-        done = write_whole_cell(by, launch_start, stamp, now.site, *at);
+        done = write_whole_cell(by, launch_start, stamp, now.place, *at);
     } else {
       done &= !now.in->starts_unwritten || at->write.has(1);
       for (; done && at != end; ++at)
-        done = read_whole_cell(by, launch_start, stamp, now.site, *at);
+        done = read_whole_cell(by, launch_start, stamp, now.place, *at);
     }
     // It does no harm to cells that are done already: the same access once more.
     if (!done) [[unlikely]]
@@ -361,7 +361,7 @@ bool plain_access_check::carry_writes(std::span<const logged_access> logged) {
     if (!now.writes) continue;
     writes = true;
     if (!now.in->has_marked_cells) continue;
-    const cell_record made(cell_record::stamp_of(*now.thread), now.site, 0);
+    const cell_record made(cell_record::stamp_of(*now.thread), now.place, 0);
     each_word(*now.in, now.address, now.bytes, [&](const word_access& word) {
       cell& whole = now.in->cell_at(word.address);
       history_.forget_earlier_launch(whole);
@@ -377,9 +377,9 @@ void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
   thread_state& by = *of.thread;
   region& in = *of.in;
   if (!of.writes && in.starts_unwritten) {
-    check_initialization(findings_, by, in, of.address, of.bytes, place_of_site(of.site));
+    check_initialization(findings_, by, in, of.address, of.bytes, place_at(of.place));
   }
-  const cell_record made(cell_record::stamp_of(by), of.site, marks);
+  const cell_record made(cell_record::stamp_of(by), of.place, marks);
   const std::byte* const end = of.address + of.bytes;
   for (const std::byte* address = of.address; address < end;) {
     const std::size_t offset = offset_in_cell(address);

@@ -91,7 +91,7 @@ class atomic_access_check {
   unsigned passed() const { return passed_; }
   // An atomic operation on memory in `in`.
   void check(thread_state& by, region& in, const cpu_backend::observer::atomic_operation& done,
-             site_number site);
+             place_index place);
   // A plain or volatile access of a cell that atomics have used.
   void check_plain(thread_state& by, const cell_access& now, bool writes);
   // What a plain write of such a cell means for those that acquire from it.
@@ -99,10 +99,10 @@ class atomic_access_check {
   // What a volatile access carries: as much as a relaxed atomic of the whole system. All of its
   // bytes lie in `in`.
   void carry_volatile(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
-                      site_number site, bool writes);
+                      place_index place, bool writes);
 
  private:
-  // A write here that is no atomic one: nobody gets what was there before.
+  // A write here that is no atomic one: no load gets what was there before.
   void forget_earlier(const region& in, const std::byte* address, const location& at);
 
   unsigned pass_writes(const thread_state& by, region& in, const std::byte* address,
@@ -140,8 +140,8 @@ class plain_access_check {
 
   // Returns whether one of them writes.
   bool check(std::span<const logged_access> logged);
-  // In the weak form, where nobody looks for races: only what the writes mean for atomics. Returns
-  // whether there are any.
+  // In the weak form, where races are not looked for: only what the writes mean for atomics.
+  // Returns whether there are any.
   bool carry_writes(std::span<const logged_access> logged);
   // As check(), for one access, of any form and whatever its cells hold. `marks` are those of its
   // cell_record.
@@ -151,9 +151,9 @@ class plain_access_check {
   bool is_after_all_of(const thread_state& by, epoch launch_start, std::uint64_t stamp,
                        const cell& of) const;
   bool read_whole_cell(const thread_state& by, epoch launch_start, std::uint64_t stamp,
-                       site_number site, cell& of);
+                       place_index place, cell& of);
   bool write_whole_cell(const thread_state& by, epoch launch_start, std::uint64_t stamp,
-                        site_number site, cell& of);
+                        place_index place, cell& of);
   void use_cell(thread_state& by, const cell_access& now, bool writes, cell_record& write,
                 cell_record& read);
   void use_byte(thread_state& by, const cell_access& now, bool writes, std::size_t byte);

@@ -84,26 +84,26 @@ bool checker::check(std::span<const logged_access> logged) {
 
 // For the race test a volatile access is like any other.
 bool checker::volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
-                              site_number site, bool writes) {
+                              place_index place, bool writes) {
   const operation what = writes ? operation::write : operation::read;
   region* in = memory_.find(address);
   if (!in) {
-    in_no_region(by, address, bytes, place_of_site(site), what);
+    in_no_region(by, address, bytes, place_at(place), what);
     return false;
   }
   ++accesses_;
   const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
   if (bytes > left) {
-    outside(by, address, bytes, place_of_site(site), what);
+    outside(by, address, bytes, place_at(place), what);
     bytes = left;
   }
-  if (weak_memory::active) weak_.strong_access(by, *in, address, bytes, site, writes);
+  if (weak_memory::active) weak_.strong_access(by, *in, address, bytes, place, writes);
   if (looks_for_races_) {
-    plain_.check_cells({&by, address, in, bytes, site, writes}, cell_record::is_volatile);
+    plain_.check_cells({&by, address, in, bytes, place, writes}, cell_record::is_volatile);
   }
   if (!writes) atomics_.begin_load(by, *in, address, bytes);
-  log_.note_volatile(by, *in, address, writes, place_of_site(site), atomics_.passed());
-  atomics_.carry_volatile(by, *in, address, bytes, site, writes);
+  log_.note_volatile(by, *in, address, writes, place_at(place), atomics_.passed());
+  atomics_.carry_volatile(by, *in, address, bytes, place, writes);
   return writes;
 }
 
@@ -123,15 +123,15 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
     in_no_region(by, done.address, done.bytes, place, what);
     return;
   }
-  const site_number site = site_of(place);
+  const place_index index = index_of_place(place);
   if (weak_memory::active) {
-    weak_.strong_access(by, *in, done.address, done.bytes, site, writes(what));
+    weak_.strong_access(by, *in, done.address, done.bytes, index, writes(what));
   }
   if (done.has_thread_scope) {
     using cpu_backend::observer::access;
-    findings_.note_thread_scope(place_of_site(site));
-    const logged_access read{&by, done.address, in, done.bytes, site, false};
-    const logged_access write{&by, done.address, in, done.bytes, site, true};
+    findings_.note_thread_scope(place_at(index));
+    const logged_access read{&by, done.address, in, done.bytes, index, false};
+    const logged_access write{&by, done.address, in, done.bytes, index, true};
     if (done.kind != access::store) check({&read, 1});
     if (done.kind != access::load) check({&write, 1});
     return;
@@ -144,7 +144,7 @@ void checker::atomic_done(thread_state& by, const cpu_backend::observer::atomic_
     unwritten_reads_[by.name.key()] = place;
   }
   log_.note_atomic(by, *in, done, place, atomics_.passed());
-  atomics_.check(by, *in, done, site);
+  atomics_.check(by, *in, done, index);
 }
 
 // An exchange only writes then: it may be what initialises the memory.

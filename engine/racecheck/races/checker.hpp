@@ -55,7 +55,7 @@ class checker final : public event_consumer {
   void old_value_is_unused(thread_state& by) override;
   bool check(std::span<const logged_access> logged) override;
   bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
-                       site_number site, bool writes) override;
+                       place_index place, bool writes) override;
   bool access_in_no_region(thread_state& by, const std::byte* address, std::size_t bytes,
                            place_number place, bool writes) override;
   void access_leaves_region(thread_state& by, const std::byte* address, std::size_t bytes,
@@ -70,7 +70,7 @@ class checker final : public event_consumer {
   // To be called before the first launch.
   void begin_older_loads();
 
-  // ---- The weak form, in which no races are looked for, but if somebody asks.
+  // ---- The weak form, in which races are looked for only on demand.
   weak_memory& weak() { return weak_; }
   const older_loads& older() const { return older_; }
   // What reads get is drawn from what they may get: see both.

@@ -147,6 +147,12 @@ struct racing_access {
   source_line at;
 };
 
+// Of a thread in its block, or of a block in its grid.
+inline uint3 index_of(std::uint64_t number, const dim3& size) {
+  const auto part = [](std::uint64_t value) { return static_cast<unsigned>(value); };
+  return {part(number % size.x), part(number / size.x % size.y), part(number / size.x / size.y)};
+}
+
 inline bool is_same(const uint3& left, const uint3& right) {
   return left.x == right.x && left.y == right.y && left.z == right.z;
 }
@@ -251,9 +257,9 @@ struct finding {
   std::string object;    // "element 17 of ..."
   element_name element;
   diagnosis_set lacks;
-  synchronizing_operation
-      releaser;  // the strong write that would have to publish what the first one did
-  synchronizing_operation acquirer;  // the strong read by which the second one's block has seen it
+  // The strong write that would have to publish what the first one did, and the strong read by
+  // which the second one's block has seen it.
+  synchronizing_operation releaser, acquirer;
   // A load by one of the two threads, before its access, that got an older value of its word. If
   // `in_observers_block`, it is by the second one's thread.
   std::optional<chain_step> older_load;
@@ -265,7 +271,7 @@ struct finding {
   chain between;
   std::uint64_t count = 1;  // of findings at these two places with this diagnosis
 
-  // ---- Known when the run is over and the places' lines are known: see locating.hpp.
+  // ---- Known when the run is over and the places' lines are known: see report/locating.cpp.
   drawn_chain drawn;  // of a race
   // Threads of different blocks race at these lines, too, and nothing orders them.
   bool also_between_blocks = false;
@@ -274,6 +280,18 @@ struct finding {
 
   const racing_access& publisher() const { return signals_early ? second : first; }
   const racing_access& observer() const { return signals_early ? first : second; }
+  // Where just one of the two is atomic, or reads.
+  const racing_access& plain_one() const { return is_atomic(first.what) ? second : first; }
+  const racing_access& atomic_one() const { return is_atomic(first.what) ? first : second; }
+  const racing_access& reader() const { return first.what == operation::read ? first : second; }
+  const racing_access& writer() const { return first.what == operation::read ? second : first; }
+  // Takes back what was found of a way: it was meant as none.
+  void forget_way() {
+    lacks = {};
+    releaser = acquirer = {};
+    between = {};
+    cause.reset();
+  }
 
   // What it is called in a report: never nothing.
   diagnosis_set codes_to_tell() const {
@@ -283,7 +301,7 @@ struct finding {
   }
 
   bool is_between_blocks() const { return !is_same(first.block_index, second.block_index); }
-  // Of what only the strict reading of the memory model forbids. That an access is volatile is
+  // Whether only the strict reading of the memory model forbids it. That an access is volatile is
   // said, too, and takes nothing away.
   bool is_strict() const {
     constexpr diagnosis_set strict = {diagnosis::missing_acquire, diagnosis::only_a_fence_acquires,

@@ -30,14 +30,11 @@ std::size_t elements_of(const std::string& type) {
   return open == std::string::npos ? 0 : std::stoul(type.substr(open + 1));
 }
 
-// "bins[17]" of an allocation that has a name.
-std::string named_element(const region& in, std::ptrdiff_t offset) {
-  const auto bytes = static_cast<std::ptrdiff_t>(in.element_bytes);
-  std::string text = in.name;
-  text += '[';
-  text += std::to_string((offset - (offset < 0 ? bytes - 1 : 0)) / bytes);
-  text += ']';
-  return text;
+// "bins[17]"; the offset may be outside of the array.
+std::string element_text(const std::string& name, std::ptrdiff_t offset,
+                         std::size_t element_bytes) {
+  const auto bytes = static_cast<std::ptrdiff_t>(element_bytes);
+  return name + '[' + std::to_string((offset - (offset < 0 ? bytes - 1 : 0)) / bytes) + ']';
 }
 
 // "file.cu:12". To ask the compiler takes a while, so each place is asked for once.
@@ -55,13 +52,9 @@ const std::string& line_in_words(place_number place) {
 // "values[64]" and "(int [64])"; the offset may be outside of the variable.
 described_object describe_element(const region& in, std::ptrdiff_t offset) {
   const std::string type = element_type(in.type);
-  std::string text = in.name;
-  if (const auto elements = static_cast<std::ptrdiff_t>(elements_of(type)); elements != 0) {
-    const std::ptrdiff_t element = static_cast<std::ptrdiff_t>(in.bytes) / elements;
-    text += '[';
-    text += std::to_string((offset - (offset < 0 ? element - 1 : 0)) / element);
-    text += ']';
-  }
+  const std::size_t elements = elements_of(type);
+  const std::string text =
+      elements == 0 ? in.name : element_text(in.name, offset, in.bytes / elements);
   return {text + " (" + type + ')', {text, std::nullopt}};
 }
 
@@ -115,7 +108,8 @@ described_object describe_object(const region& in, const std::byte* address,
       return part_of(variable.name, variable.offset, variable.bytes);
     }
     default:
-      if (!in.name.empty()) return whole(named_element(in, static_cast<std::ptrdiff_t>(offset)));
+      if (!in.name.empty())
+        return whole(element_text(in.name, static_cast<std::ptrdiff_t>(offset), in.element_bytes));
       if (in.allocated_at != 0) return part_of(name_of_kernels(in), offset, in.bytes);
       return part_of("allocation " + std::to_string(in.number), offset, in.bytes);
   }
@@ -131,15 +125,14 @@ std::string describe_outside(const region& near, const std::byte* address,
   } else if (near.what == region::kind::dynamic_shared) {
     text = "the launch's dynamic shared memory";
   } else if (!near.name.empty()) {
-    text = named_element(near, offset) + ", where " + near.name + " is an array";
+    text = element_text(near.name, offset, near.element_bytes) + ", where " + near.name +
+           " is an array";
   } else if (near.allocated_at != 0) {
     text = name_of_kernels(near);
   } else {
-    text = "allocation ";
-    text += std::to_string(near.number);
+    text = "allocation " + std::to_string(near.number);
   }
-  text += " of ";
-  text += std::to_string(near.bytes);
+  text += " of " + std::to_string(near.bytes);
   if (near.freed_at != 0) return text + " bytes, freed at " + line_in_words(near.freed_at);
   text += " bytes: ";
   const std::ptrdiff_t past_end = offset + static_cast<std::ptrdiff_t>(access_bytes) - size;
@@ -149,12 +142,6 @@ std::string describe_outside(const region& near, const std::byte* address,
 }
 
 namespace {
-
-uint3 index_of(std::uint64_t number, const dim3& size) {
-  const std::uint64_t row = number / size.x;
-  return {static_cast<unsigned>(number % size.x), static_cast<unsigned>(row % size.y),
-          static_cast<unsigned>(row / size.y)};
-}
 
 void name_object(finding& of, described_object as) {
   of.object = std::move(as.text);
@@ -189,7 +176,7 @@ racing_access finding_collection::describe(thread_name thread, place_number plac
 
 racing_access finding_collection::describe(cell_record of, operation what) const {
   racing_access made =
-      describe({clocks_.block_of(of.access_epoch()), of.rank()}, place_of_site(of.site()), what);
+      describe({clocks_.block_of(of.access_epoch()), of.rank()}, place_at(of.place()), what);
   if (is_atomic(what)) {
     made.within = of.within();
     made.bytes = of.shape().bytes();
@@ -261,8 +248,10 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     if (!way && !is_mixed && !is_atomic(now_is))
       name_lock(found, earlier_record.access_epoch(), by);
     if (!found.between.has_signal() && !found.is_between_blocks()) {
-      found.between =
+      const auto barrier =
           log_.find_common_barrier(earlier.thread, earlier_record.access_epoch(), later.thread);
+      found.between = {};
+      if (barrier) found.between.steps.push_back(*barrier);
     }
     known = &here.all.emplace_back(std::move(found));
     ++changes_;
@@ -359,7 +348,7 @@ finding* finding_collection::find_same(findings_at& in, const diagnosis_set& lac
 }
 
 // For two lines that race very often it is only worked out whether a race is worse than what is
-// known already; if not, it counts as the known one that lacks most, since nobody has seen that it
+// known already; if not, it counts as the known one that lacks most, since it was not seen that it
 // lacks less. nullptr: it is worse.
 finding* finding_collection::find_untold(findings_at& in, const thread_state& by,
                                          const racing_access& earlier, epoch earlier_at) {

@@ -2,11 +2,6 @@
 #include "racecheck/races/resident_blocks.hpp"
 
 namespace racecheck {
-namespace {
-
-constexpr std::size_t most_shared_bytes = 227 * 1024;
-
-}  // namespace
 
 void resident_blocks::end_launch() {
   for (auto& [number, block] : blocks_) forget_memory(block);
@@ -18,13 +13,13 @@ void resident_blocks::begin(const cpu_backend::observer::block& begun) {
   resident_block& block = blocks_[begun.multiprocessor];
   forget_memory(block);
   clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number), threads_of_block_);
-  // Of no bytes, too: a launch that forgot to give the size runs out of it at its first access.
+  // Also one of no bytes: a launch without the size leaves it at its first access.
   region& dynamic = block.shared_memory.emplace_back();
   dynamic.begin = begun.dynamic_shared_memory;
   dynamic.bytes = begun.dynamic_shared_bytes;
   dynamic.what = region::kind::dynamic_shared;
   dynamic.starts_unwritten = true;
-  dynamic.surrounding_bytes = most_shared_bytes;
+  dynamic.surrounding_bytes = std::size_t{227} * 1024;  // the most that a block can have
   if (dynamic.bytes != 0) shadow_memory::give_cells(dynamic);
   memory_.shared_memory_changed();
 }

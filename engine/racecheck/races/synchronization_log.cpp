@@ -25,75 +25,61 @@ void synchronization_log::note_atomic(const thread_state& by, const region& in,
                                       const cpu_backend::observer::atomic_operation& done,
                                       place_number place, unsigned passed) {
   using cpu_backend::observer::access;
-  event now;
-  now.epoch_since_start = since_start(by.current_epoch);
-  now.where = location_of(in, done.address, by.name.block);
-  now.place = place;
-  now.rank = by.name.rank;
-  now.reads = done.kind != access::store;
-  now.writes = done.kind != access::load;
-  now.acquires = done.acquires;
-  now.releases = done.releases;
-  now.at_block_scope = done.within == scope::block;
-  now.passed = passed;
-  note(now);
+  note({.epoch_since_start = since_start(by.current_epoch),
+        .where = location_of(in, done.address, by.name.block),
+        .place = place,
+        .rank = by.name.rank,
+        .passed = passed,
+        .reads = done.kind != access::store,
+        .writes = done.kind != access::load,
+        .acquires = done.acquires,
+        .releases = done.releases,
+        .at_block_scope = done.within == scope::block});
 }
 
 void synchronization_log::note_volatile(const thread_state& by, const region& in,
                                         const std::byte* address, bool writes, place_number place,
                                         unsigned passed) {
-  event now;
-  now.epoch_since_start = since_start(by.current_epoch);
-  now.where = location_of(in, address, by.name.block);
-  now.place = place;
-  now.rank = by.name.rank;
-  now.reads = !writes;
-  now.writes = writes;
-  now.is_volatile = true;
-  now.passed = passed;
-  note(now);
+  note({.epoch_since_start = since_start(by.current_epoch),
+        .where = location_of(in, address, by.name.block),
+        .place = place,
+        .rank = by.name.rank,
+        .passed = passed,
+        .reads = !writes,
+        .writes = writes,
+        .is_volatile = true});
 }
 
 void synchronization_log::note_plain_write(const thread_state& by, const region& in,
                                            const std::byte* address) {
-  event now;
-  now.epoch_since_start = since_start(by.current_epoch);
-  now.where = location_of(in, address, by.name.block);
-  now.rank = by.name.rank;
-  now.what = kind::plain_write;
-  note(now);
+  note({.epoch_since_start = since_start(by.current_epoch),
+        .where = location_of(in, address, by.name.block),
+        .rank = by.name.rank,
+        .what = kind::plain_write});
 }
 
 void synchronization_log::note_fence(const thread_state& by, scope within,
                                      bool sequentially_consistent, place_number place) {
-  event now;
-  now.epoch_since_start = since_start(by.current_epoch);
-  now.place = place;
-  now.rank = by.name.rank;
-  now.what = kind::fence;
-  now.acquires = sequentially_consistent;
-  now.at_block_scope = within == scope::block;
-  note(now);
+  note({.epoch_since_start = since_start(by.current_epoch),
+        .place = place,
+        .rank = by.name.rank,
+        .what = kind::fence,
+        .acquires = sequentially_consistent,
+        .at_block_scope = within == scope::block});
 }
 
 void synchronization_log::note_barrier(const block_state& of, place_number place) {
-  event now;
-  now.epoch_since_start = since_start(of.floor + 1);
-  now.place = place;
-  now.what = kind::barrier;
-  note(now);
+  note({.epoch_since_start = since_start(of.floor + 1), .place = place, .what = kind::barrier});
 }
 
 void synchronization_log::note_warp_barrier(const block_state& of, unsigned first_rank,
                                             unsigned lanes, place_number place) {
-  event now;
-  now.epoch_since_start =
-      since_start(of.threads[first_rank + std::countr_zero(lanes)].current_epoch);
-  now.where = lanes;
-  now.place = place;
-  now.rank = first_rank;
-  now.what = kind::warp_barrier;
-  note(now);
+  const thread_state& first = of.threads[first_rank + std::countr_zero(lanes)];
+  note({.epoch_since_start = since_start(first.current_epoch),
+        .where = lanes,
+        .place = place,
+        .rank = first_rank,
+        .what = kind::warp_barrier});
 }
 
 bool synchronization_log::event::joins(std::uint32_t one_rank, std::uint32_t other_rank) const {
@@ -112,18 +98,28 @@ struct synchronization_log::search {
   const synchronization_log& log;
   thread_name earlier, later;
   std::uint32_t earlier_at;
-  std::uint32_t excluded = 0;                    // a location
-  std::uint32_t read_until = ~std::uint32_t{0};  // what comes later does not count
-  std::uint32_t begin_of_stretch = 0;            // the earlier block's last barrier before that
-  std::size_t barrier_of_stretch = none;         // and its number
+  std::uint32_t read_until;               // what comes later does not count
+  std::uint32_t excluded = 0;             // a location
+  std::uint32_t begin_of_stretch = 0;     // the earlier block's last barrier before that
+  std::size_t barrier_of_stretch = none;  // and its number
   bool same_block = earlier.block == later.block;
   // Numbers of events.
-  std::vector<std::size_t> fences_of_earlier = {}, barriers_of_earlier = {};
-  std::vector<std::size_t> fences_of_later = {}, barriers_of_later = {};
+  std::vector<std::size_t> fences_of_earlier, barriers_of_earlier;
+  std::vector<std::size_t> fences_of_later, barriers_of_later;
   // By location; those of every block, since a store that is no update ends a chain.
-  std::unordered_map<std::uint32_t, std::vector<std::size_t>> writes = {}, stores = {};
-  std::vector<std::size_t> reads =
-      {};  // of the later block; of each thread the last at each location
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> writes, stores;
+  std::vector<std::size_t> reads;  // of the later block; of each thread the last at each location
+
+  // Finds nothing in a log that is not whole: what is missing may be there.
+  search(const synchronization_log& in, thread_name earlier_one, epoch at, thread_name later_one,
+         std::uint32_t until = ~std::uint32_t{0})
+      : log(in),
+        earlier(earlier_one),
+        later(later_one),
+        earlier_at(in.since_start(at)),
+        read_until(until) {
+    if (log.is_whole()) collect();
+  }
 
   const event& event_of(std::size_t number) const { return log.events_[number]; }
 
@@ -139,8 +135,12 @@ struct synchronization_log::search {
   way over(std::size_t write, std::size_t read) const;
   // The first event that comes too late for the read to have seen it.
   std::size_t end_of_seen(std::size_t read) const;
+  // The first store to the write's location after it that is no update.
+  std::size_t next_store(std::size_t write) const;
   // Whether the read has seen the write, or what continues its chain.
-  bool has_seen(std::size_t write, std::size_t read) const;
+  bool has_seen(std::size_t write, std::size_t read) const {
+    return next_store(write) >= end_of_seen(read);
+  }
   // How many updates are between, and whether one of them is too narrow to hand the value on.
   void check_chain(way& made, std::size_t write, std::size_t read) const;
   void check_release(way& made, std::size_t write) const;
@@ -204,11 +204,11 @@ std::size_t synchronization_log::search::end_of_seen(std::size_t read) const {
   return *(std::ranges::lower_bound(all, read) - seen.passed);
 }
 
-bool synchronization_log::search::has_seen(std::size_t write, std::size_t read) const {
+std::size_t synchronization_log::search::next_store(std::size_t write) const {
   const auto found = stores.find(event_of(write).where);
-  if (found == stores.end()) return true;
-  const auto next = std::upper_bound(found->second.begin(), found->second.end(), write);
-  return next == found->second.end() || *next >= end_of_seen(read);
+  if (found == stores.end()) return none;
+  const auto next = std::ranges::upper_bound(found->second, write);
+  return next == found->second.end() ? none : *next;
 }
 
 void synchronization_log::search::check_chain(way& made, std::size_t write,
@@ -245,7 +245,7 @@ std::size_t synchronization_log::search::first_common(const std::vector<std::siz
                                                       std::size_t after, std::uint32_t one_rank,
                                                       std::uint32_t other_rank) const {
   const auto found = std::find_if(
-      std::upper_bound(barriers.begin(), barriers.end(), after), barriers.end(),
+      std::ranges::lower_bound(barriers, after), barriers.end(),
       [&](std::size_t number) { return event_of(number).joins(one_rank, other_rank); });
   return found == barriers.end() ? none : *found;
 }
@@ -266,13 +266,8 @@ void synchronization_log::search::check_release(way& made, std::size_t write) co
   if (is_too_narrow(written)) note_narrow(made, write);
   const bool by_itself = written.rank == earlier.rank;
   // What is published must be after a barrier that the two threads share.
-  std::size_t barrier = none;
-  if (!by_itself && !barriers_of_earlier.empty()) {
-    const auto found = std::find_if(
-        barriers_of_earlier.begin(), barriers_of_earlier.end(),
-        [&](std::size_t each) { return event_of(each).joins(earlier.rank, written.rank); });
-    if (found != barriers_of_earlier.end() && *found < write) barrier = *found;
-  }
+  std::size_t barrier = first_common(barriers_of_earlier, 0, earlier.rank, written.rank);
+  if (by_itself || barrier > write) barrier = none;
   if (!by_itself && barrier == none) lacks.add(diagnosis::missing_barrier_before);
   const std::size_t from = barrier == none ? 0 : barrier;
 
@@ -399,7 +394,7 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
     const diagnosis_set& wanted) const {
   std::optional<way> least;
   int least_count = 0;
-  // Of each location the first write by another thread, and the first by the earlier one itself.
+  // The first write of each location by another thread, and the first by the earlier one itself.
   std::size_t taken_by_other = none, taken_by_itself = none;
   each_pair([&](std::size_t write, std::size_t read) {
     const bool by_itself = event_of(write).rank == earlier.rank;
@@ -422,11 +417,8 @@ std::optional<synchronization_log::way> synchronization_log::search::best(
 std::optional<synchronization_log::way> synchronization_log::search::ended() const {
   std::optional<way> found;
   each_pair([&](std::size_t write, std::size_t read) {
-    const auto all = stores.find(event_of(write).where);
-    if (all == stores.end()) return false;
-    const auto next = std::upper_bound(all->second.begin(), all->second.end(), write);
-    if (next == all->second.end() || *next >= end_of_seen(read)) return false;
-    const event& store = event_of(*next);
+    if (has_seen(write, read)) return false;
+    const event& store = event_of(next_store(write));
     if (store.what != kind::atomic || store.releases || log.block_of(store) == earlier.block) {
       return false;
     }
@@ -465,13 +457,8 @@ std::optional<synchronization_log::way> synchronization_log::search::signal_befo
 std::optional<synchronization_log::way> synchronization_log::find_way(
     thread_name earlier, epoch earlier_at, thread_name later, const diagnosis_set& wanted,
     std::uint32_t excluded) const {
-  if (events_.empty() || !is_whole()) return std::nullopt;
-  search here{.log = *this,
-              .earlier = earlier,
-              .later = later,
-              .earlier_at = since_start(earlier_at),
-              .excluded = excluded};
-  here.collect();
+  search here(*this, earlier, earlier_at, later);
+  here.excluded = excluded;
   return here.best(wanted.common_with(lacks_of_ways));
 }
 
@@ -479,13 +466,7 @@ std::optional<synchronization_log::way> synchronization_log::find_early_way(thre
                                                                             epoch earlier_at,
                                                                             thread_name later,
                                                                             epoch now) const {
-  if (events_.empty() || !is_whole()) return std::nullopt;
-  search here{.log = *this,
-              .earlier = later,
-              .later = earlier,
-              .earlier_at = since_start(now),
-              .read_until = since_start(earlier_at)};
-  here.collect();
+  search here(*this, later, now, earlier, since_start(earlier_at));
   const auto found = here.best({diagnosis::missing_barrier_before});
   if (found && found->lacks.has(diagnosis::missing_barrier_before) && !is_no_signal(found->lacks))
     return found;
@@ -495,10 +476,7 @@ std::optional<synchronization_log::way> synchronization_log::find_early_way(thre
 
 std::optional<synchronization_log::way> synchronization_log::find_release_before(
     thread_name earlier, epoch earlier_at, thread_name later) const {
-  if (events_.empty() || !is_whole()) return std::nullopt;
-  search here{
-      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
-  here.collect();
+  search here(*this, earlier, earlier_at, later);
   here.earlier_at = here.begin_of_stretch;
   const auto found = here.best({});
   if (found && found->lacks.empty() && found->released.rank == earlier.rank) return found;
@@ -507,55 +485,46 @@ std::optional<synchronization_log::way> synchronization_log::find_release_before
 
 std::optional<synchronization_log::way> synchronization_log::find_ended_sequence(
     thread_name earlier, epoch earlier_at, thread_name later) const {
-  if (events_.empty() || !is_whole()) return std::nullopt;
-  search here{
-      .log = *this, .earlier = earlier, .later = later, .earlier_at = since_start(earlier_at)};
-  here.collect();
-  return here.ended();
+  return search(*this, earlier, earlier_at, later).ended();
+}
+
+template <class Is>
+std::optional<chain_step> synchronization_log::find_last(Is is) const {
+  if (!is_whole()) return std::nullopt;
+  const auto found = std::find_if(events_.rbegin(), events_.rend(), is);
+  return found == events_.rend() ? std::nullopt : std::optional(step_of(*found, false));
 }
 
 std::optional<chain_step> synchronization_log::find_held(thread_name thread, epoch at) const {
-  if (!is_whole()) return std::nullopt;
-  const std::uint32_t before = since_start(at);
   std::set<std::uint32_t> written;
-  for (auto each = events_.rbegin(); each != events_.rend(); ++each) {
+  return find_last([&, before = since_start(at)](const event& each) {
     // What a thread does after a write is in a later epoch.
     const bool is_own_write =
-        each->rank == thread.rank && each->epoch_since_start < before &&
-        (each->what == kind::plain_write || (each->what == kind::atomic && each->writes)) &&
-        block_of(*each) == thread.block;
-    if (!is_own_write || !written.insert(each->where).second) continue;
-    if (each->what == kind::atomic && each->reads) return step_of(*each, false);
-  }
-  return std::nullopt;
+        each.rank == thread.rank && each.epoch_since_start < before &&
+        (each.what == kind::plain_write || (each.what == kind::atomic && each.writes)) &&
+        block_of(each) == thread.block;
+    return is_own_write && written.insert(each.where).second && each.what == kind::atomic &&
+           each.reads;
+  });
 }
 
 std::optional<chain_step> synchronization_log::find_older_load(thread_name thread, epoch at) const {
-  if (!is_whole()) return std::nullopt;
-  const std::uint32_t before = since_start(at);
-  std::set<std::uint32_t> looked_at;
-  for (auto each = events_.rbegin(); each != events_.rend(); ++each) {
+  std::set<std::uint32_t> read;
+  return find_last([&, before = since_start(at)](const event& each) {
     // What a thread does after it got an older value is in a later epoch.
-    const bool is_own_read =
-        each->what == kind::atomic && each->reads && each->rank == thread.rank &&
-        each->epoch_since_start + (each->passed != 0) <= before && block_of(*each) == thread.block;
-    if (is_own_read && looked_at.insert(each->where).second && each->passed != 0)
-      return step_of(*each, false);
-  }
-  return std::nullopt;
+    const bool is_own_read = each.what == kind::atomic && each.reads && each.rank == thread.rank &&
+                             each.epoch_since_start + (each.passed != 0) <= before &&
+                             block_of(each) == thread.block;
+    return is_own_read && read.insert(each.where).second && each.passed != 0;
+  });
 }
 
-chain synchronization_log::find_common_barrier(thread_name one, epoch at, thread_name other) const {
-  chain made;
-  if (!is_whole()) return made;
-  const std::uint32_t before = since_start(at);
-  for (auto each = events_.rbegin(); each != events_.rend() && made.steps.empty(); ++each) {
-    if (each->epoch_since_start <= before && each->joins(one.rank, other.rank) &&
-        block_of(*each) == one.block) {
-      made.steps.push_back(step_of(*each, false));
-    }
-  }
-  return made;
+std::optional<chain_step> synchronization_log::find_common_barrier(thread_name one, epoch at,
+                                                                   thread_name other) const {
+  return find_last([&, before = since_start(at)](const event& each) {
+    return each.epoch_since_start <= before && each.joins(one.rank, other.rank) &&
+           block_of(each) == one.block;
+  });
 }
 
 chain_step synchronization_log::step_of(const event& of, bool in_observers_block) {

@@ -32,16 +32,16 @@ class synchronization_log {
   // A volatile access, which carries as much as a relaxed atomic.
   void note_volatile(const thread_state& by, const region& in, const std::byte* address,
                      bool writes, place_number place, unsigned passed);
-  // Of a word that atomics use: what was handed on there ends with it.
+  // The word is one that atomics use: what was handed on there ends with it.
   void note_plain_write(const thread_state& by, const region& in, const std::byte* address);
   void note_fence(const thread_state& by, scope within, bool sequentially_consistent,
                   place_number place);
-  // Of `of`, which is past it, as are the warp's lanes past theirs.
+  // The block is past it, as are the warp's lanes past theirs.
   void note_barrier(const block_state& of, place_number place);
   void note_warp_barrier(const block_state& of, unsigned first_rank, unsigned lanes,
                          place_number place);
 
-  // Whether there was room for all of it. If not, nothing is found: what is missing may be there.
+  // Whether there was room for all of it. If not, nothing is found.
   bool is_whole() const { return events_.size() < most_events; }
 
   // A number for the location of an atomic at `address`, by a thread of this block; never 0.
@@ -91,9 +91,8 @@ class synchronization_log {
   // The last load by this thread before epoch `at` that got an older value of its word, and after
   // which the thread has not read the word again.
   std::optional<chain_step> find_older_load(thread_name thread, epoch at) const;
-  // The last barrier that both threads of a block came to before what the one did in epoch `at`;
-  // nothing if there is none.
-  chain find_common_barrier(thread_name one, epoch at, thread_name other) const;
+  // The last barrier that both threads of a block came to before what the one did in epoch `at`.
+  std::optional<chain_step> find_common_barrier(thread_name one, epoch at, thread_name other) const;
 
  private:
   enum class kind : std::uint8_t { atomic, plain_write, fence, barrier, warp_barrier };
@@ -103,14 +102,14 @@ class synchronization_log {
     std::uint32_t where = 0;  // a number for its address; of a warp's barrier its lanes
     place_number place = 0;
     std::uint32_t rank : rank_bits = 0;  // of a warp's barrier the first of its threads
-    kind what : 3 = kind::atomic;
+    std::uint32_t passed : 4 = 0;
+    kind what : 8 = kind::atomic;
     bool reads : 1 = false;
     bool writes : 1 = false;
     bool acquires : 1 = false;  // of a fence: sequentially consistent
     bool releases : 1 = false;
     bool at_block_scope : 1 = false;
     bool is_volatile : 1 = false;
-    std::uint32_t passed : 4 = 0;
 
     // Whether it is a barrier to which both come.
     bool joins(std::uint32_t one_rank, std::uint32_t other_rank) const;
@@ -121,6 +120,9 @@ class synchronization_log {
   struct search;
 
   void note(const event& what);
+  // The last event that `is` is true of.
+  template <class Is>
+  std::optional<chain_step> find_last(Is is) const;
   static chain_step step_of(const event& of, bool in_observers_block);
   std::uint32_t block_of(const event& of) const {
     return clocks_.block_of(clocks_.launch_start() + of.epoch_since_start);

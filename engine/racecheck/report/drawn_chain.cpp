@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "racecheck/report/finding_text.hpp"
-#include "racecheck/report/locating.hpp"
+#include "racecheck/report/merging.hpp"
 
 namespace racecheck {
 namespace {

@@ -11,7 +11,7 @@
 
 namespace racecheck {
 
-// What was read is no record of a finding: somebody else than the checker has written it.
+// What was read is no record of a finding, as the checker writes them.
 struct malformed_record : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

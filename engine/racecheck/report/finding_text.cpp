@@ -116,7 +116,7 @@ std::map<std::string_view, bool> conditions_of(const finding& of) {
       {"older_load_is_volatile", of.older_load && of.older_load->is_volatile},
       {"on_one_line", place_text(of.first.at) == place_text(of.second.at)},
       {"order_is_missing", order_is_missing(of)},
-      {"plain_one_is_volatile", (is_atomic(of.first.what) ? of.second : of.first).is_volatile},
+      {"plain_one_is_volatile", of.plain_one().is_volatile},
       {"releaser_is_volatile", of.releaser.is_volatile},
       {"released_on_its_line", place_text(of.publisher().at) == place_text(of.releaser.at)},
       {"same_block", !of.is_between_blocks()},
@@ -126,17 +126,16 @@ std::map<std::string_view, bool> conditions_of(const finding& of) {
 
 std::map<std::string_view, std::string> values_of(const finding& of, const own_file& own) {
   const auto line = [&](const source_line& at) { return line_text(at, own); };
-  const bool atomic_first = is_atomic(of.first.what), writes_first = writes(of.first.what);
   const bool second_holds = of.cause && of.cause->in_observers_block;
   const bool by_second = of.older_load && of.older_load->in_observers_block;
   const racing_access& of_older_load = by_second ? of.second : of.first;
   return {
       {"acquire_place", place_of(of.acquirer, own)},
       {"acquiring_atomic", atomic_at(of.acquirer, "the volatile load", own)},
-      {"atomic_line", line((atomic_first ? of.first : of.second).at)},
-      {"plain_line", line((atomic_first ? of.second : of.first).at)},
-      {"reading_line", line((writes_first ? of.second : of.first).at)},
-      {"writing_line", line((writes_first ? of.first : of.second).at)},
+      {"atomic_line", line(of.atomic_one().at)},
+      {"plain_line", line(of.plain_one().at)},
+      {"reading_line", line(of.reader().at)},
+      {"writing_line", line(of.writer().at)},
       {"cause", cause_text(of.cause, own)},
       {"cause_place", place_text(line_of(of.cause), own)},
       {"first_bytes", std::to_string(of.first.bytes)},

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include "racecheck/report/locating.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -25,6 +23,11 @@ bool update_the_same(const changed_variables& left, const changed_variables& rig
                              [&](const std::string& name) { return right.updated.contains(name); });
 }
 
+// Whether a line changes elements, all of them by `+=`, `++` and the like.
+bool only_updates(const changed_variables& by_line) {
+  return !by_line.updated_elements.empty() && by_line.stored_elements.empty();
+}
+
 // Where threads read an element and write it back: the instructions, and the lines of those that
 // write. The compiler may have made several of one line.
 struct updates {
@@ -37,34 +40,25 @@ struct updates {
   }
 };
 
-// Pairs of lines of one file at which a thread looks at an element by a plain read, and then
-// changes it by an atomic. (If the read comes after the atomic in the source, a loop has come
-// round: it is not what the atomic was meant to go by.)
-using looks = std::set<std::pair<std::string, std::string>>;
+// Pairs of lines of one file at which a thread reads an element plainly, and then changes it by an
+// atomic. (If the read comes after the atomic in the source, a loop has come round: it is not what
+// the atomic was meant to go by.)
+using checks = std::set<std::pair<std::string, std::string>>;
 
-looks find_looks(const std::set<plain_update>& all) {
+checks find_checks(const std::set<plain_update>& all) {
   std::vector<place_number> places;
   for (const plain_update& each : all) {
     if (each.is_atomic) places.insert(places.end(), {each.read, each.write});
   }
   const std::vector<source_line> lines = source_lines(places);
-  looks found;
+  checks found;
   for (std::size_t read = 0; read < lines.size(); read += 2) {
-    const source_line &look = lines[read], &change = lines[read + 1];
-    if (!look.file.empty() && look.file == change.file && look.line <= change.line) {
-      found.insert({place_text(look), place_text(change)});
+    const source_line &check = lines[read], &change = lines[read + 1];
+    if (!check.file.empty() && check.file == change.file && check.line <= change.line) {
+      found.insert({place_text(check), place_text(change)});
     }
   }
   return found;
-}
-
-void name_look(finding& of, const looks& known) {
-  if (!of.lacks.has(diagnosis::plain_mixed_with_atomic)) return;
-  const bool is_first = is_atomic(of.second.what);
-  const source_line &plain = (is_first ? of.first : of.second).at,
-                    &other = (is_first ? of.second : of.first).at;
-  of.lacks.add(diagnosis::plain_look_before_atomic,
-               known.contains({place_text(plain), place_text(other)}));
 }
 
 // Lines at which two threads write one element, and whether they are of two blocks.
@@ -103,8 +97,8 @@ bool decides(const source_line& read, const source_line& write) {
          (has_name(read.text, "if") && write.line - read.line <= most_lines_of_a_condition);
 }
 
-// Of those that read and write it on one line, or on two that change it. A thread may also write
-// what it has read at another line for another purpose: in a loop, for the next round.
+// The updates on one line, or on two that change the element. A thread may also write what it has
+// read at another line for another purpose: in a loop, for the next round.
 updates find_updates(const std::set<plain_update>& all, const two_writers& writers) {
   std::vector<place_number> places;
   for (const plain_update& each : all) {
@@ -112,28 +106,27 @@ updates find_updates(const std::set<plain_update>& all, const two_writers& write
   }
   const std::vector<source_line> lines = source_lines(places);
   updates found;
-  for (std::size_t read = 0; read < places.size(); read += 2) {
-    const std::size_t write = read + 1;
-    const std::string line_of_write = place_text(lines[write]);
-    const bool is_one_line = !lines[read].file.empty() && place_text(lines[read]) == line_of_write;
-    const changed_variables by_write = variables_changed_by(lines[write].text);
-    const bool update_one = update_the_same(variables_changed_by(lines[read].text), by_write);
-    const bool only_updates =
-        !by_write.updated_elements.empty() && by_write.stored_elements.empty();
-    const auto race = writers.find(line_of_write);
-    const bool over_two_lines = lines[read].file == lines[write].file &&
-                                lines[read].line < lines[write].line && race != writers.end() &&
-                                (race->second || decides(lines[read], lines[write]));
+  for (std::size_t i = 0; i < places.size(); i += 2) {
+    const source_line &read = lines[i], &write = lines[i + 1];
+    const auto race = writers.find(place_text(write));
     // Where no two threads write one element, each has its own: the others only read it.
     if (race == writers.end()) continue;
-    if (is_one_line || update_one || over_two_lines) found.places.insert(places[read]);
-    if (is_one_line || update_one || over_two_lines || only_updates) {
-      found.places.insert(places[write]);
-      found.lines.insert(line_of_write);
+    const changed_variables by_write = variables_changed_by(write.text);
+    const bool is_one_line = !read.file.empty() && place_text(read) == place_text(write);
+    const bool is_over_two_lines =
+        read.file == write.file && read.line < write.line && (race->second || decides(read, write));
+    const bool updates_it = is_one_line || is_over_two_lines ||
+                            update_the_same(variables_changed_by(read.text), by_write);
+    if (updates_it) found.places.insert(places[i]);
+    if (updates_it || only_updates(by_write)) {
+      found.places.insert(places[i + 1]);
+      found.lines.insert(place_text(write));
     }
   }
   return found;
 }
+
+constexpr diagnosis_set lost_update = {diagnosis::missing_atomic};
 
 // Two updates that nothing orders: a barrier, even of the grid, would not be what is missing.
 void name_update(finding& of, const updates& known) {
@@ -141,10 +134,8 @@ void name_update(finding& of, const updates& known) {
                                          diagnosis::missing_syncthreads, diagnosis::not_diagnosed};
   constexpr diagnosis_set of_volatile = {diagnosis::volatile_is_no_synchronisation};
   const diagnosis_set rest = of.lacks.without(of_no_order).without(of_volatile);
-  const bool reads_first = of.first.what == operation::read;
   const bool are_updates = (known.contain(of.first) && known.contain(of.second)) ||
-                           is_checked_and_set((reads_first ? of.first : of.second).at,
-                                              (reads_first ? of.second : of.first).at);
+                           is_checked_and_set(of.reader().at, of.writer().at);
   if (of.what != mistake::race || !rest.empty() || is_atomic(of.first.what) || !are_updates) return;
   of.lacks = of.lacks.without(of_no_order);
   of.lacks.add(diagnosis::missing_atomic);
@@ -232,11 +223,6 @@ bool checks_a_flag(const source_line& read, const source_line& write) {
       });
 }
 
-// Whether a thread only looks at what its atomic reads.
-bool only_looks(const chain_step& read, std::string_view line) {
-  return read.does == operation::atomic_load || line.find(", 0)") != line.npos;
-}
-
 // Whether the atomic uses the same index as the element that the other line stores: keys[slot] for
 // values[slot].
 bool has_the_same_index(std::string_view atomic, std::string_view store) {
@@ -304,7 +290,7 @@ std::string next_line_with(std::string_view word, const source_line& after) {
   return "";
 }
 
-// Whether the word that has signalled is written once more after the one access, and looked at once
+// Whether the word that has signalled is written once more after the one access, and read once
 // more after the other one, as that of a seqlock is.
 bool is_in_a_seqlock(const source_line& published, const source_line& observed,
                      const source_line& signal) {
@@ -327,14 +313,15 @@ void name_late_access(finding& of) {
       published.file == of.releaser.at.file &&
       (published.line > of.releaser.at.line ||
        (published.line == of.releaser.at.line && goes_on_after_its_atomic(published.text)));
-  // Who fetches by an atomic has not looked for what another one has fetched.
-  const bool is_looked_for = of.cause && observed.file == of.acquirer.at.file &&
-                             observed.line >= of.acquirer.at.line &&
-                             (only_looks(*of.cause, of.acquirer.at.text) ||
-                              has_the_same_index(of.releaser.at.text, published.text));
-  if (!is_later_in_source || (of.lacks.has(diagnosis::write_after_signal) && !is_looked_for)) {
-    of.lacks = {};
-    of.releaser = of.acquirer = {};
+  // A thread that fetches by an atomic has not asked for what another one has fetched.
+  const std::string& acquiring = of.acquirer.at.text;
+  const bool only_loads = of.cause && (of.cause->does == operation::atomic_load ||
+                                       acquiring.find(", 0)") != std::string::npos);
+  const bool is_asked_for = of.cause && observed.file == of.acquirer.at.file &&
+                            observed.line >= of.acquirer.at.line &&
+                            (only_loads || has_the_same_index(of.releaser.at.text, published.text));
+  if (!is_later_in_source || (of.lacks.has(diagnosis::write_after_signal) && !is_asked_for)) {
+    of.forget_way();
     of.signals_early = false;
   } else if (is_in_a_seqlock(published, observed, of.releaser.at)) {
     of.lacks = {diagnosis::read_between_two_signals};
@@ -342,52 +329,50 @@ void name_late_access(finding& of) {
   of.cause.reset();
 }
 
-// The lock that only one of two updates holds, or that is opened by a plain store; and whether what
-// was found on the way is what the source says.
-void name_cause(finding& of) {
-  const bool plain_writes =
-      (is_atomic(of.first.what) ? of.second : of.first).what == operation::write;
-  of.lacks.add(diagnosis::lock_opened_by_plain_store,
-               of.lacks.has(diagnosis::plain_mixed_with_atomic) && plain_writes &&
-                   takes_a_lock((is_atomic(of.first.what) ? of.first : of.second).at.text));
-  const racing_access& plain = is_atomic(of.first.what) ? of.second : of.first;
-  const racing_access& other = is_atomic(of.first.what) ? of.first : of.second;
-  const changed_variables by_plain =
-      variables_changed_by((is_atomic(of.first.what) ? of.second : of.first).at.text);
+// What the lines say of a plain access that meets an atomic one.
+void name_plain_access(finding& of, const checks& known) {
+  if (!of.lacks.has(diagnosis::plain_mixed_with_atomic)) return;
+  const racing_access &plain = of.plain_one(), &atomic = of.atomic_one();
+  of.lacks.add(diagnosis::plain_look_before_atomic,
+               known.contains({place_text(plain.at), place_text(atomic.at)}));
+  if (plain.what != operation::write) return;
+  const changed_variables by_plain = variables_changed_by(plain.at.text);
+  const bool opens_a_lock = takes_a_lock(atomic.at.text);
+  of.lacks.add(diagnosis::lock_opened_by_plain_store, opens_a_lock);
   of.lacks.add(diagnosis::plain_store_beside_updates,
-               of.lacks.has(diagnosis::plain_mixed_with_atomic) &&
-                   !of.lacks.has(diagnosis::lock_opened_by_plain_store) &&
-                   plain.what == operation::write && other.what == operation::atomic_update &&
+               !opens_a_lock && atomic.what == operation::atomic_update &&
                    !by_plain.stored_elements.empty() && by_plain.updated_elements.empty());
+}
+
+// A flag that is set and read plainly. One that is set under a lock is checked again there, which
+// is no lost update.
+void name_plain_flag(finding& of) {
   const bool reads_first = of.first.what == operation::read;
-  const source_line& reading = (reads_first ? of.first : of.second).at;
-  const source_line& writing = (reads_first ? of.second : of.first).at;
-  constexpr diagnosis_set of_no_lock = {diagnosis::missing_atomic};
-  // A flag that is set under a lock is checked again there, which is no lost update.
   const bool is_set_under_lock =
       of.cause && of.cause->in_observers_block == reads_first && takes_a_lock(of.cause->at.text);
   if (of.what == mistake::race && of.is_between_blocks() &&
       reads_first != (of.second.what == operation::read) &&
-      of.lacks.without(is_set_under_lock ? of_no_lock : diagnosis_set()).empty() &&
-      (waits_plainly(reading.text) || checks_a_flag(reading, writing))) {
+      of.lacks.without(is_set_under_lock ? lost_update : diagnosis_set()).empty() &&
+      (waits_plainly(of.reader().at.text) || checks_a_flag(of.reader().at, of.writer().at))) {
     of.lacks = {diagnosis::plain_flag};
   }
-  // Then what has signalled belongs to the round before, and its reader has not waited.
-  const source_line& published = of.publisher().at;
-  const bool has_barrier = of.cause && of.cause->what == chain_step::kind::barrier &&
-                           is_barrier_between(published, of.cause->at, of.releaser.at);
+}
+
+// Whether what was found on the way is what the source says: the lock that only one of two updates
+// holds, and the barrier before a release.
+void name_cause(finding& of) {
+  if (!of.cause) return;
+  const bool has_barrier = of.cause->what == chain_step::kind::barrier &&
+                           is_barrier_between(of.publisher().at, of.cause->at, of.releaser.at);
   if (has_barrier && of.lacks.has(diagnosis::missing_barrier_before)) {
-    of.lacks = {};
-    of.releaser = of.acquirer = {};
-    of.between = {};
+    // Then what has signalled belongs to the round before, and its reader has not waited.
+    of.forget_way();
+  } else if (!of.lacks.without(lost_update).empty()) {
+    return;
+  } else if (takes_a_lock(of.cause->at.text)) {
+    of.lacks = {diagnosis::lock_on_one_side};
+  } else {
     of.cause.reset();
-  }
-  if (of.cause && of.lacks.without(of_no_lock).empty()) {
-    if (takes_a_lock(of.cause->at.text)) {
-      of.lacks = {diagnosis::lock_on_one_side};
-    } else {
-      of.cause.reset();
-    }
   }
 }
 
@@ -418,12 +403,13 @@ std::vector<finding> locate(std::vector<finding> all, const std::set<plain_updat
     each.seeds = {seed};
   }
   const updates known_updates = find_updates(plain_updates, find_two_writers(all));
-  const looks known_looks = find_looks(plain_updates);
+  const checks known_checks = find_checks(plain_updates);
   for (finding& each : all) {
     name_update(each, known_updates);
     name_shared_bytes(each);
-    name_look(each, known_looks);
     name_late_access(each);
+    name_plain_access(each, known_checks);
+    name_plain_flag(each);
     name_cause(each);
     if (each.what == mistake::race) each.drawn = chain_of(each);
   }

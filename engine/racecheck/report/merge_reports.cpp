@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // merge_reports [--own-file FILE [--first-line N]]
 //
-// Makes one answer out of what the runs of a program have found with several seeds. Reads a line of
+// Makes one report out of what the runs of a program have found with several seeds. Reads a line of
 // JSON for each run, {"seed": N, "findings": [...]}, with the findings of its report, and writes
 // the list of what they come to. FILE is the one file that the reader of the texts knows, of which
 // line N is the first one; its lines are called "line 12" then.

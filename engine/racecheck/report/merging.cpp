@@ -38,8 +38,9 @@ bool is_plain_alone(const finding& of) {
          (of.is_between_blocks() || !of.lacks.common_with(surely).empty());
 }
 
-// Then what else a race at its lines lacks came of other atomics that lay between. (Who reads
-// before another one's atomic was not meant to have seen it, while one that reads after it may be.)
+// Then what else a race at its lines lacks came of other atomics that lay between. (A
+// thread that reads before another one's atomic was not meant to have seen it, while one that reads
+// after it may be.)
 bool is_plain_for_all(const finding& of) {
   return is_plain_alone(of) &&
          (of.first.what == operation::read || of.lacks.has(diagnosis::plain_look_before_atomic) ||
@@ -56,8 +57,8 @@ bool is_by_chance(const finding& now, const finding& known) {
       (known.is_between_blocks() || !now.is_between_blocks())) {
     return &now != &known;
   }
-  // Who writes after its signal does so for its own block's threads as well, and so far nothing
-  // else has signalled that it has written.
+  // A thread that writes after its signal does so for its own block's threads as well, and so far
+  // nothing else has signalled that it has written.
   constexpr diagnosis_set late_signal = {diagnosis::write_after_signal};
   constexpr diagnosis_set barrier = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads};
   if (known.lacks == late_signal && known.what == mistake::race && now.what == mistake::race) {
@@ -70,8 +71,8 @@ bool is_by_chance(const finding& now, const finding& known) {
       now.is_between_blocks() != known.is_between_blocks()) {
     return false;
   }
-  // Who does not wait for the barrier may come before all that it should wait for, and who accesses
-  // after its release, after all that the other one does.
+  // A thread that does not wait for the barrier may come before all that it should wait for, and
+  // one that accesses after its release, after all that the other one does.
   constexpr diagnosis_set late[] = {{diagnosis::missing_barrier_after},
                                     {diagnosis::access_after_release},
                                     {diagnosis::read_between_two_signals},
@@ -117,8 +118,7 @@ void merge_chance_findings(std::vector<finding>& all) {
   // That two threads open a lock by plain stores is no other mistake.
   for (finding& lock : all) {
     if (!lock.lacks.has(diagnosis::lock_opened_by_plain_store)) continue;
-    const bool atomic_first = is_atomic(lock.first.what);
-    const std::string opened = place_text((atomic_first ? lock.second : lock.first).at);
+    const std::string opened = place_text(lock.plain_one().at);
     for (finding& each : all) {
       if (is_atomic(each.first.what) || is_atomic(each.second.what) || each.object != lock.object ||
           lines_of(each) != two_lines(opened, opened)) {
@@ -133,6 +133,23 @@ void merge_chance_findings(std::vector<finding>& all) {
 
 // ---- Diagnoses that only the findings of all runs together tell
 
+// The lines of all accesses whose findings have this diagnosis.
+std::set<std::string> lines_with(diagnosis code, const std::vector<finding>& all) {
+  std::set<std::string> lines;
+  for (const finding& each : all) {
+    if (each.lacks.has(code)) lines.insert({place_text(each.first.at), place_text(each.second.at)});
+  }
+  return lines;
+}
+
+// Gives it that diagnosis, and so what its chain lacks.
+void set_diagnosis(finding& of, const diagnosis_set& lacks) {
+  of.lacks = lacks;
+  for (drawn_chain::arrow& arrow : of.drawn.arrows) {
+    if (!arrow.lacks.empty()) arrow.lacks = of.codes_to_tell();
+  }
+}
+
 // Not every run shows that two lines are those of an update. Atomics that neither release nor
 // acquire were not meant to order its accesses.
 void name_all_updates(std::vector<finding>& all) {
@@ -141,43 +158,30 @@ void name_all_updates(std::vector<finding>& all) {
                                        diagnosis::not_diagnosed,
                                        diagnosis::volatile_is_no_synchronisation};
   constexpr diagnosis_set relaxed = {diagnosis::missing_release, diagnosis::missing_acquire};
-  std::set<std::string> lines;
-  for (const finding& each : all) {
-    if (!each.lacks.has(diagnosis::missing_atomic)) continue;
-    lines.insert({place_text(each.first.at), place_text(each.second.at)});
-  }
+  const std::set<std::string> lines = lines_with(diagnosis::missing_atomic, all);
   for (finding& each : all) {
     const diagnosis_set rest = each.lacks.without(unordered).without(update);
     if (each.what == mistake::race && !is_atomic(each.first.what) && !is_atomic(each.second.what) &&
         (rest.empty() || rest.common_with(relaxed) == relaxed) &&
         lines.contains(place_text(each.first.at)) && lines.contains(place_text(each.second.at))) {
-      each.lacks = each.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
-      each.lacks.add(update);
-      for (drawn_chain::arrow& arrow : each.drawn.arrows) {
-        if (!arrow.lacks.empty()) arrow.lacks = each.lacks;
-      }
+      diagnosis_set lacks = each.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
+      lacks.add(update);
+      set_diagnosis(each, lacks);
     }
   }
 }
 
 // Where a line needs a barrier of the block, one of the warp would not do for its other accesses.
 void widen_warp_barriers(std::vector<finding>& all) {
-  std::set<std::string> lines;
-  for (const finding& each : all) {
-    if (!each.lacks.has(diagnosis::missing_syncthreads)) continue;
-    lines.insert({place_text(each.first.at), place_text(each.second.at)});
-  }
+  constexpr diagnosis_set of_warp = {diagnosis::missing_syncwarp};
+  const std::set<std::string> lines = lines_with(diagnosis::missing_syncthreads, all);
   for (finding& each : all) {
-    diagnosis_set& lacks = each.lacks;
-    if (!lacks.has(diagnosis::missing_syncwarp) || (!lines.contains(place_text(each.first.at)) &&
-                                                    !lines.contains(place_text(each.second.at)))) {
-      continue;
-    }
-    lacks = lacks.without({diagnosis::missing_syncwarp});
+    const bool is_there =
+        lines.contains(place_text(each.first.at)) || lines.contains(place_text(each.second.at));
+    if (!is_there || each.lacks.common_with(of_warp).empty()) continue;
+    diagnosis_set lacks = each.lacks.without(of_warp);
     lacks.add(diagnosis::missing_syncthreads);
-    for (drawn_chain::arrow& arrow : each.drawn.arrows) {
-      if (arrow.lacks.has(diagnosis::missing_syncwarp)) arrow.lacks = lacks;
-    }
+    set_diagnosis(each, lacks);
   }
 }
 
@@ -195,20 +199,9 @@ void name_what_flags_let_through(std::vector<finding>& all) {
         !locks.contains(place_text(each.cause->at))) {
       continue;
     }
-    each.lacks = {};
     each.cause.reset();
-    for (drawn_chain::arrow& arrow : each.drawn.arrows) {
-      if (!arrow.lacks.empty()) arrow.lacks = each.codes_to_tell();
-    }
+    set_diagnosis(each, {});
   }
-}
-
-// Gives findings of the same lines the diagnosis that one of them shows: an update over two lines,
-// a barrier of the whole block, and what a plain flag lets through without its lock.
-void rename_findings(std::vector<finding>& all) {
-  name_all_updates(all);
-  name_what_flags_let_through(all);
-  widen_warp_barriers(all);
 }
 
 // ---- Merging
@@ -222,17 +215,16 @@ bool tells_more(const finding& now, const finding& known) {
          (now.is_between_blocks() && !known.is_between_blocks());
 }
 
-// A barrier of the warp would not do where two threads of different warps race, too. Of a race with
-// an atomic not every run shows that it comes of a look.
+// A barrier of the warp would not do where two threads of different warps race, too. Not
+// every run shows that a race with an atomic comes of a check before it.
 diagnosis_set key_of(const finding& of) {
   constexpr diagnosis_set warp = {diagnosis::missing_syncwarp};
-  constexpr diagnosis_set look = {diagnosis::plain_look_before_atomic,
-                                  diagnosis::plain_store_beside_updates,
-                                  diagnosis::lock_opened_by_plain_store};
+  constexpr diagnosis_set not_always_shown = {diagnosis::plain_look_before_atomic,
+                                              diagnosis::plain_store_beside_updates,
+                                              diagnosis::lock_opened_by_plain_store};
   diagnosis_set lacks = of.lacks.without(warp);
   lacks.add(diagnosis::missing_syncthreads, lacks != of.lacks);
-  lacks = lacks.without(look);
-  return lacks;
+  return lacks.without(not_always_shown);
 }
 
 // Adds what `more` has been counted for; where it tells more, it is what is shown.
@@ -248,7 +240,9 @@ void add_same(finding& to, const finding& more) {
 }  // namespace
 
 std::vector<finding> merge_by_lines(std::vector<finding> findings) {
-  rename_findings(findings);
+  name_all_updates(findings);
+  name_what_flags_let_through(findings);
+  widen_warp_barriers(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;
   std::set<two_lines> unordered_between_blocks;
   std::vector<finding> all;

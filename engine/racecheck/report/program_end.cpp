@@ -30,7 +30,6 @@
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/races/checker.hpp"
 #include "racecheck/report/finding_text.hpp"
-#include "racecheck/report/locating.hpp"
 #include "racecheck/report/merging.hpp"
 #include "racecheck/report/run_report.hpp"
 #include "racecheck/report/time_watch.hpp"
@@ -72,7 +71,7 @@ const char* path_of_report() {
 
 bool reports_to_file() { return path_of_report() && *path_of_report() != '&'; }
 
-// Of several processes each has a file of its own. The first one has the name that was given.
+// Each of several processes has a file of its own. The first one has the name that was given.
 const std::string& file_of_process() {
   static pid_t owner = 0;
   static std::string& file = *new std::string;
@@ -112,15 +111,8 @@ counting_consumer* counts_of_process() {
   return counts;
 }
 
-// Not by stdio: a thread that a signal ends may hold the lock of its stream.
 void say(const std::string& words) {
-  const std::string text = cpu_backend::without_controls(words);
-  for (std::size_t written = 0; written < text.size();) {
-    const ssize_t size = write(STDERR_FILENO, text.data() + written, text.size() - written);
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return;
-    written += static_cast<std::size_t>(size);
-  }
+  write_descriptor(STDERR_FILENO, cpu_backend::without_controls(words));
 }
 
 void print(const std::vector<element_findings>& findings, const run_summary& run) {
@@ -319,8 +311,8 @@ void begin_weak_form() {
 
 }  // namespace
 
-// It is here because a linker takes out of a library only what somebody calls: whoever tells of
-// events gets the report at the program's end as well.
+// It is here because a linker takes out of a library only what is called: so a program with events
+// gets the report at its end as well.
 event_consumer& consumer() {
   static event_consumer& first = counts_of_process()
                                      ? static_cast<event_consumer&>(*counts_of_process())
@@ -336,13 +328,13 @@ extern "C" void _exit(int status) {
 }
 extern "C" void _Exit(int status) noexcept { _exit(status); }
 
-// For who runs other people's functions; see loaded_bytes. Both do nothing unless launches are
-// counted.
+// For programs that run other people's functions; see bytes_of_launch. Both do nothing unless
+// launches are counted.
 extern "C" void racecheck_watch_loads() {
-  if (auto* counts = racecheck::counts_of_process()) counts->loaded().watch();
+  if (auto* counts = racecheck::counts_of_process()) counts->bytes().watch_loads();
 }
 extern "C" void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                              std::uint64_t drawn_from) {
   auto* counts = racecheck::counts_of_process();
-  if (counts) counts->loaded().change_others({but, but + numbers}, drawn_from);
+  if (counts) counts->bytes().change_others({but, but + numbers}, drawn_from);
 }

@@ -41,18 +41,6 @@ constexpr event_name event_names[] = {
     {event::fence, "fences"},
 };
 
-struct block_number_name {
-  std::uint64_t group_counts::*which;
-  const char* key;
-};
-constexpr block_number_name block_number_names[] = {
-    {&group_counts::global_bytes_loaded, "global_bytes_loaded"},
-    {&group_counts::global_bytes_stored, "global_bytes_stored"},
-    {&group_counts::block_barriers, "block_barriers"},
-    {&group_counts::warp_barriers, "warp_barriers"},
-    {&group_counts::grid_barriers, "grid_barriers"},
-};
-
 // The name of a function as a reader writes it: without parameters, the type that it returns and
 // unnamed namespaces.
 std::string short_name(const std::string& function) {
@@ -99,7 +87,7 @@ json json_of(const launch_counts& counts) {
                       {"most_per_block", counts.most_per_block.events[each.what]},
                       {"most_per_thread", counts.most_per_thread[each.what]}};
   }
-  for (const block_number_name& each : block_number_names) {
+  for (const block_number& each : block_numbers) {
     made[each.key] = {{"total", counts.total.*each.which},
                       {"most_per_block", counts.most_per_block.*each.which}};
   }
@@ -113,6 +101,15 @@ bool write_file(const std::string& path, const std::string& text) {
   return out && std::rename(temporary.c_str(), path.c_str()) == 0;
 }
 
+// A list with one entry for each launch: docs/internals/racecheck.md has the keys.
+json json_of(const std::vector<launch_counts>& launches) {
+  json made = json::array();
+  for (const launch_counts& each : launches) made.push_back(json_of(each));
+  return made;
+}
+
+}  // namespace
+
 bool write_descriptor(int descriptor, const std::string& text) {
   for (std::size_t written = 0; written < text.size();) {
     const ssize_t size = write(descriptor, text.data() + written, text.size() - written);
@@ -122,15 +119,6 @@ bool write_descriptor(int descriptor, const std::string& text) {
   }
   return true;
 }
-
-// A list with one entry for each launch: docs/internals/racecheck.md has the keys.
-json json_of(const std::vector<launch_counts>& launches) {
-  json made = json::array();
-  for (const launch_counts& each : launches) made.push_back(json_of(each));
-  return made;
-}
-
-}  // namespace
 
 bool write_json_report(const std::string& path, const run_summary& of,
                        const std::vector<finding>* findings, const run_counts* counts) {
@@ -169,11 +157,6 @@ std::string counted(std::uint64_t count, const std::string& what) {
   return digits + ' ' + what + (count == 1 ? "" : "s");
 }
 
-uint3 index_of(std::uint64_t number, const dim3& size) {
-  const auto part = [](std::uint64_t value) { return static_cast<unsigned>(value); };
-  return {part(number % size.x), part(number / size.x % size.y), part(number / size.x / size.y)};
-}
-
 std::string name_of(thread_name thread, const launch_shape& shape) {
   return thread_text(index_of(thread.block, shape.blocks), index_of(thread.rank, shape.threads));
 }
@@ -189,13 +172,13 @@ struct shown_read {
 // The first finding of each pair of lines, with the count of all.
 std::vector<shown_read> by_lines(const stale_reads& stale) {
   std::vector<place_number> places;
-  for (const auto& [sites, read] : stale.by_sites()) {
-    places.insert(places.end(), {place_of_site(sites.first), place_of_site(sites.second)});
+  for (const auto& [where, read] : stale.by_places()) {
+    places.insert(places.end(), {place_at(where.first), place_at(where.second)});
   }
   const std::vector<source_line> lines = source_lines(places);
   std::vector<shown_read> all;
   std::size_t next = 0;
-  for (const auto& [sites, read] : stale.by_sites()) {
+  for (const auto& [where, read] : stale.by_places()) {
     shown_read now{read, lines[next], lines[next + 1]};
     next += 2;
     const auto known = std::ranges::find(all, now.lines(), &shown_read::lines);
@@ -228,10 +211,10 @@ std::string float_text(Bits bits) {
   return text;
 }
 
-// Of a value of 1 to 8 bytes, whose type is not known: as an integer, or as a floating-point number
-// where it looks like one.
+// A value of 1 to 8 bytes, whose type is not known, as an integer, or as a floating-point number if
+// it may be one.
 std::string value_text(std::uint64_t bits, unsigned bytes) {
-  // Integers of programs are rarely as large as floating-point numbers look when read as integers.
+  // Integers of programs are rarely as large as floating-point numbers are when read as integers.
   if (bytes == 4) {
     const auto word = static_cast<std::uint32_t>(bits);
     const auto value = static_cast<std::int32_t>(word);
@@ -287,7 +270,7 @@ std::string weak_report(const stale_reads& stale, std::uint64_t older_loads,
 }
 
 void report(const plain_poll& poll, const cpu_backend::kernel_fault& stopped) {
-  const source_line read = source_lines({place_of_site(poll.read)}).front();
+  const source_line read = source_lines({place_at(poll.read)}).front();
   const source_line loop = cpu_backend::line_of(stopped.calls);
   const bool is_in_the_loop = !read.file.empty() && place_text(loop) == place_text(read);
   const bool is_the_loops = poll.reads_again || is_in_the_loop;

@@ -25,16 +25,20 @@ struct run_summary {
   bool is_interim = false;  // made while the program runs, when a launch has ended
 };
 
+// Not by stdio: a thread that a signal ends may hold the lock of its stream. Returns whether it
+// could be written.
+bool write_descriptor(int descriptor, const std::string& text);
+
 struct run_counts {
   std::vector<launch_counts> launches;
-  // Whether these are only the ones that changed memory by stores that nobody saw.
+  // Whether these are only the ones that changed memory by stores that were not seen.
   bool only_unseen = false;
   host_counts host;
 };
 
-// Writes the whole file or none; "&0" is no file but descriptor 0, which whoever started the
-// program has opened. Returns whether it could be written. Without findings if no races were looked
-// for, and without counts if nothing was counted: nullptr.
+// Writes the whole file or none; "&0" is no file but descriptor 0, which the program that
+// started this one has opened. Returns whether it could be written. Without findings if no races
+// were looked for, and without counts if nothing was counted: nullptr.
 bool write_json_report(const std::string& path, const run_summary& of,
                        const std::vector<finding>* findings, const run_counts* counts);
 

@@ -50,8 +50,8 @@ void end_by(int number) {
 }
 
 // Waits for the report, but not for ever: it may need what this thread holds, such as a lock of the
-// heap. After a signal from elsewhere a kernel goes on until it can be stopped, and whoever makes
-// the report until it is made.
+// heap. After a signal from elsewhere a kernel goes on until it can be stopped, and the thread that
+// makes the report until it is made.
 void on_signal(int number) {
   const bool is_of_thread = about(number).is_of_thread;
   const bool launch_runs = time_of_program.launch_runs();
@@ -111,7 +111,7 @@ int wait_for_end() {
 }
 
 // A kernel that computes without an access to memory, and the host, never come to the checker: if
-// nobody has, and nothing is being checked, it will be all the same.
+// no thread has, and nothing is being checked, it makes no difference.
 void stop_the_kernel() {
   time_of_program.end();
   const auto now = [] { return std::chrono::steady_clock::now(); };

@@ -6,11 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <cuda/atomic>
 #include <vector>
 
-// Of the race checker: see loaded_bytes in racecheck/events/counts.hpp.
+#include "racecheck/tests/cases.hpp"
+
+// The race checker has them: see bytes_of_launch in racecheck/events/counts.hpp.
 extern "C" void racecheck_watch_loads();
 extern "C" void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                              std::uint64_t drawn_from);
@@ -92,11 +93,11 @@ __global__ void copy_by_function(const record* in, record* out) {
 
 // Outside of every function, and one that this kernel has nothing to do with.
 __shared__ int of_file[threads];
-__shared__ int of_nobody[threads];
+__shared__ int never_used[threads];
 __global__ void use_shared_of_file(int* data) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   of_file[threadIdx.x] = data[i];
-  if (threadIdx.x == threads) of_nobody[0] = 1;
+  if (threadIdx.x == threads) never_used[0] = 1;
   __syncthreads();
   data[i] = of_file[threads - 1 - threadIdx.x];
 }
@@ -151,7 +152,7 @@ __global__ void local_array(const int* in, int* out) {
   out[i] = mine[at];
 }
 
-// Which the compiler tells nobody of. Of each second element; of the others it does.
+// Loads of each second element that the compiler does not tell of; it does of the others.
 __device__ __attribute__((no_sanitize("thread"), noinline)) void put(int* to) { *to = 7; }
 __global__ void hide_stores(int* data) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -209,15 +210,6 @@ __global__ void never_end(int* out, volatile int* noted) {
 
 __global__ void do_nothing() {}
 
-// Zeros. Never freed: each run is one case.
-template <class T>
-T* zeros(std::size_t count) {
-  T* made = nullptr;
-  if (cudaMalloc(&made, count * sizeof(T)) != cudaSuccess) return nullptr;
-  if (cudaMemset(made, 0, count * sizeof(T)) != cudaSuccess) return nullptr;
-  return made;
-}
-
 constexpr unsigned many = blocks * threads;
 
 template <class T, class Kernel>
@@ -245,7 +237,7 @@ void change_what_is_hidden() {
   racecheck_watch_loads();
   racecheck_change_other_bytes(seen.data(), seen.size(), 77);
   hide_loads<<<blocks, threads>>>(in, out);
-  hide_loads<<<blocks, threads>>>(in, in);  // for this one nobody has asked for a change
+  hide_loads<<<blocks, threads>>>(in, in);  // for this one no change was asked for
   int got[many], left[many];
   cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
   cudaMemcpy(left, in, sizeof left, cudaMemcpyDeviceToHost);

@@ -92,16 +92,16 @@ __global__ void store_cosine(std::byte* memory, std::size_t offset) {
   double sine = 0;
   sincos(blockIdx.x, &sine, reinterpret_cast<double*>(memory + offset));
 }
-// Functions of the C library that look at memory and store nothing: one block does, another writes.
+// Functions of the C library that read memory and store nothing: one block does, another writes.
 using function = int (*)(const char* text, const char* other);
-template <function look>
-__global__ void look_at(std::byte* memory, std::size_t offset) {
+template <function reads>
+__global__ void read_by(std::byte* memory, std::size_t offset) {
   if (blockIdx.x == 0) {
     memory[offset] = std::byte{0};
   } else {
     const auto* text = reinterpret_cast<const char*>(memory + offset);
     const auto* other = reinterpret_cast<const char*>(memory + offset + 256);
-    memory[offset + 512] = static_cast<std::byte>(look(text, other));
+    memory[offset + 512] = static_cast<std::byte>(reads(text, other));
   }
 }
 __device__ int compare_bytes(const char* text, const char* other) {
@@ -195,7 +195,7 @@ struct calls {
   [[gnu::noinline]] __device__ virtual T give_virtually(unsigned seed) const { return give(seed); }
 };
 template <class T>
-__device__ const calls<T>& somebody(std::byte* memory) {
+__device__ const calls<T>& a_call(std::byte* memory) {
   static constexpr calls<T> one;
   const calls<T>* volatile which = memory ? &one : nullptr;
   return *which;
@@ -210,10 +210,10 @@ __device__ int taken_from(const T& at, std::byte* memory) {
     int (*volatile take)(T) = calls<T>::take;
     return take(at);
   } else if constexpr (called == way::by_virtual_function) {
-    return somebody<T>(memory).take_virtually(at);
+    return a_call<T>(memory).take_virtually(at);
   } else if constexpr (called == way::by_pointer_to_member) {
     int (calls<T>::*volatile take)(T) const = &calls<T>::take_virtually;
-    return (somebody<T>(memory).*take)(at);
+    return (a_call<T>(memory).*take)(at);
   } else {
     const auto closure = [copy = at] { return calls<T>::take(copy); };
     return closure();
@@ -227,10 +227,10 @@ __device__ void give_to(T& at, std::byte* memory, unsigned seed) {
     T (*volatile give)(unsigned) = calls<T>::give;
     at = give(seed);
   } else if constexpr (called == way::by_virtual_function) {
-    at = somebody<T>(memory).give_virtually(seed);
+    at = a_call<T>(memory).give_virtually(seed);
   } else if constexpr (called == way::by_pointer_to_member) {
     T (calls<T>::*volatile give)(unsigned) const = &calls<T>::give_virtually;
-    at = (somebody<T>(memory).*give)(seed);
+    at = (a_call<T>(memory).*give)(seed);
   } else {
     const auto closure = [=] { return calls<T>::give(seed); };
     at = closure();
@@ -433,8 +433,8 @@ TEST_CASE("reads of every form are seen, to their last byte") {
 
 TEST_CASE("what functions of the C library look at is seen") {
   const plain_kernel kernel =
-      GENERATE(look_at<compare_bytes>, look_at<find_byte>, look_at<measure>, look_at<compare_texts>,
-               look_at<compare_letters>, look_at<find_letter>);
+      GENERATE(read_by<compare_bytes>, read_by<find_byte>, read_by<measure>, read_by<compare_texts>,
+               read_by<compare_letters>, read_by<find_letter>);
   CHECK(findings_of(kernel, 2) > 0);
   CHECK(findings_of(kernel, 1) == 0);
 }
@@ -490,7 +490,7 @@ TEST_CASE("loads of every other form are seen") {
   CHECK(findings_of(kernel, 1) == 0);
 }
 
-// Of accesses to 10 or to 32 bytes at once clang says nothing. (No GPU has any.)
+// clang does not hand over accesses to 10 or to 32 bytes at once. (No GPU has any.)
 #ifndef __clang__
 TEST_CASE("accesses of other widths are seen") {
   check_by_value_in_each_way<long double>();

@@ -20,11 +20,11 @@ using namespace racecheck;
 
 constexpr std::size_t much_room = std::size_t{1} << 30;
 
-cell_record read_by(unsigned rank, epoch at, site_number site = 1, unsigned marks = 0) {
+cell_record read_by(unsigned rank, epoch at, place_index place = 1, unsigned marks = 0) {
   thread_state thread;
   thread.name.rank = rank;
   thread.current_epoch = at;
-  return {cell_record::stamp_of(thread), site, marks};
+  return {cell_record::stamp_of(thread), place, marks};
 }
 
 // A cell, which is read by one thread after the other.
@@ -99,7 +99,7 @@ TEST_CASE("a set has the last read of every thread and kind") {
       const unsigned rank = random() % 4 != 0 ? random() % 130 : random() % 1024;
       const unsigned marks = kinds[random() % (round % 3 + 1)];
       const cell_record made =
-          read_by(rank, now, static_cast<site_number>(1 + random() % 2), marks);
+          read_by(rank, now, static_cast<place_index>(1 + random() % 2), marks);
       one.read(block, made);
       same.read(block, made);
       expected[{block, rank, marks}] = now;

@@ -3,9 +3,9 @@
 // end of a chain of atomics. Here random programs run on it and on a shadow that remembers every
 // access that there was. Both must find the first race of a program at the same access.
 //
-// They may differ in one thing. By the rules who has seen the second of two atomic stores of a
-// thread is not yet after the first one, and what that had seen; for the checker the second one
-// stands for all of that.
+// They may differ in one thing. By the rules a thread that has seen the second of two atomic stores
+// of a thread is not yet after the first one, and what that had seen; for the checker the second
+// one stands for all of that.
 #include <cuda_runtime.h>
 
 #include <array>
@@ -39,7 +39,7 @@ struct step {
   scope within = scope::device;
 };
 
-// Remembers everything, and looks at all of it each time.
+// Remembers everything, and compares all of it each time.
 class full_shadow {
  public:
   full_shadow() {
