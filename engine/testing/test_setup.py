@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What many tests set up: runs of programs whose output is kept, folders that end with a test."""
+"""What many tests set up: runs of programs whose output is kept, and lines of a source."""
 
 import json
 import os
-import pathlib
 import subprocess
 import tempfile
 
@@ -44,10 +43,3 @@ def checked_run(program, case, seed, **environment):
         result = printed([program, case], env=variables, timeout=300)
         with open(path, encoding="utf-8") as file:
             return result.returncode, result.stdout, json.load(file)
-
-
-def temporary_folder(test, **options):
-    """A new folder, which is removed at the end of the unittest.TestCase."""
-    holder = tempfile.TemporaryDirectory(**options)
-    test.addCleanup(holder.cleanup)
-    return pathlib.Path(holder.name)

@@ -8,7 +8,6 @@ import pathlib
 import re
 import subprocess
 import tempfile
-import unittest
 
 import pytest
 
@@ -149,7 +148,7 @@ def test_the_table_has_one_row_for_each_name():
     assert names == list(rows())
 
 
-@unittest.skipUnless(PROGRAM, "only the CPU backend says what went wrong")
+@pytest.mark.skipif(not PROGRAM, reason="only the CPU backend says what went wrong")
 @pytest.fixture
 def diagnostics(tmp_path):
     return tmp_path / "diagnostics"
