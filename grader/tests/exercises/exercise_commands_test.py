@@ -19,7 +19,6 @@ from lab_tool.command_line import LAB
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
-SETTINGS = json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))
 
 WRONG_FILES = {
     "empty": ("", "The file is empty: ./lab reset 01.1 "),
