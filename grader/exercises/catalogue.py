@@ -90,7 +90,7 @@ class Exercise(NamedTuple):
 
     @property
     def file_name(self):
-        """Of the student's file."""
+        """The student's file's name."""
         return f"{self.chapter[:2]}_{self.name}.cu"
 
     @property

@@ -25,7 +25,7 @@ class WorkFolder(NamedTuple):
     """The folder with a student's files. Nothing of theirs is ever overwritten."""
 
     folder: pathlib.Path
-    option: str = ""  # --work FOLDER, as somebody would type it; nothing for the usual folder
+    option: str = ""  # --work FOLDER, as it is typed; nothing for the usual folder
 
     def command(self, *words):
         """A command of lab's about this folder: './lab hint 04.2 --work mine'."""

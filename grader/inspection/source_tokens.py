@@ -26,7 +26,7 @@ PARTS = ("engine", "common", "chapters")
 CUDA_HEADERS = ROOT / "engine/cpu_backend/include"
 NO_NEED = "which no solution has a need for"
 
-# `# 12 "FILE" 1 3`; the preprocessor writes it at each change of file, and nobody else may.
+# `# 12 "FILE" 1 3`; only the preprocessor may write it, at each change of file.
 LINE_MARKER = re.compile(r'# \d+ "(?P<file>[^"\\]*(?:\\.[^"\\]*)*)"(?P<flags>[ \d]*)')
 PRAGMA = re.compile(
     r"#\s*pragma\s+(?:(?:unroll|nounroll|once)\b|(?:GCC|clang)\s+diagnostic\b|nv_\w+|STDC\b|hd_\w+)"
@@ -233,7 +233,7 @@ def _unwanted_words(lines, is_by_nvcc):
 
 
 class _PlacementNew:
-    """Whether a `new` says where: g++ tells nobody of what a call constructs there."""
+    """Whether a `new` says where: g++ does not report what a call constructs there."""
 
     TOKENS = 5  # of `(std::nothrow`, which names no place
 

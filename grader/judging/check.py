@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judges a student's file where the student is, with the numbers that everybody sees."""
+"""Judges a student's file where the student is, with the public numbers."""
 
 import pathlib
 import tempfile
@@ -9,7 +9,7 @@ from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output_files import OutputFile
 from engine.command.paths import shown
 from grader.judging.compile import asked_of_nvcc
-from grader.judging.judge import ExerciseCases, Judge
+from grader.judging.judge import Asked, CaseRuns, ExerciseCases, verdict_of
 from grader.judging.results import cases_of
 from grader.judging.runner import LocalRunner
 from grader.judging.verdict import FAILED, NOT_RUN
@@ -28,15 +28,13 @@ def check(
 ):
     """The Verdict on the student's file. A race is drawn to `picture`, if that is given.
 
-    `has_begun` is as in Judge. `reset_command` is what brings the starter back, if it is not
+    `has_begun` is as in Asked. `reset_command` is what brings the starter back, if it is not
     the usual one. Raises CommandError if nothing can be judged.
     """
     exercise_cases = ExerciseCases(exercise, cases_of(exercise))
     with LocalRunner(build, exercise, source) as runner:
-        judge = Judge(exercise_cases, runner)
-        judge.has_begun, judge.time_it = has_begun, time_it
-        judge.reset_command = reset_command or judge.reset_command
-        verdict = judge.verdict()
+        asked = Asked(time_it=time_it, reset_command=reset_command, has_begun=has_begun)
+        verdict = verdict_of(CaseRuns(exercise_cases, runner), asked)
         if verdict.compiles:
             verdict = verdict._replace(warnings=runner.warnings, refusals=tuple(runner.refusals()))
     if picture and verdict.parts.get("races", NOT_RUN) != NOT_RUN:

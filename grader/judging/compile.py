@@ -27,7 +27,7 @@ NVCC_MESSAGE = re.compile(
     r"(?: #\d+(?:-D)?)?: (?P<text>.*)"
 )
 NVCC_ADVICE = re.compile(r" The experimental flag '--expt-relaxed-constexpr' .*")
-INLINE_NAMESPACE = "::__4"  # of libcu++, which nobody writes
+INLINE_NAMESPACE = "::__4"  # of libcu++, which no program names
 MARK = re.compile(r"\s+\^\s*$")  # below a line of source, in which `__global__` is an attribute
 INSTANTIATION = re.compile(r"\s.* at line (?P<line>\d+)(?: of (?P<file>\S.*))?$")
 LAST_WORDS = re.compile(r"\d+ errors? detected in the compilation|Error limit reached|Remark: ")
@@ -218,7 +218,7 @@ class ExerciseBuild(NamedTuple):
     @property
     def compile_settings(self):
         """With every read where the student has written it: g++ moves a read below the `if` that its
-        value is used in, and then nobody sees a read that the task forbids."""
+        value is used in, and then a read that the task forbids is not seen."""
         compilers = self.settings["compiler"]
         if not self.can_observe or "clang" in compilers:
             return self.settings

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Whether a file keeps its exercise's limits, and whether a whole program frees what it allocates and notices
-a call of the runtime that fails.
+"""Whether kernels do the work and a file keeps its exercise's limits, as the race checker has counted; and
+whether a whole program frees what it allocates and notices a call of the runtime that fails.
 
 The last two are asked of every exercise in which the student writes main(). On a machine where all is well
 no call fails, so a program that checks nothing is right there: the backend makes its calls fail, one in each
@@ -11,9 +11,15 @@ import re
 import signal
 import textwrap
 
-from grader.exercises.limits import counted_case, lines_about, objections_to_uncounted
-from grader.judging.races import objections_to_unseen_stores
-from grader.judging.results import SCREEN, how_it_ended
+from grader.exercises.cases import WatchedLoads
+from grader.exercises.limits import (
+    counted_case,
+    limits_not_kept,
+    lines_about,
+    objections_to_uncounted,
+)
+from grader.judging.races import counting, objections_to_unseen_stores
+from grader.judging.results import SCREEN, first_failure, how_it_ended
 
 MADE_TO_FAIL = "made_to_fail"  # the record's kind
 # What comes after the results, and gives back what was asked for.
@@ -25,21 +31,21 @@ ADVICE = (
 )
 
 
-def lines_about_limits(judge):
+def lines_about_limits(runs, is_race_free):
     """Lines about what the kernels do in the counted case; none if the exercise's limits are kept."""
-    case = counted_case(judge.exercise, judge.cases)
-    reports = [run.report for run in judge.counted(case)]
+    case = counted_case(runs.exercise, runs.cases)
+    reports = [run.report for run in runs.counted(case)]
     objections = objections_to_unseen_stores(reports) or objections_to_uncounted(reports)
     if objections:
         return objections
     # For this size alone there may be a kernel that does not race where races are looked for.
-    if judge.has_passed("races") and any(report["findings"] for report in reports):
+    if is_race_free and any(report["findings"] for report in reports):
         return [f"Two threads race in the case that is counted: {case.name}."]
-    is_program = judge.exercise.is_program
+    is_program = runs.exercise.is_program
     return (
         (objections_to_many_calls(reports[0]) if is_program else [])
-        or lines_about(judge.exercise, reports, case)
-        or (objections_to_host_code(judge, reports[0], case) if is_program else [])
+        or lines_about(runs.exercise, reports, case)
+        or (objections_to_host_code(runs, reports[0], case) if is_program else [])
     )
 
 
@@ -51,7 +57,7 @@ def objections_to_many_calls(report):
     return [f"It calls the CUDA runtime {number:,} times, and a solution needs few calls."]
 
 
-def objections_to_host_code(judge, report, case):
+def objections_to_host_code(runs, report, case):
     """Lines about the program that this report of one run of the case is about."""
     if report["unfreed_allocations"]:
         number = report["unfreed_allocations"]
@@ -65,12 +71,14 @@ def objections_to_host_code(judge, report, case):
         for number, name in enumerate(report["runtime_calls"], 1)
         if not GIVES_BACK.fullmatch(name)
     ]
-    runs = judge.runner.run_until(
-        lambda each: False, lambda number: judge.run_with_failing_call(case, number), numbers
+    failing = runs.runner.run_until(
+        lambda each: False,
+        lambda number: runs.scheduled([case], counting() | {"LAB_FAIL_CALL": str(number)}),
+        numbers,
     )
     unnoticed = [
         (report["runtime_calls"][number - 1], run)
-        for number, run in zip(numbers, runs)
+        for number, run in zip(numbers, failing)
         if not _is_noticed(run)
     ]
     return _lines_about(unnoticed) if unnoticed else []
@@ -97,3 +105,116 @@ def _lines_about(unnoticed):
         more = len(unnoticed) - 1
         lines.append(f"The same holds for {more} more {'call' if more == 1 else 'calls'}.")
     return [*lines, *textwrap.wrap(ADVICE, SCREEN)]
+
+
+# Whether the kernels do the work, measured by what the solution's kernels do. A right result may have been
+# computed on the host, and a race checker that saw nothing reports nothing.
+
+# What every solution must load and store in global memory at least, as a part of what ours does: others
+# may load a value once where ours loads it twice. What is in shared memory is no measure, because a
+# solution can do without it.
+LEAST_PART = 4
+LEAST_BYTES = 256  # a case with less to do may be done without a kernel
+BYTES_OF_ATOMIC = 4  # at least: most are of a word
+
+
+def work_of(report):
+    """{"bytes", "moved", "launches"} of a run under the race checker; zeros if there is no report.
+
+    The bytes are those of loads and stores, and `moved` has those of atomics, too: a solution may load by
+    atomics what ours loads without.
+    """
+    try:
+        launches = report["launch_counts"]
+        moved = sum(
+            launch[name]["total"]
+            for launch in launches
+            for name in ("global_bytes_loaded", "global_bytes_stored")
+        )
+        atomics = sum(launch["global_atomics"]["total"] for launch in launches)
+        return {
+            "bytes": int(moved),
+            "moved": int(moved + BYTES_OF_ATOMIC * atomics),
+            "launches": len(launches),
+        }
+    except (KeyError, TypeError, ValueError):
+        return {"bytes": 0, "moved": 0, "launches": 0}
+
+
+def objections_to_work(work, of_solution):
+    """Sentences if the kernels do less than any solution can do with."""
+    if of_solution["bytes"] < LEAST_BYTES:
+        return []
+    if not work["launches"]:
+        return ["The result is right, but no kernel of yours was seen to run."]
+    if work["moved"] * LEAST_PART < of_solution["bytes"]:
+        return [
+            "The result is right, but your kernels do too little for it: they hardly load and store "
+            "anything in global memory."
+        ]
+    return []
+
+
+def objections_to_work_in(reports, least):
+    """The same of schedules in which no race was seen; `least` bytes are what the solution moves in
+    each."""
+    if any(work_of(report)["moved"] * LEAST_PART < least for report in reports):
+        return ["In some schedule the kernels were not seen to do the work."]
+    return []
+
+
+# Whether the limits are kept at a size that a submission can't know, and all that its kernels read was
+# counted. There may be another kernel for the one size that is public, and loads that no compiler tells
+# of. What is said here names no number: it would tell the size to who hands in once more.
+
+THERE = "At a size that only a grade uses"
+NOT_KEPT = f"{THERE} your code does not keep the limits."
+UNSEEN_LOADS = (
+    "Your kernels read global memory in a way that the race checker does not see. Read by an "
+    "expression or an atomic, and not by functions of the C library."
+)
+
+
+def objections_at_secret_size(runs, secret, is_race_free=False):
+    """Lines about what the kernels do in this SecretCase; none if it is as it must be."""
+    counted = runs.counted(secret.case, WatchedLoads())
+    reports = [run.report for run in counted]
+    if any(first_failure([secret.case._replace(launches=1)], run, run.results) for run in counted):
+        return [f"{THERE} the result is wrong or missing."]
+    if not _work_is_seen(runs, reports):
+        return [f"{THERE} the result is right, but no kernel of yours was seen to compute it."]
+    objections = objections_to_unseen_stores(reports) or objections_to_uncounted(reports)
+    if objections:
+        return objections
+    if is_race_free and any(report["findings"] for report in reports):
+        return [f"{THERE} two threads race."]
+    if runs.exercise.is_program and objections_to_many_calls(reports[0]):
+        return [NOT_KEPT]
+    advice = [limit["advice"] for limit, _ in limits_not_kept(runs.exercise, reports, secret.case)]
+    if advice:
+        return [
+            NOT_KEPT,
+            *(line for text in advice for line in textwrap.wrap(text, SCREEN)),
+        ]
+    if runs.exercise.is_program:
+        lines = objections_to_host_code(runs, reports[0], secret.case)
+        if lines:
+            return [NOT_KEPT, *lines]
+    return [] if _all_loads_are_seen(runs, secret, counted[0]) else [UNSEEN_LOADS]
+
+
+def _work_is_seen(runs, reports):
+    """The size is about that of the counted case, of which it is known what our solution does: in all
+    calls together, those with other numbers too."""
+    counted = next(case for case in runs.cases if case.counted)
+    least = (runs.exercise_cases.least_work or {}).get(counted.name, {"bytes": 0})["bytes"]
+    calls = counted.launches * runs.exercise_cases.runs_of_each
+    return all(calls * LEAST_PART * work_of(report)["moved"] >= least for report in reports)
+
+
+def _all_loads_are_seen(runs, secret, run):
+    """Whether the same comes out if all bytes are others that no launch of this run was seen to load."""
+    pieces = tuple(launch.get("loaded", []) for launch in run.report["launch_counts"])
+    loads = WatchedLoads(pieces, secret.drawn_from)
+    again = runs.counted_once(secret.case, loads=loads)
+    return [each.launches for each in again.results] == [each.launches for each in run.results]

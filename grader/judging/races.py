@@ -28,7 +28,8 @@ from grader.judging.verdict import shortened
 
 SCHEDULES = 20
 SECONDS = 30  # for one schedule
-WEAK_SEEDS = (None, 1, 2)  # None: the default, the oldest and the newest value in turn
+# The oldest and the newest value in turn, and two that are drawn.
+WEAK_SETTINGS = ({"LAB_WEAK": "1"}, {"LAB_WEAK_SEED": "1"}, {"LAB_WEAK_SEED": "2"})
 
 
 def settings_of(seed):
@@ -40,8 +41,17 @@ def settings_of(seed):
     return {"LAB_SMS": "1"} if seed in (0, 1) else {}
 
 
+def counting(seed=0):
+    """The settings with which the race checker writes its report."""
+    return {
+        "LAB_RACECHECK_COUNTS": "1",
+        "LAB_RACECHECK_LENIENT": "0",
+        "LAB_RACECHECK_SEED": str(seed),
+    }
+
+
 class WrongResult(NamedTuple):
-    """Of a schedule that came to its end: the order of atomic operations alone can lead to one."""
+    """A wrong result of a schedule that came to its end, which the order of atomics alone can cause."""
 
     case: Case
     failure: Failure
@@ -108,16 +118,11 @@ def objections_to_unseen_stores(reports):
     ]
 
 
-def wrong_by_the_rules(cases, run_cases):
-    """(case, its Failure) that old values, which the memory model allows, lead to; None if none do.
-
-    `run_cases` takes an environment, and returns how the program ended and its CaseResults.
-    """
-    for seed in WEAK_SEEDS:
-        run, results = run_cases(
-            {"LAB_WEAK": "1"} if seed is None else {"LAB_WEAK_SEED": str(seed)}
-        )
-        failure = first_failure(cases, run, results, SECONDS)
+def wrong_by_the_rules(cases, runs):
+    """(case, its Failure) that old values, which the memory model allows, lead to; None if none do. `runs`
+    are CasesRuns with WEAK_SETTINGS."""
+    for run in runs:
+        failure = first_failure(cases, run, run.results, SECONDS)
         if failure and failure.is_wrong_result:
             return cases[failure.number], failure
     return None
@@ -129,15 +134,11 @@ def wrong_by_the_rules(cases, run_cases):
 ORDERS = ("first", "last")  # of two streams either one goes first, as far as events let it
 
 
-def stream_lines(cases, source, run_cases, seconds):
-    """Lines about a result that is wrong in another order of the streams; none if all are right.
-
-    `run_cases` takes an environment, and returns how the program ended within `seconds`, and its
-    CaseResults.
-    """
-    for order in ORDERS:
-        run, results = run_cases({"LAB_STREAM_ORDER": order})
-        failure = first_failure(cases, run, results, seconds)
+def stream_lines(cases, source, runs, seconds):
+    """Lines about a result that is wrong in another order of the streams; none if all are right. `runs` are
+    CasesRuns in ORDERS, each within so many seconds."""
+    for run in runs:
+        failure = first_failure(cases, run, run.results, seconds)
         if failure:
             return _lines_about_order(failure, run.diagnostics, cases, source)
     return []
@@ -253,7 +254,7 @@ EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\s|;|\b(?P<name>\w+)\s*\[\s*\]
 
 
 def race_lines(found, wrong, right, cases, explained=True):
-    """Of the worst finding; `wrong` is (case, Failure) of a run with old values, or None. So many of
+    """Lines about the worst finding; `wrong` is (case, Failure) of a run with old values, or None. So many of
     the cases are `right`. What is missing is there if it is to be `explained`; else remedy_lines() has
     it."""
     finding = found.findings[0] if found.findings else None
@@ -274,8 +275,8 @@ def race_lines(found, wrong, right, cases, explained=True):
     else:
         lines = textwrap.wrap(f"{right}, and still {what}{schedules}:", SCREEN)
     if is_race:
-        for party in (finding["first"], finding["second"]):
-            lines += ["", *_party(party, finding)]
+        for access in (finding["first"], finding["second"]):
+            lines += ["", *_access_lines(access, finding)]
     lines += ["", *(_advice(finding) if explained else _what_happened(finding))]
     more = len(found.findings) - 1
     if more:
@@ -291,7 +292,7 @@ def remedy_lines(found):
 
 
 def race_as_well(found):
-    """Of a launch that never ends or else of the worst race, below a wrong result; nothing if there is
+    """Lines about a launch that never ends or else the worst race, below a wrong result; nothing if there is
     neither."""
     places = _places(found)
     if places:
@@ -299,12 +300,12 @@ def race_as_well(found):
     race = next((each for each in found.findings if each["kind"] == "race"), None)
     if race is None:
         return []
-    parties = [_party(race[name], race) for name in ("first", "second")]
-    return ["", f"{MAY_BE_THE_REASON}:", *parties[0], *parties[1]]
+    first, second = (_access_lines(race[name], race) for name in ("first", "second"))
+    return ["", f"{MAY_BE_THE_REASON}:", *first, *second]
 
 
 def overrun_lines(found):
-    """Of the first access past the end of some memory, below a fault; nothing if there is none."""
+    """Lines about the first access past the end of some memory, below a fault; nothing if there is none."""
     outside = next((each for each in found.findings if each["kind"] == "outside"), None)
     if outside is None:
         return []
@@ -370,12 +371,12 @@ def _wrong_result(found):
     ]
 
 
-def _party(party, finding):
-    block, thread = (_index(party[name]) for name in ("block", "thread"))
-    words = f"{party['does']} {_named(finding, party['file'])} {party['manner']}".rstrip()
+def _access_lines(access, finding):
+    block, thread = (_index(access[name]) for name in ("block", "thread"))
+    words = f"{access['does']} {_named(finding, access['file'])} {access['manner']}".rstrip()
     return [
-        f"  block {block} thread {thread} {words}    line {party['line']}",
-        f"      {party['text'].strip()}",
+        f"  block {block} thread {thread} {words}    line {access['line']}",
+        f"      {access['text'].strip()}",
     ]
 
 
@@ -437,16 +438,21 @@ NO_ORDER = {"name": "order", "remedy": "either of the two threads may be the fir
 
 def race_picture(findings, is_explained):
     """The worst races as SVG, with what is missing if that is to be explained; "" if there are none."""
-    races = races_of([{"program": "", "findings": findings}])
-    if not races:
-        return ""
-    races = _with_short_texts(_with_names_alone(races))
-    return race_figure(races if is_explained else _without_remedies(races)).svg()
+    races = [
+        (program, _with_short_texts({**race, "chain": _told_chain(race["chain"], is_explained)}))
+        for program, race in races_of([{"program": "", "findings": findings}])
+    ]
+    return race_figure(races).svg() if races else ""
 
 
-def _with_names_alone(races):
-    """The races with files' names in what is drawn: the folder is another one each time."""
-    return [(program, {**race, "chain": _named_alone(race["chain"])}) for program, race in races]
+def _told_chain(chain, is_explained):
+    """The chain with files' names alone, since the folder is another one each time; unless it is explained,
+    no arrow says what would make a missing order."""
+    events = [{**event, "file": os.path.basename(event["file"])} for event in chain["events"]]
+    arrows = chain["arrows"]
+    if not is_explained:
+        arrows = [{**each, "lacks": [NO_ORDER] if each["lacks"] else []} for each in arrows]
+    return {**chain, "events": events, "arrows": arrows}
 
 
 def _with_short_texts(value):
@@ -458,20 +464,3 @@ def _with_short_texts(value):
     if isinstance(value, (list, tuple)):
         return type(value)(map(_with_short_texts, value))
     return value
-
-
-def _without_remedies(races):
-    """The races with arrows where an order is missing that do not say what would make one."""
-    return [
-        (program, {**race, "chain": {**race["chain"], "arrows": _unexplained(race["chain"])}})
-        for program, race in races
-    ]
-
-
-def _unexplained(chain):
-    return [{**arrow, "lacks": [NO_ORDER] if arrow["lacks"] else []} for arrow in chain["arrows"]]
-
-
-def _named_alone(chain):
-    events = [{**event, "file": os.path.basename(event["file"])} for event in chain["events"]]
-    return {**chain, "events": events}

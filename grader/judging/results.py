@@ -13,7 +13,7 @@ from engine.command.processes import signal_name
 from grader.exercises.cases import POISON, PRINTED, Array
 from grader.exercises.catalogue import FILE
 
-PUBLIC_SEED = 1  # of `check`: everybody sees the same numbers
+PUBLIC_SEED = 1  # of `check`: all students see the same numbers
 SECONDS = 10  # that all cases together may take
 STUCK_SECONDS = 5  # without a step of any thread before a launch counts as stuck
 MOST_WRONG = 3  # elements that are named
@@ -279,7 +279,7 @@ def places_of_threads(records, width):
             remarks += textwrap.wrap(f"Such a loop {rows()['without_an_atomic']}.", width)
     lines = [place for _, place in places]
     if len(places) > MOST_PLACES:
-        # Those in loops: whoever waits at a barrier waits for them.
+        # Those in loops first: threads at a barrier wait for them.
         lines = [place for _, place in sorted(places, key=lambda each: each[0])[:MOST_PLACES]]
         more = len(places) - MOST_PLACES
         lines.append(f"and {more} more place{'s' * (more != 1)}")

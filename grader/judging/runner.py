@@ -32,6 +32,16 @@ TIME, MEMORY, PROCESSES, OUTPUT, FILES = "time", "memory", "processes", "output"
 MOST_REPORT = 16 << 20  # bytes of a report of the race checker
 
 
+# What a program did that has reached a limit, with the limit's figure.
+REACHED = {
+    TIME: "did not end within {}",
+    MEMORY: "used more than {} of memory",
+    PROCESSES: "started more than {} threads and processes",
+    OUTPUT: "printed more than {}",
+    FILES: "wrote more than {}",
+}
+
+
 class Limits(NamedTuple):
     """What a program may use; any of these ends it. At home the time does, and nothing else."""
 
@@ -49,6 +59,10 @@ class Limits(NamedTuple):
             return str(self.processes)
         size = getattr(self, limit)
         return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
+
+    def reached(self, limit):
+        """'used more than 2 GiB of memory'."""
+        return REACHED[limit].format(self.figure(limit))
 
 
 class Run(NamedTuple):

@@ -25,9 +25,7 @@ from grader.inspection.object_symbols import (
 from grader.judging.compile import CONCURRENT, SCHEDULED, explained_lines, linked_first
 from grader.judging.runner import (
     FILES,
-    MEMORY,
     OUTPUT,
-    PROCESSES,
     TIME,
     Limits,
     NotCompiled,
@@ -39,13 +37,6 @@ from grader.sandbox.sandbox import interpreter
 from grader.sandbox.sandboxed_run import Access, SandboxFailed
 
 LIMITS = Limits(seconds=120, memory=3 << 30)
-TOO_MUCH = {
-    TIME: "The compiler did not end within {}.",
-    MEMORY: "The compiler took more than {} of memory.",
-    PROCESSES: "The compiler started more than {} threads and processes.",
-    OUTPUT: "The compiler printed more than {}.",
-    FILES: "The compiler wrote more than {}.",
-}
 TOO_MUCH_TEXT = "It becomes more text than can be looked at."
 INSPECTION = ROOT / "grader/inspection/source_tokens.py"  # a program, in the sandbox
 # What a compiler says if the kernel has ended one of its programs for that, or has refused to write more.
@@ -156,7 +147,7 @@ def _run_step(sandbox, step, access, recipe):
     has_written_too_much = any(words in line for line in own for words in WROTE_TOO_MUCH)
     limit = FILES if run.code != 0 and has_written_too_much else run.limit
     if limit:
-        raise NotCompiled([TOO_MUCH[limit].format(LIMITS.figure(limit))])
+        raise NotCompiled([f"The compiler {LIMITS.reached(limit)}."])
     if run.code != 0:
         # Where the course is on this machine is nobody's business.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]

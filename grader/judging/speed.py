@@ -14,7 +14,7 @@ from typing import NamedTuple
 from engine.command.errors import CommandError
 from grader.exercises.cases import Array
 from grader.exercises.catalogue import FILE, SPEED
-from grader.judging.judge import OF_NO_RECORD, OUT_OF_TIME
+from grader.judging.judge import NO_REPORT, OF_NO_RECORD, OUT_OF_TIME
 from grader.judging.races import objections_to_unseen_stores
 from grader.judging.results import first_failure
 from grader.judging.runner import Limits, OutOfTime
@@ -135,14 +135,14 @@ def _sizes(case):
     return [array.count for array in arrays]
 
 
-def speed_row(judge, verdict, timed, rule):
+def speed_row(runs, verdict, timed, rule):
     """What is to be said and given for speed: a part's row as judgements.part_row makes them, less its
-    bounds. `judge` is the SubmissionJudge that has come to this Verdict."""
+    bounds. `runs` are those that have led to this Verdict."""
     if not verdict.is_solved:
         return _row_of_speed(rule, [NOT_TIMED])
     try:
-        objections = objections_at_timed_size(judge, timed)
-        return _row_of_speed(rule, objections) if objections else timed_row(judge, timed, rule)
+        objections = objections_at_timed_size(runs, timed)
+        return _row_of_speed(rule, objections) if objections else timed_row(runs, timed, rule)
     except OutOfTime:
         return _row_of_speed(rule, [OUT_OF_TIME])
 
@@ -153,11 +153,11 @@ def _row_of_speed(rule, lines, speed=None):
     return {**row, "speed": speed._asdict()} if speed else row
 
 
-def objections_at_timed_size(judge, timed):
+def objections_at_timed_size(runs, timed):
     """Lines about what the race checker sees there: a kernel for this size alone may race. Raises
     OutOfTime."""
     case = timed.cases[0]
-    run = judge.counted_once(case, SEED_OF_RACES)
+    run = runs.counted_once(case, SEED_OF_RACES)
     if first_failure([case], run, run.results):
         return [f"{THERE} the result is wrong or missing."]
     try:
@@ -165,16 +165,16 @@ def objections_at_timed_size(judge, timed):
             return [f"{THERE} two threads race."]
         return objections_to_unseen_stores([run.report])
     except OF_NO_RECORD:
-        return ["The race checker's report is none that the checker writes."]
+        return [NO_REPORT]
 
 
-def timed_row(judge, timed, rule):
+def timed_row(runs, timed, rule):
     """speed_row() of a submission whose other parts are right. Raises OutOfTime and NotTimed."""
-    program = judge.runner.compiled_to_time(timed.solution)
+    program = runs.runner.compiled_to_time(timed.solution)
     for _ in range(TRIES):
-        with judge.runner.gpu_alone():
-            run = _run(judge, program, timed.cases)
-            alone = times_in(_run(judge, timed.alone, timed.cases).results)
+        with runs.runner.gpu_alone():
+            run = _run(runs, program, timed.cases)
+            alone = times_in(_run(runs, timed.alone, timed.cases).results)
         if alone is None:
             raise NotTimed("the course's own solution could not be timed")
         failure = first_failure(timed.cases, run, run.results, OF_ALL_ROUNDS.seconds)
@@ -190,7 +190,7 @@ def timed_row(judge, timed, rule):
     return _row_of_speed(rule, [SLOWED])
 
 
-def _run(judge, program, cases):
-    run = judge.run_cases(program, cases, {}, OF_ALL_ROUNDS, [IN_TURN])
-    judge.runner.remove_last_run()  # its files are large
+def _run(runs, program, cases):
+    run = runs.run_cases(program, cases, {}, OF_ALL_ROUNDS, [IN_TURN])
+    runs.runner.remove_last_run()  # its files are large
     return run

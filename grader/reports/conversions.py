@@ -16,28 +16,25 @@ def for_gradescope(results, student):
     tests = []
     for exercise in student["exercises"]:
         title = _title(results, exercise)
-        for part in exercise["parts"]:
-            tests.append(
-                {
-                    "name": f"{title}: {part['part']}",
-                    "number": f"{exercise['exercise']}.{part['part']}",
-                    "score": part["points"],
-                    "max_score": part["of"],
-                    "status": "passed" if _is_full(part) else "failed",
-                    "output": "\n".join(_lines_of_part(exercise, part)),
-                    "output_format": "text",
-                    "visibility": "visible",
-                }
+        rows = [
+            (
+                f": {part['part']}",
+                f".{part['part']}",
+                part,
+                "\n".join(_lines_of_part(exercise, part)),
             )
-        if not exercise["parts"]:
+            for part in exercise["parts"]
+        ]
+        nothing = ("", "", {"points": 0, "of": exercise["of"]}, meaning_of(exercise))
+        for name, number, graded, output in rows or [nothing]:
             tests.append(
                 {
-                    "name": title,
-                    "number": exercise["exercise"],
-                    "score": 0,
-                    "max_score": exercise["of"],
-                    "status": "failed",
-                    "output": meaning_of(exercise),
+                    "name": f"{title}{name}",
+                    "number": f"{exercise['exercise']}{number}",
+                    "score": graded["points"],
+                    "max_score": graded["of"],
+                    "status": "passed" if _is_full(graded) else "failed",
+                    "output": output,
                     "output_format": "text",
                     "visibility": "visible",
                 }

@@ -23,7 +23,7 @@ MOST_BYTES = 1 << 20  # of one file
 MOST_MEMBERS = 200_000  # of a zip
 IS_UTF8 = 0x800  # a flag of a zip's member
 IS_A_LINK = "it is a link, and not read"
-# What programs keep next to somebody's work. It is never the work itself, and nothing is said about it.
+# What programs keep next to a student's work. It is never the work itself, and nothing is said about it.
 OF_PROGRAMS = {
     *(".devcontainer", ".git", ".github", ".idea", ".vscode", ".venv", "__MACOSX", "__pycache__"),
     *(".checked", ".lab"),  # lab's own
@@ -38,7 +38,7 @@ EARLIEST, LATEST = 315_619_200, 4_354_560_000  # 1980 to 2107: the times that a 
 
 
 class Found(NamedTuple):
-    """A file or a folder, before anybody has looked at it."""
+    """A file or a folder, before it is read."""
 
     path: (
         str  # from the root of what was handed in, as people read it; a folder's has a / at its end

@@ -163,7 +163,9 @@ def _student_of(owner, words, roster):
     by_name = set().union(*map(roster.students_with, [owner.name, *words.names]))
     by_number = roster.students_with(owner.number) if owner.number else set()
     if owner.is_counted and len(by_name) < 2:
-        by_number = set()  # the platform has counted, and has met somebody's number by chance
+        by_number = (
+            set()
+        )  # the platform has counted, and has met another student's number by chance
     by_others = set().union(*map(roster.students_with, words.numbers))
     fitting = by_name & by_number if by_name and by_number else by_name | by_number
     if len(fitting) == 1 and by_others <= fitting:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The folder that a grading run writes: its seed, what is judged so far, and at the end the reports.
 
-OUTPUT/seed                      the secret of this run; nobody else can read it
+OUTPUT/seed                      the secret of this run; no other user can read it
 OUTPUT/submitted/04_...-HASH.cu  each text that was handed in, once
 OUTPUT/judged/04_...-HASH.json   what was found in it, written whole when it is finished
 """
@@ -34,7 +34,7 @@ class Unit(NamedTuple):
 
 
 class RunFolder:
-    """A grading run's files, for whoever judges a part of it: this process, or one on another node."""
+    """A grading run's files, for the processes that judge a part of it, on this node or another."""
 
     def __init__(self, folder, seed, conditions):
         self.folder = folder
@@ -102,7 +102,7 @@ class RunFolder:
 
 @functools.lru_cache
 def course_digest(root):
-    """Of the files that judge, and of those that submissions are compiled with."""
+    """Digest of the files that judge, and of those that submissions are compiled with."""
     digest = hashlib.sha256()
     others = [
         path
@@ -151,7 +151,7 @@ def opened_run(folder, seed_given, conditions=()):
 
 
 def _refuse_what_is_there(folder, file):
-    """Raises CommandError if somebody else's files are in the folder, which then stays as it is."""
+    """Raises CommandError if other files are in the folder, which then stays as it is."""
     # A call that was killed may have left a seed that is not whole, under a name of its own.
     if any(not path.name.startswith(file.name) for path in folder.iterdir()):
         raise CommandError(

@@ -32,11 +32,11 @@ ARRAY = re.compile(r"[0-9]+")
 ROUNDS = 3  # of what is missing after one, the next has another try
 MOST_IN_BATCH = 20
 BATCHES_PER_TASK = 4  # for each task that may run at once: so that they end at about the same time
-MOST_TASKS = 1000  # of one array: Slurm's own limit is 1001 if nobody has changed it
+MOST_TASKS = 1000  # of one array: Slurm's own limit is 1001 by default
 POLL_SECONDS = 2
 GRACE_SECONDS = 5  # in which a file that a task has written last becomes visible on this machine
 PATIENCE_SECONDS = 600  # with a controller that does not answer
-# Of a task: a submission takes some seconds, and one that makes use of every limit some minutes.
+# A task's: a submission takes some seconds, and one that makes use of every limit some minutes.
 MINUTES_TO_START, MINUTES_PER_UNIT = 10, 3
 # Why Slurm leaves a task waiting for ever: it asks for more time than it may have.
 NEVER_STARTS = re.compile(r"PartitionTimeLimit|MaxWallDurationPerJobLimit")
@@ -272,7 +272,7 @@ class _Job:
             self._end(self.array.read_text(encoding="utf-8").strip())
 
     def _end(self, array):
-        """Its number is forgotten as well: Slurm may give it to somebody else's job one day."""
+        """Its number is forgotten as well: Slurm may give it to another job one day."""
         if self.slurm.cancel(array):
             self.array.unlink(missing_ok=True)
 

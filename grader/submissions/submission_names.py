@@ -2,7 +2,7 @@
 """What names say: which folders are students', whose a file is, and which exercise it is meant for.
 
 grader/tests/grading/submission_names_test.py has a table of examples. What can be read in two ways is read in
-the one that gives nobody another's file.
+the one that gives no student another's file.
 """
 
 import collections

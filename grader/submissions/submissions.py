@@ -211,7 +211,7 @@ class _Collected:
 
 
 def _of_others(named, student, roster):
-    """Sentences about the files whose uploaded names have somebody else's in them."""
+    """Sentences about the files whose uploaded names have another student's in them."""
     for path, owner in named:
         words = (owner.name, owner.number)
         known = set().union(*map(roster.students_with, words)) if roster else set()

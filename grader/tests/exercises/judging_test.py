@@ -40,11 +40,10 @@ class Picture:
         verdict = Verdict({"races": FAILED}, ["a race"], status=COMPILE_ERROR, race_picture=drawn)
         with (
             mock.patch.object(home_check, "LocalRunner"),
-            mock.patch.object(home_check, "Judge") as judge,
+            mock.patch.object(home_check, "verdict_of", return_value=verdict),
             mock.patch.object(home_check, "cases_of"),
             mock.patch.object(home_check, "ExerciseCases"),
         ):
-            judge.return_value.verdict.return_value = verdict
             return home_check.check(None, EXERCISE, pathlib.Path("01_saxpy.cu"), self.picture)
 
 

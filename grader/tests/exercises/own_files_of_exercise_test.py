@@ -21,10 +21,10 @@ from grader.exercises.limits import CALLS_OF, COUNTS, PER
 from grader.exercises.solutions import solution_lines, starter
 from grader.judging.check import check, verdict_on
 from grader.judging.compile import ExerciseBuild
-from grader.judging.judge import ExerciseCases, Judge
+from grader.judging.judge import CaseRuns, ExerciseCases
+from grader.judging.limits import NOT_KEPT, objections_at_secret_size
 from grader.judging.results import NO_DEVICE, cases_of, secret_case
 from grader.judging.runner import LocalRunner
-from grader.judging.submission import NOT_KEPT, objections_at_secret_size
 from grader.judging.verdict import Verdict
 from lab_tool.authoring.trials import (
     OR,
@@ -87,10 +87,10 @@ def tried(trial):
 
 
 @contextlib.contextmanager
-def judge_of(trial, cases):
+def runs_of(trial, cases):
     build, file, _ = tried(trial)
     with LocalRunner(build, EXERCISE, file) as runner:
-        yield Judge(ExerciseCases(EXERCISE, cases), runner)
+        yield CaseRuns(ExerciseCases(EXERCISE, cases), runner)
 
 
 ON_CPU = pytest.mark.skipif(not IS_CPU, reason="the CPU backend judges")
@@ -129,8 +129,8 @@ def test_the_solution_is_free_of_races():
     cases = [case for case in cases_of(EXERCISE) if case.races]
     assert cases
     own = next(trial for trial in TRIALS if trial.name == "solution")
-    with judge_of(own, cases) as judge:
-        found = judge.found_races(cases, SCHEDULES)
+    with runs_of(own, cases) as runs:
+        found = runs.found_races(cases, SCHEDULES)
     assert found.is_free, (found.findings, found.problem)
 
 
@@ -143,10 +143,10 @@ def test_the_solution_is_free_of_races():
 )
 def test_limits_hold_at_every_size_that_a_grade_may_draw(trial):
     """The solution keeps them there, and what the limits reject is rejected there as well."""
-    with judge_of(trial, cases_of(EXERCISE)) as judge:
+    with runs_of(trial, cases_of(EXERCISE)) as runs:
         for seed in range(2 if trial.part else SECRET_SIZES):
             secret = secret_case(EXERCISE, seed)
-            lines = objections_at_secret_size(judge, secret)
+            lines = objections_at_secret_size(runs, secret)
             if trial.part:
                 assert NOT_KEPT in lines, secret.case.name
             else:

@@ -26,7 +26,7 @@ from grader.judging.compile import (
     UTF16,
     objections_before_compiling,
 )
-from grader.judging.judge import ExerciseCases, Judge
+from grader.judging.judge import Asked, CaseRuns, ExerciseCases, verdict_of
 from grader.judging.results import cases_of
 from grader.judging.runner import LocalRunner, NotCompiled
 from grader.judging.sandboxed import (
@@ -231,9 +231,9 @@ def both_verdicts(number, text, results_form=CONCURRENT, every_case=False):
         build = BUILDS.cpu._replace(files=pathlib.Path(programs))
         with LocalRunner(build, exercise, file) as runner:
             runner.results_form = results_form
-            at_home = Judge(cases, runner, every_case).verdict()
+            at_home = verdict_of(CaseRuns(cases, runner), Asked(every_case))
         runner = SandboxRunner(sandbox, BUILDS, exercise, file, folder)
-        return at_home, Judge(cases, runner, every_case).verdict()
+        return at_home, verdict_of(CaseRuns(cases, runner), Asked(every_case))
 
 
 def same_verdict(*words, **names):

@@ -9,8 +9,8 @@ import pytest
 from grading_runs import CAN_GRADE, can_grade, judged, real_sandboxes, solution_text, words_of
 
 from grader.exercises.catalogue import chosen_exercise
+from grader.judging.limits import objections_to_work, work_of
 from grader.judging.runner import MOST_REPORT, TIME, Limits, report_in
-from grader.judging.submission import objections_to_work, work_of
 from grader.sandbox.sandbox import Sandbox, interpreter
 from grader.sandbox.sandboxed_run import Access
 from lab_tool.authoring.trials import trials_of

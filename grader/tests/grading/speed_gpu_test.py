@@ -9,10 +9,10 @@ from grading_runs import BUILDS, real_sandboxes, solution_text
 from speed_test import COUNTED_WHOLE, LEAST_RATIO, NUMBER, RULE, timed_exercise
 
 from engine.command.processes import output_of
-from grader.judging.judge import ExerciseCases
+from grader.judging.judge import CaseRuns, ExerciseCases
 from grader.judging.sandboxed import SandboxRunner
 from grader.judging.speed import timed_row
-from grader.judging.submission import SubmissionJudge, timed
+from grader.judging.submission import timed
 from grader.sandbox.sandbox import NONE, Sandbox
 
 SEEN_BY_THE_CHECKER = "races"  # which is not asked here
@@ -31,7 +31,7 @@ class SpeedGpu:
             source = folder / self.cases.exercise.file_name
             source.write_text(text, encoding="utf-8")
             runner = SandboxRunner(self.sandbox, self.builds, self.cases.exercise, source, folder)
-            return timed_row(SubmissionJudge(self.cases, runner, True), self.timed, RULE)
+            return timed_row(CaseRuns(self.cases, runner), self.timed, RULE)
 
 
 @pytest.fixture(scope="module")

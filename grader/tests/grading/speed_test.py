@@ -31,6 +31,7 @@ from engine.command.errors import CommandError
 from grader.exercises.cases import read_results
 from grader.exercises.catalogue import SPEED, chosen_exercise, with_speed
 from grader.judging import speed, submission
+from grader.judging.judge import CaseRuns
 from grader.judging.sandboxed import GpuTurns, SandboxRunner
 from grader.judging.speed import (
     LONGEST,
@@ -43,7 +44,7 @@ from grader.judging.speed import (
     speed_row,
     times_in,
 )
-from grader.judging.submission import SubmissionJudge, judge
+from grader.judging.submission import judge
 from grader.judging.verdict import FAILED, PASSED, Verdict
 from grader.reports.pages import ranked, write_leaderboard
 from grader.sandbox.sandbox import Sandbox
@@ -255,18 +256,18 @@ def on_gpu():
     return BUILDS._replace(gpu=BUILDS.cpu)
 
 
-class Watched(SubmissionJudge):
+class Watched(CaseRuns):
     """Remembers what came out of each process in which calls were timed."""
 
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, **options)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.timed = []
 
-    def run_cases(self, program, cases, settings, limits, options=(), loads=None):
+    def run_cases(self, program, cases, settings, limits, options=(), **more):
         if options == [speed.IN_TURN]:
             # What is not waited for comes late, as on a GPU.
             settings = {**settings, "LAB_STREAM_ORDER": "last"}
-        run = super().run_cases(program, cases, settings, limits, options, loads)
+        run = super().run_cases(program, cases, settings, limits, options, **more)
         if options == [speed.IN_TURN]:
             self.timed.append(run.results)
         return run
@@ -277,7 +278,7 @@ def timed_alone(text, states=(PASSED,)):
     cases, box = timed_cases(), sandbox()
     with written(NUMBER, text) as file, box.folder() as folder:
         runner = SandboxRunner(box, on_gpu(), cases.exercise, file, folder)
-        judging = Watched(cases, runner, every_case=True)
+        judging = Watched(cases, runner)
         verdict = Verdict(dict(enumerate(states)), [])
         return speed_row(judging, verdict, cases.timed, RULE), judging
 
