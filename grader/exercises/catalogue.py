@@ -248,7 +248,13 @@ def _call_in(text, path):
         raise CommandError(
             f"{path}:1: this can't be read as Python: {error or 'too deep'}."
         ) from None
-    calls = [each.value for each in body if isinstance(each, ast.Expr) and _is_call(each.value)]
+    calls = [
+        each.value
+        for each in body
+        if isinstance(each, ast.Expr)
+        and isinstance(each.value, ast.Call)
+        and getattr(each.value.func, "id", None) == cases.exercise.__name__
+    ]
     if len(calls) != 1:
         line = calls[1].lineno if calls else 1
         raise CommandError(f"{path}:{line}: exercise(...) must be called once, at the top level.")
@@ -256,10 +262,6 @@ def _call_in(text, path):
     if call.args or not all(argument.arg for argument in call.keywords):
         raise CommandError(f"{path}:{call.lineno}: each argument of exercise() must have its name.")
     return call
-
-
-def _is_call(node):
-    return isinstance(node, ast.Call) and getattr(node.func, "id", None) == cases.exercise.__name__
 
 
 def _without_indent(text):

@@ -132,7 +132,9 @@ def errors_by_line(source, lines):
     source = pathlib.Path(source)
     code = source.read_text(encoding="utf-8", errors="replace").splitlines()
     groups = message_groups(as_gcc_puts_it(lines, source, code))
-    errors = [group for group in groups if group.message and _kind(group) != "warning"]
+    errors = [
+        group for group in groups if group.message and MESSAGE.match(group.message)[2] != "warning"
+    ]
     found = {}  # by the line of the file, in the compiler's order
     for group in errors or groups:
         if not group.message:
@@ -149,10 +151,6 @@ def errors_by_line(source, lines):
 def _line_of(told):
     place = PLACE.match(ESCAPES.sub("", told[0])) if told else None
     return place["line"] if place else "\n".join(told)
-
-
-def _kind(group):
-    return MESSAGE.match(group.message)[2]
 
 
 def _is(source, path):
@@ -365,17 +363,14 @@ def asked_of_nvcc(verdict, builds, source):
         own = f"{pathlib.Path(source).name}:"
         errors = [told for told in errors_by_line(source, refused.lines) if told[0].startswith(own)]
         if not errors:  # it does not know the host's compiler, or has died
-            return verdict._replace(nvcc_problem=_reason(refused.lines))
+            lines = [line.strip() for line in refused.lines if line.strip()]
+            reason = next(filter(REASON.search, lines), lines[0])
+            return verdict._replace(nvcc_problem=reason)
         more = [f"and {counted(len(errors) - 1, 'more error')}"] if errors[1:] else []
         return verdict._replace(nvcc_errors=(*errors[0][:MOST_LINES_OF_AN_ERROR], *more))
     except (CommandError, OSError) as problem:
         return verdict._replace(nvcc_problem=str(problem))
     return verdict
-
-
-def _reason(lines):
-    lines = [line.strip() for line in lines if line.strip()]
-    return next(filter(REASON.search, lines), lines[0])
 
 
 class _DeviceCode(Recipe):

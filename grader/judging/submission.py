@@ -51,7 +51,8 @@ def judgement_of(verdict, exercise):
         if part in gates:
             continue
         points = exercise.points[part] if state == PASSED else 0
-        cases = [_row_of(case) for case in verdict.cases] if part == "results" else []
+        judged = verdict.cases if part == "results" else ()
+        cases = [{**case._asdict(), "lines": _bounded(case.lines)} for case in judged]
         if cases:
             points = exercise.points[part] * sum(case["passed"] for case in cases) // len(cases)
         lines = verdict.lines_of[part] if rows else [*why, *verdict.lines_of[part]]
@@ -61,10 +62,6 @@ def judgement_of(verdict, exercise):
     return Judgement(
         verdict.status, rows, verdict.race_picture, list(verdict.diagnoses), verdict.is_refused
     )
-
-
-def _row_of(case):
-    return {**case._asdict(), "lines": _bounded(case.lines)}
 
 
 def _bounded(lines):
