@@ -5,7 +5,7 @@ A Runner compiles and runs the file, so that it makes no difference here where t
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Optional
 
 from engine.command.diagnostics import VARIABLE, records_of
@@ -216,7 +216,8 @@ class Asked(NamedTuple):
 
     every_case: bool = False
     time_it: bool = False  # the largest case's time is told at the end
-    on_gpu: bool = False  # the results are judged there once more
+    # If the results are judged on a GPU once more: raises CommandError if there is none any longer.
+    require_gpu: Optional[Callable] = None
     reset_command: str = ""  # that brings the starter back, if it is not the usual one
     has_begun: object = lambda step, what: None  # is told "compiling" or a part, and what is done
 
@@ -228,7 +229,6 @@ class WrongCase(NamedTuple):
     is_wrong_result: bool = False  # and no crash, error or endless loop
     run: Optional[CasesRun] = None
     status: str = OK  # of a program that has not come to its own end
-    lacks_gpu: bool = False  # it ended on a GPU as a program does that finds none
 
 
 class JudgedPart(NamedTuple):
@@ -276,7 +276,6 @@ def verdict_of(runs, asked):
         races.diagnoses,
         remedy=races.remedy,
         proved_for=races.proved_for,
-        lacks_gpu=any(each.lacks_gpu for each in results.wrong),
     )
 
 
@@ -291,7 +290,7 @@ def compiled(runs, asked):
         raise NotCompiled(objections)
     asked.has_begun("compiling", "compiling")
     program = runner.compiled(runner.results_form)
-    return program, runner.compiled_for_gpu() if asked.on_gpu else None
+    return program, runner.compiled_for_gpu() if asked.require_gpu else None
 
 
 def _not_compiled(runs, problem):
@@ -359,9 +358,9 @@ def _first_wrong_case(runs, programs, numbers, cases, asked, times):
     wrong = _wrong_case(runs, numbers, cases, run)
     if gpu_program and not wrong:
         on_gpu = runs.run_cases(gpu_program, cases, {}, OF_A_CASE)
+        if on_gpu.code == NOTHING_COULD_RUN:
+            asked.require_gpu()  # so the submission has ended so by itself
         wrong = _wrong_case(runs, numbers, cases, on_gpu, ["On the GPU:"])
-        if wrong:
-            return wrong._replace(lacks_gpu=on_gpu.code == NOTHING_COULD_RUN)
     least = (runs.exercise_cases.least_work or {}).get(cases[0].name)
     if wrong or not least:
         return wrong

@@ -5,6 +5,7 @@ What comes out of the sandbox is compared here, with a list of cases that is com
 """
 
 import contextlib
+import functools
 from typing import NamedTuple
 
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
@@ -98,9 +99,8 @@ def judge(sandbox, builds, cases, source):
     with sandbox.folder() as folder:
         runner = SandboxRunner(sandbox, builds, cases.exercise, source, folder)
         runs = CaseRuns(cases, runner)
-        verdict = verdict_of(runs, Asked(every_case=True, on_gpu=bool(builds.gpu)))
-        if verdict.lacks_gpu:  # else the submission has ended so by itself
-            require_device(sandbox, builds, cases)
+        there_is_one = functools.cache(lambda: require_device(sandbox, builds, cases))
+        verdict = verdict_of(runs, Asked(True, require_gpu=there_is_one if builds.gpu else None))
         judgement = judgement_of(verdict, cases.exercise)
         if not cases.timed:
             return judgement

@@ -32,7 +32,6 @@ class Verdict(NamedTuple):
     remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
     nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
     nvcc_problem: str = ""  # why nvcc has not answered
-    lacks_gpu: bool = False  # a program ended on a GPU as one does that finds none
     proved_for: str = ""  # 'proved for 3 blocks of 2 threads', if all executions of a case were run
 
     @property
