@@ -21,7 +21,7 @@ struct launch_configuration {
   std::size_t dynamic_shared_bytes = 0;
   cudaStream_t stream = nullptr;
   bool cooperative = false;
-  bool returns_nothing = false;  // of <<<>>>: whoever wants to know of an error has to ask
+  bool returns_nothing = false;  // of <<<>>>: the program has to ask for an error
 
   launch_configuration(dim3 grid_size, dim3 block_size = 1, std::size_t shared_bytes = 0,
                        cudaStream_t in_stream = nullptr)
@@ -50,207 +50,158 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
 // used.
 const void* as_seen_by_a_kernel(const void* pointer);
 
-template <class Argument>
-Argument kernel_argument(Argument argument) {
-  using pointee = std::remove_pointer_t<Argument>;
-  if constexpr (std::is_pointer_v<Argument> && !std::is_function_v<pointee>) {
-    return static_cast<Argument>(const_cast<void*>(
-        as_seen_by_a_kernel(const_cast<const void*>(static_cast<const volatile void*>(argument)))));
-  } else {
-    return argument;
-  }
-}
-
 // An argument whose copies do something. CUDA copies it once for the launch; each thread then gets
 // the bytes of that copy, and neither copies nor destroys an object.
 template <class T>
 inline constexpr bool is_passed_as_bytes = std::is_class_v<T> && !std::is_trivially_copyable_v<T>;
 
-template <class... Types>
-inline constexpr bool any_passed_as_bytes = (is_passed_as_bytes<std::remove_cv_t<Types>> || ...);
+// An argument as a launch holds it: value() is what a kernel is called with.
+template <class T>
+class held_argument {
+ public:
+  explicit held_argument(T argument) : value_(argument) {
+    if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+      value_ = static_cast<T>(const_cast<void*>(as_seen_by_a_kernel(
+          const_cast<const void*>(static_cast<const volatile void*>(argument)))));
+    }
+  }
+  const held_argument& for_a_thread() const { return *this; }
+  const T& value() const { return value_; }
+
+ private:
+  T value_;
+};
 
 template <class T>
-class bytes_of {
+requires is_passed_as_bytes<T>
+class held_argument<T> {
  public:
-  explicit bytes_of(const T& object) { std::memcpy(bytes_, &object, sizeof(T)); }
-  T& object() { return *reinterpret_cast<T*>(bytes_); }
+  explicit held_argument(const T& object) { std::memcpy(bytes_, &object, sizeof(T)); }
+  held_argument for_a_thread() const { return *this; }
+  T& value() { return *reinterpret_cast<T*>(bytes_); }
 
  private:
   alignas(T) std::byte bytes_[sizeof(T)];
 };
 
-// How a kernel is called with such an argument. The C++ ABI of x86-64 and AArch64 (Itanium C++ ABI,
-// "Non-Trivial Parameters") passes the address of an object that the caller makes and destroys.
-template <class T>
-using passed_as = std::conditional_t<is_passed_as_bytes<T>, T&, T>;
-
-template <class T>
-auto held_for_launch(T& argument) {
-  if constexpr (is_passed_as_bytes<T>) {
-    return bytes_of<T>(argument);
-  } else {
-    return kernel_argument(std::move(argument));
-  }
-}
-template <class T>
-T& given_to_thread(T& held) {
-  return held;
-}
-template <class T>
-T& given_to_thread(bytes_of<T>& held) {
-  return held.object();
-}
-
-// Runs the kernel with arguments that were copied once, for this launch. An object may still be
-// converted to the kernel's parameter, in each thread, from the bytes that it has on the host. A
-// call that refers to variables of its function, as one of a pointer to a kernel, ends with it.
-template <bool OutlivesCall, class Call, class... Arguments>
+// Runs `call` with arguments that were copied once, for this launch. An object may still be
+// converted to the kernel's parameter, in each thread, from the bytes that it has on the host.
+template <class Call, class... Arguments>
 cudaError_t launch_with(const launch_configuration& configuration, const void* kernel,
-                        const Call& call, const place& at, Arguments&... arguments) {
-  const auto body = [call, ... held = held_for_launch(arguments)] {
-    if constexpr (any_passed_as_bytes<Arguments...>) {
-      [&](auto... own) { call(given_to_thread(own)...); }(held...);
-    } else {
-      call(held...);
-    }
+                        const Call& call, const place& at, const Arguments&... arguments) {
+  const auto body = [call, ... held = held_argument<Arguments>(arguments)] {
+    call(held.for_a_thread().value()...);
   };
   using body_type = std::remove_const_t<decltype(body)>;
-  const body_copies* copies = nullptr;
-  if constexpr (OutlivesCall && std::is_copy_constructible_v<body_type>) {
-    static constexpr body_copies copies_of_body{
-        [](const void* of) -> void* { return new body_type(*static_cast<const body_type*>(of)); },
-        [](void* copy) { delete static_cast<body_type*>(copy); }};
-    copies = &copies_of_body;
-  }
-  return launch(configuration, kernel, run_threads<body_type>, &body, copies, at);
+  static constexpr body_copies copies{
+      [](const void* of) -> void* { return new body_type(*static_cast<const body_type*>(of)); },
+      [](void* copy) { delete static_cast<body_type*>(copy); }};
+  // A lambda with captures refers to variables of the function that launches, and ends with it.
+  constexpr bool outlives_call = std::is_empty_v<Call> || std::is_pointer_v<Call>;
+  return launch(configuration, kernel, run_threads<body_type>, &body,
+                outlives_call ? &copies : nullptr, at);
 }
 
-// The same for a kernel of which the function is known, with any arguments.
+// The same for a kernel of which the function is known, with any arguments. The C++ ABI of x86-64
+// and AArch64 (Itanium C++ ABI, "Non-Trivial Parameters") passes the address of an object that the
+// caller makes and destroys.
 template <class... Parameters>
 cudaError_t launch_function(const launch_configuration& configuration,
                             void (*kernel)(Parameters...), const place& at,
-                            std::remove_cv_t<Parameters>&... arguments) {
+                            const std::type_identity_t<Parameters>&... arguments) {
   // By way of void (*)(), which says that a type is meant that is not the function's own.
-  const auto callable =
-      reinterpret_cast<void (*)(passed_as<Parameters>...)>(reinterpret_cast<void (*)()>(kernel));
-  return launch_with<true>(configuration, reinterpret_cast<const void*>(kernel), callable, at,
-                           arguments...);
+  using callable =
+      void (*)(std::conditional_t<is_passed_as_bytes<Parameters>, Parameters&, Parameters>...);
+  return launch_with(configuration, reinterpret_cast<const void*>(kernel),
+                     reinterpret_cast<callable>(reinterpret_cast<void (*)()>(kernel)), at,
+                     arguments...);
 }
 
-// An argument of a launch of which only the call knows the parameters. It may be an object that is
-// converted, as a buffer to its pointer, and then it is not copied: its class may forbid that, or a
-// copy free the memory. All others come as copies, as those that are passed by value.
-template <class T>
-decltype(auto) without_copying(T&& argument) {
-  using object = std::remove_cvref_t<T>;
-  if constexpr (is_passed_as_bytes<object>) {
-    return const_cast<object&>(argument);
-  } else {
-    return std::decay_t<T>(std::forward<T>(argument));
-  }
-}
-
-// A launch of a kernel whose name alone says which function is meant.
-template <class Call, class Pick, class Kernel>
-class configured_launch;
-
-template <class Call, class Pick, class... Parameters>
-class configured_launch<Call, Pick, void (*)(Parameters...)> {
+// A launch in which the arguments decide which overload or instantiation is meant, or have
+// defaults. `Other` is a number of arguments that it doesn't take: see launch_by_name.
+template <class Call, class Pick, std::size_t Other = static_cast<std::size_t>(-1)>
+class launch_by_arguments {
  public:
-  configured_launch(Call call, Pick, void (*kernel)(Parameters...),
-                    launch_configuration configuration, place at)
-      : call_(call), kernel_(kernel), configuration_(configuration), at_(at) {}
+  launch_by_arguments(Call call, Pick pick, const void* kernel,
+                      const launch_configuration& configuration, const place& at)
+      : call_(call), pick_(pick), kernel_(kernel), configuration_(configuration), at_(at) {}
 
-  // Converts the arguments to the kernel's parameters here on the host, once.
-  void operator()(Parameters... arguments) const {
-    if constexpr (any_passed_as_bytes<Parameters...>) {
-      launch_function(configuration_, kernel_, at_,
-                      const_cast<std::remove_cv_t<Parameters>&>(arguments)...);
+  template <class... Arguments>
+  requires(sizeof...(Arguments) != Other && !(is_passed_as_bytes<Arguments> || ...)) void
+  operator()(Arguments... arguments) const {
+    launch<Arguments...>(arguments...);
+  }
+  // An object may be one that is converted, as a buffer to its pointer, and then it is not copied:
+  // its class may forbid that, or a copy free the memory.
+  template <class... Arguments>
+  requires(sizeof...(Arguments) != Other &&
+           (is_passed_as_bytes<std::decay_t<Arguments>> || ...)) void
+  operator()(Arguments&&... arguments) const {
+    launch<std::decay_t<Arguments>...>(arguments...);
+  }
+
+ protected:
+  template <class... Parameters>
+  void launch_known(void (*kernel)(Parameters...),
+                    const std::type_identity_t<Parameters>&... arguments) const {
+    if constexpr (std::is_empty_v<Call> && !(is_passed_as_bytes<Parameters> || ...)) {
+      launch_with(configuration_, reinterpret_cast<const void*>(kernel), call_, at_, arguments...);
     } else {
-      launch(arguments...);
+      launch_function(configuration_, kernel, at_, arguments...);
     }
   }
 
-  // Default arguments, or more of a parameter pack than the name says: only the call knows them.
-  template <class... Arguments>
-  requires(sizeof...(Arguments) != sizeof...(Parameters) && !any_passed_as_bytes<Arguments...>) void
-  operator()(Arguments... arguments) const {
-    launch(arguments...);
-  }
-  template <class... Arguments>
-  requires(sizeof...(Arguments) != sizeof...(Parameters) &&
-           any_passed_as_bytes<std::decay_t<Arguments>...>) void
-  operator()(Arguments&&... arguments) const {
-    [this](auto&&... seen) {
-      this->launch(seen...);
-    }(without_copying(std::forward<Arguments>(arguments))...);
-  }
-
  private:
   template <class... Arguments>
-  void launch(Arguments&... arguments) const {
-    launch_with<std::is_empty_v<Call>>(configuration_, reinterpret_cast<const void*>(kernel_),
-                                       call_, at_, arguments...);
-  }
-
-  Call call_;
-  void (*kernel_)(Parameters...);
-  launch_configuration configuration_;
-  place at_;
-};
-
-// A launch in which the arguments decide which overload or instantiation is meant.
-template <class Call, class Pick>
-class configured_launch<Call, Pick, std::nullptr_t> {
- public:
-  configured_launch(Call call, Pick pick, std::nullptr_t, launch_configuration configuration,
-                    place at)
-      : call_(call), pick_(pick), configuration_(configuration), at_(at) {}
-
-  template <class... Arguments>
-  requires(!any_passed_as_bytes<Arguments...>) void operator()(Arguments... arguments) const {
-    launch(arguments...);
-  }
-  template <class... Arguments>
-  requires(any_passed_as_bytes<std::decay_t<Arguments>...>) void operator()(
-      Arguments&&... arguments) const {
-    [this](auto&&... seen) {
-      this->launch(seen...);
-    }(without_copying(std::forward<Arguments>(arguments))...);
-  }
-
- private:
-  template <class... Arguments>
-  void launch(Arguments&... arguments) const {
-    const auto itself = pick_([](void (*of)(Arguments...)) { return of; });
-    if constexpr (std::is_null_pointer_v<std::remove_const_t<decltype(itself)>>) {
-      launch_with<std::is_empty_v<Call>>(configuration_, nullptr, call_, at_, arguments...);
-    } else if constexpr (any_passed_as_bytes<Arguments...>) {
-      [&](auto... copied) {
-        launch_function(configuration_, itself, at_, copied...);
-      }(arguments...);
+  void launch(const Arguments&... arguments) const {
+    const auto kernel = pick_([](void (*of)(Arguments...)) { return of; });
+    if constexpr (std::is_null_pointer_v<std::remove_const_t<decltype(kernel)>>) {
+      launch_with(configuration_, kernel_, call_, at_, arguments...);
     } else {
-      launch_with<std::is_empty_v<Call>>(configuration_, reinterpret_cast<const void*>(itself),
-                                         call_, at_, arguments...);
+      [&](Arguments... copied) { launch_known(kernel, copied...); }(arguments...);
     }
   }
 
   Call call_;
   Pick pick_;
+  const void* kernel_;
   launch_configuration configuration_;
   place at_;
+};
+
+// A launch of a kernel whose name alone says which function is meant. The arguments are converted
+// to its parameters here on the host, once.
+template <class Call, class Pick, class... Parameters>
+class launch_by_name : public launch_by_arguments<Call, Pick, sizeof...(Parameters)> {
+  using base = launch_by_arguments<Call, Pick, sizeof...(Parameters)>;
+
+ public:
+  launch_by_name(Call call, Pick pick, void (*kernel)(Parameters...),
+                 const launch_configuration& configuration, const place& at)
+      : base(call, pick, reinterpret_cast<const void*>(kernel), configuration, at),
+        function_(kernel) {}
+
+  using base::operator();
+  void operator()(Parameters... arguments) const { this->launch_known(function_, arguments...); }
+
+ private:
+  void (*function_)(Parameters...);
 };
 
 // `call` invokes the kernel with the arguments it gets; `pick` hands the kernel's name to its
 // argument, or returns nullptr where the name alone does not say which function is meant.
 template <class Call, class Pick>
 auto configure(Call call, Pick pick, launch_configuration configuration,
-               place at = CPU_BACKEND_HERE) {
+               const place& at = CPU_BACKEND_HERE) {
   configuration.returns_nothing = true;
-  const auto kernel =
-      pick([]<class... Parameters>(void (*itself)(Parameters...)) { return itself; });
-  return configured_launch<Call, Pick, std::remove_const_t<decltype(kernel)>>(call, pick, kernel,
-                                                                              configuration, at);
+  const auto by_name = [&]<class... Parameters>(void (*kernel)(Parameters...)) {
+    return launch_by_name<Call, Pick, Parameters...>(call, pick, kernel, configuration, at);
+  };
+  if constexpr (std::is_null_pointer_v<decltype(pick(by_name))>) {
+    return launch_by_arguments<Call, Pick>(call, pick, nullptr, configuration, at);
+  } else {
+    return pick(by_name);
+  }
 }
 
 // `extern __shared__ T name[];`
@@ -264,7 +215,7 @@ cudaError_t launch_with_pointers(void (*kernel)(Parameters...), launch_configura
                                  void** arguments, const place& at) {
   return [&]<std::size_t... Index>(std::index_sequence<Index...>) {
     return launch_function(configuration, kernel, at,
-                           *static_cast<std::remove_cv_t<Parameters>*>(arguments[Index])...);
+                           *static_cast<Parameters*>(arguments[Index])...);
   }
   (std::index_sequence_for<Parameters...>{});
 }
@@ -304,7 +255,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* asked, void (*kernel)(P
       cpu_backend::form::used("launch", "attribute");
     }
   }
-  return [&](std::remove_cv_t<Parameters>... converted) {
+  return [&](Parameters... converted) {
     return cpu_backend::launch_function(configuration, kernel, cpu_backend::place{}, converted...);
   }(std::forward<Arguments>(arguments)...);
 }
