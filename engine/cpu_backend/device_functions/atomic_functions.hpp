@@ -88,6 +88,12 @@ template <class T>
   CPU_BACKEND_ATOMIC_IN_SCOPE(name##_block, block, type, operation) \
   CPU_BACKEND_ATOMIC_IN_SCOPE(name##_system, system, type, operation)
 
+#define CPU_BACKEND_ATOMIC_OF_INTEGERS(name, operation) \
+  CPU_BACKEND_ATOMIC(name, int, operation)              \
+  CPU_BACKEND_ATOMIC(name, unsigned, operation)         \
+  CPU_BACKEND_ATOMIC(name, long long, operation)        \
+  CPU_BACKEND_ATOMIC(name, unsigned long long, operation)
+
 CPU_BACKEND_ATOMIC(atomicAdd, int, add)
 CPU_BACKEND_ATOMIC(atomicAdd, unsigned, add)
 CPU_BACKEND_ATOMIC(atomicAdd, unsigned long long, add)
@@ -102,33 +108,14 @@ CPU_BACKEND_ATOMIC(atomicExch, unsigned, exchange)
 CPU_BACKEND_ATOMIC(atomicExch, unsigned long long, exchange)
 CPU_BACKEND_ATOMIC(atomicExch, float, exchange)
 
-CPU_BACKEND_ATOMIC(atomicMin, int, minimum)
-CPU_BACKEND_ATOMIC(atomicMin, unsigned, minimum)
-CPU_BACKEND_ATOMIC(atomicMin, long long, minimum)
-CPU_BACKEND_ATOMIC(atomicMin, unsigned long long, minimum)
-
-CPU_BACKEND_ATOMIC(atomicMax, int, maximum)
-CPU_BACKEND_ATOMIC(atomicMax, unsigned, maximum)
-CPU_BACKEND_ATOMIC(atomicMax, long long, maximum)
-CPU_BACKEND_ATOMIC(atomicMax, unsigned long long, maximum)
-
+CPU_BACKEND_ATOMIC_OF_INTEGERS(atomicMin, minimum)
+CPU_BACKEND_ATOMIC_OF_INTEGERS(atomicMax, maximum)
 CPU_BACKEND_ATOMIC(atomicInc, unsigned, increment)
 CPU_BACKEND_ATOMIC(atomicDec, unsigned, decrement)
 
-CPU_BACKEND_ATOMIC(atomicAnd, int, bit_and)
-CPU_BACKEND_ATOMIC(atomicAnd, unsigned, bit_and)
-CPU_BACKEND_ATOMIC(atomicAnd, long long, bit_and)
-CPU_BACKEND_ATOMIC(atomicAnd, unsigned long long, bit_and)
-
-CPU_BACKEND_ATOMIC(atomicOr, int, bit_or)
-CPU_BACKEND_ATOMIC(atomicOr, unsigned, bit_or)
-CPU_BACKEND_ATOMIC(atomicOr, long long, bit_or)
-CPU_BACKEND_ATOMIC(atomicOr, unsigned long long, bit_or)
-
-CPU_BACKEND_ATOMIC(atomicXor, int, bit_xor)
-CPU_BACKEND_ATOMIC(atomicXor, unsigned, bit_xor)
-CPU_BACKEND_ATOMIC(atomicXor, long long, bit_xor)
-CPU_BACKEND_ATOMIC(atomicXor, unsigned long long, bit_xor)
+CPU_BACKEND_ATOMIC_OF_INTEGERS(atomicAnd, bit_and)
+CPU_BACKEND_ATOMIC_OF_INTEGERS(atomicOr, bit_or)
+CPU_BACKEND_ATOMIC_OF_INTEGERS(atomicXor, bit_xor)
 
 #define CPU_BACKEND_COMPARE_AND_SWAP(name, scope, type)                                  \
   inline type name(type* address, type expected, type desired,                           \
@@ -149,5 +136,6 @@ CPU_BACKEND_COMPARE_AND_SWAP(atomicCAS, device, unsigned short)
 
 #undef CPU_BACKEND_ATOMIC_IN_SCOPE
 #undef CPU_BACKEND_ATOMIC
+#undef CPU_BACKEND_ATOMIC_OF_INTEGERS
 #undef CPU_BACKEND_COMPARE_AND_SWAP
 #undef CPU_BACKEND_COMPARE_AND_SWAPS

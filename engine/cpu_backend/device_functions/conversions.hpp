@@ -59,65 +59,37 @@ inline auto to_nearest(Operation operation, Operands... operands) {
 }  // namespace cpu_backend
 
 // One operation is four functions: to nearest even, towards zero, up, down.
-#define CPU_BACKEND_UNARY(name, type, operation)                                               \
-  inline type name##_rn(type x) { return cpu_backend::to_nearest(cpu_backend::operation, x); } \
-  inline type name##_rz(type x) {                                                              \
-    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x);                     \
-  }                                                                                            \
-  inline type name##_ru(type x) {                                                              \
-    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x);                         \
-  }                                                                                            \
-  inline type name##_rd(type x) {                                                              \
-    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x);                       \
+#define CPU_BACKEND_ROUNDED(name, type, operation, parameters, ...)                  \
+  inline type name##_rn parameters {                                                 \
+    return cpu_backend::to_nearest(cpu_backend::operation, __VA_ARGS__);             \
+  }                                                                                  \
+  inline type name##_rz parameters {                                                 \
+    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, __VA_ARGS__); \
+  }                                                                                  \
+  inline type name##_ru parameters {                                                 \
+    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, __VA_ARGS__);     \
+  }                                                                                  \
+  inline type name##_rd parameters {                                                 \
+    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, __VA_ARGS__);   \
   }
 
-#define CPU_BACKEND_BINARY(name, type, operation)                             \
-  inline type name##_rn(type x, type y) {                                     \
-    return cpu_backend::to_nearest(cpu_backend::operation, x, y);             \
-  }                                                                           \
-  inline type name##_rz(type x, type y) {                                     \
-    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x, y); \
-  }                                                                           \
-  inline type name##_ru(type x, type y) {                                     \
-    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x, y);     \
-  }                                                                           \
-  inline type name##_rd(type x, type y) {                                     \
-    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x, y);   \
-  }
+CPU_BACKEND_ROUNDED(__fadd, float, add, (float x, float y), x, y)
+CPU_BACKEND_ROUNDED(__fsub, float, subtract, (float x, float y), x, y)
+CPU_BACKEND_ROUNDED(__fmul, float, multiply, (float x, float y), x, y)
+CPU_BACKEND_ROUNDED(__fdiv, float, divide, (float x, float y), x, y)
+CPU_BACKEND_ROUNDED(__frcp, float, reciprocal, (float x), x)
+CPU_BACKEND_ROUNDED(__fsqrt, float, square_root, (float x), x)
+CPU_BACKEND_ROUNDED(__fmaf, float, fused_multiply_add, (float x, float y, float z), x, y, z)
 
-#define CPU_BACKEND_TERNARY(name, type, operation)                               \
-  inline type name##_rn(type x, type y, type z) {                                \
-    return cpu_backend::to_nearest(cpu_backend::operation, x, y, z);             \
-  }                                                                              \
-  inline type name##_rz(type x, type y, type z) {                                \
-    return cpu_backend::in_mode<FE_TOWARDZERO>(cpu_backend::operation, x, y, z); \
-  }                                                                              \
-  inline type name##_ru(type x, type y, type z) {                                \
-    return cpu_backend::in_mode<FE_UPWARD>(cpu_backend::operation, x, y, z);     \
-  }                                                                              \
-  inline type name##_rd(type x, type y, type z) {                                \
-    return cpu_backend::in_mode<FE_DOWNWARD>(cpu_backend::operation, x, y, z);   \
-  }
+CPU_BACKEND_ROUNDED(__dadd, double, add, (double x, double y), x, y)
+CPU_BACKEND_ROUNDED(__dsub, double, subtract, (double x, double y), x, y)
+CPU_BACKEND_ROUNDED(__dmul, double, multiply, (double x, double y), x, y)
+CPU_BACKEND_ROUNDED(__ddiv, double, divide, (double x, double y), x, y)
+CPU_BACKEND_ROUNDED(__drcp, double, reciprocal, (double x), x)
+CPU_BACKEND_ROUNDED(__dsqrt, double, square_root, (double x), x)
+CPU_BACKEND_ROUNDED(__fma, double, fused_multiply_add, (double x, double y, double z), x, y, z)
 
-CPU_BACKEND_BINARY(__fadd, float, add)
-CPU_BACKEND_BINARY(__fsub, float, subtract)
-CPU_BACKEND_BINARY(__fmul, float, multiply)
-CPU_BACKEND_BINARY(__fdiv, float, divide)
-CPU_BACKEND_UNARY(__frcp, float, reciprocal)
-CPU_BACKEND_UNARY(__fsqrt, float, square_root)
-CPU_BACKEND_TERNARY(__fmaf, float, fused_multiply_add)
-
-CPU_BACKEND_BINARY(__dadd, double, add)
-CPU_BACKEND_BINARY(__dsub, double, subtract)
-CPU_BACKEND_BINARY(__dmul, double, multiply)
-CPU_BACKEND_BINARY(__ddiv, double, divide)
-CPU_BACKEND_UNARY(__drcp, double, reciprocal)
-CPU_BACKEND_UNARY(__dsqrt, double, square_root)
-CPU_BACKEND_TERNARY(__fma, double, fused_multiply_add)
-
-#undef CPU_BACKEND_UNARY
-#undef CPU_BACKEND_BINARY
-#undef CPU_BACKEND_TERNARY
+#undef CPU_BACKEND_ROUNDED
 
 namespace cpu_backend {
 

@@ -151,43 +151,31 @@ inline float cyl_bessel_i1f(float x) {
 // call is resolved, or rejected, as nvcc does it. A signed and an unsigned argument are compared as
 // unsigned; of a number and a NaN the result is the number.
 
-inline int min(int a, int b) { return b < a ? b : a; }
-inline unsigned int min(unsigned int a, unsigned int b) { return b < a ? b : a; }
-inline unsigned int min(int a, unsigned int b) { return min(static_cast<unsigned int>(a), b); }
-inline unsigned int min(unsigned int a, int b) { return min(a, static_cast<unsigned int>(b)); }
-inline long min(long a, long b) { return b < a ? b : a; }
-inline unsigned long min(unsigned long a, unsigned long b) { return b < a ? b : a; }
-inline unsigned long min(long a, unsigned long b) { return min(static_cast<unsigned long>(a), b); }
-inline unsigned long min(unsigned long a, long b) { return min(a, static_cast<unsigned long>(b)); }
-inline long long min(long long a, long long b) { return b < a ? b : a; }
-inline unsigned long long min(unsigned long long a, unsigned long long b) { return b < a ? b : a; }
-inline unsigned long long min(long long a, unsigned long long b) {
-  return min(static_cast<unsigned long long>(a), b);
-}
-inline unsigned long long min(unsigned long long a, long long b) {
-  return min(a, static_cast<unsigned long long>(b));
-}
+#define CPU_BACKEND_MIN_MAX(type)                           \
+  inline type min(type a, type b) { return b < a ? b : a; } \
+  inline type max(type a, type b) { return a < b ? b : a; }
+#define CPU_BACKEND_MIXED(name, type)                  \
+  inline unsigned type name(type a, unsigned type b) { \
+    return name(static_cast<unsigned type>(a), b);     \
+  }                                                    \
+  inline unsigned type name(unsigned type a, type b) { \
+    return name(a, static_cast<unsigned type>(b));     \
+  }
+#define CPU_BACKEND_MIN_MAX_OF_INTEGERS(type) \
+  CPU_BACKEND_MIN_MAX(type)                   \
+  CPU_BACKEND_MIN_MAX(unsigned type)          \
+  CPU_BACKEND_MIXED(min, type)                \
+  CPU_BACKEND_MIXED(max, type)
+CPU_BACKEND_MIN_MAX_OF_INTEGERS(int)
+CPU_BACKEND_MIN_MAX_OF_INTEGERS(long)
+CPU_BACKEND_MIN_MAX_OF_INTEGERS(long long)
+#undef CPU_BACKEND_MIN_MAX_OF_INTEGERS
+#undef CPU_BACKEND_MIXED
+#undef CPU_BACKEND_MIN_MAX
 inline float min(float a, float b) { return ::fminf(a, b); }
 inline double min(double a, double b) { return ::fmin(a, b); }
 inline double min(float a, double b) { return ::fmin(static_cast<double>(a), b); }
 inline double min(double a, float b) { return ::fmin(a, static_cast<double>(b)); }
-
-inline int max(int a, int b) { return a < b ? b : a; }
-inline unsigned int max(unsigned int a, unsigned int b) { return a < b ? b : a; }
-inline unsigned int max(int a, unsigned int b) { return max(static_cast<unsigned int>(a), b); }
-inline unsigned int max(unsigned int a, int b) { return max(a, static_cast<unsigned int>(b)); }
-inline long max(long a, long b) { return a < b ? b : a; }
-inline unsigned long max(unsigned long a, unsigned long b) { return a < b ? b : a; }
-inline unsigned long max(long a, unsigned long b) { return max(static_cast<unsigned long>(a), b); }
-inline unsigned long max(unsigned long a, long b) { return max(a, static_cast<unsigned long>(b)); }
-inline long long max(long long a, long long b) { return a < b ? b : a; }
-inline unsigned long long max(unsigned long long a, unsigned long long b) { return a < b ? b : a; }
-inline unsigned long long max(long long a, unsigned long long b) {
-  return max(static_cast<unsigned long long>(a), b);
-}
-inline unsigned long long max(unsigned long long a, long long b) {
-  return max(a, static_cast<unsigned long long>(b));
-}
 inline float max(float a, float b) { return ::fmaxf(a, b); }
 inline double max(double a, double b) { return ::fmax(a, b); }
 inline double max(float a, double b) { return ::fmax(static_cast<double>(a), b); }
