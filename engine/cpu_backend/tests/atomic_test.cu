@@ -37,49 +37,36 @@ T difference(T left, T right) {
   return static_cast<T>(static_cast<unsigned_type>(left) - static_cast<unsigned_type>(right));
 }
 
-// `function` in each of its scopes, and what it stores where it finds `old`.
-#define ATOMIC_FUNCTION(name, function, stored)      \
-  struct name {                                      \
-    template <scope in, class T>                     \
-    static __device__ T apply(T* address, T value) { \
-      if constexpr (in == scope::block) {            \
-        return function##_block(address, value);     \
-      } else if constexpr (in == scope::device) {    \
-        return function(address, value);             \
-      } else {                                       \
-        return function##_system(address, value);    \
-      }                                              \
-    }                                                \
-    template <class T>                               \
-    static T reference(T old, T value) {             \
-      return stored;                                 \
-    }                                                \
+// `function` in each of its scopes, what it stores where it finds `old`, and its arguments.
+#define ATOMIC_FUNCTION(name, function, stored, ...)                                \
+  struct name {                                                                     \
+    template <scope in, class T>                                                    \
+    static __device__ T apply(T* address, T value, [[maybe_unused]] T other) {      \
+      if constexpr (in == scope::block) {                                           \
+        return function##_block(address, __VA_ARGS__);                              \
+      } else if constexpr (in == scope::device) {                                   \
+        return function(address, __VA_ARGS__);                                      \
+      } else {                                                                      \
+        return function##_system(address, __VA_ARGS__);                             \
+      }                                                                             \
+    }                                                                               \
+    template <class T>                                                              \
+    static T reference([[maybe_unused]] T old, T value, [[maybe_unused]] T other) { \
+      return stored;                                                                \
+    }                                                                               \
   };
-ATOMIC_FUNCTION(add, atomicAdd, sum(old, value))
-ATOMIC_FUNCTION(subtract, atomicSub, difference(old, value))
-ATOMIC_FUNCTION(exchange, atomicExch, (static_cast<void>(old), value))
-ATOMIC_FUNCTION(minimum, atomicMin, std::min(old, value))
-ATOMIC_FUNCTION(maximum, atomicMax, std::max(old, value))
-ATOMIC_FUNCTION(increment, atomicInc, old >= value ? 0 : old + 1)
-ATOMIC_FUNCTION(decrement, atomicDec, old == 0 || old > value ? value : old - 1)
-ATOMIC_FUNCTION(bit_and, atomicAnd, old& value)
-ATOMIC_FUNCTION(bit_or, atomicOr, old | value)
-ATOMIC_FUNCTION(bit_xor, atomicXor, old ^ value)
+ATOMIC_FUNCTION(add, atomicAdd, sum(old, value), value)
+ATOMIC_FUNCTION(subtract, atomicSub, difference(old, value), value)
+ATOMIC_FUNCTION(exchange, atomicExch, value, value)
+ATOMIC_FUNCTION(compare_and_swap, atomicCAS, old == value ? other : old, value, other)
+ATOMIC_FUNCTION(minimum, atomicMin, std::min(old, value), value)
+ATOMIC_FUNCTION(maximum, atomicMax, std::max(old, value), value)
+ATOMIC_FUNCTION(increment, atomicInc, old >= value ? 0 : old + 1, value)
+ATOMIC_FUNCTION(decrement, atomicDec, old == 0 || old > value ? value : old - 1, value)
+ATOMIC_FUNCTION(bit_and, atomicAnd, old& value, value)
+ATOMIC_FUNCTION(bit_or, atomicOr, old | value, value)
+ATOMIC_FUNCTION(bit_xor, atomicXor, old ^ value, value)
 #undef ATOMIC_FUNCTION
-
-// atomicCAS takes one argument more: what it expects to find.
-struct compare_and_swap {
-  template <scope in, class T>
-  static __device__ T apply(T* address, T expected, T desired) {
-    if constexpr (in == scope::block) {
-      return atomicCAS_block(address, expected, desired);
-    } else if constexpr (in == scope::device) {
-      return atomicCAS(address, expected, desired);
-    } else {
-      return atomicCAS_system(address, expected, desired);
-    }
-  }
-};
 
 template <class T>
 std::vector<T> edge_values() {
@@ -102,15 +89,16 @@ std::vector<T> edge_values() {
   }
 }
 
-// Every pair of edge values: what is there, and what the function gets.
+// Every pair of edge values: what is there, and what the function gets. atomicCAS gets one more.
 template <class T>
 struct pairs {
-  std::vector<T> first, second;
+  std::vector<T> first, second, other;
   pairs() {
     for (const T left : edge_values<T>()) {
       for (const T right : edge_values<T>()) {
         first.push_back(left);
         second.push_back(right);
+        other.push_back(static_cast<T>(1000 + other.size()));
       }
     }
   }
@@ -127,15 +115,15 @@ constexpr unsigned most_pairs = 128;
 
 // One thread a pair, on global memory or on a copy of it in shared memory.
 template <class Function, scope in, bool in_shared_memory, class T>
-__global__ void apply_to_pairs(T* memory, const T* values, T* returned) {
+__global__ void apply_to_pairs(T* memory, const T* values, const T* others, T* returned) {
   __shared__ T shared[most_pairs];
   const unsigned i = threadIdx.x;
   if constexpr (in_shared_memory) {
     shared[i] = memory[i];
-    returned[i] = Function::template apply<in>(shared + i, values[i]);
+    returned[i] = Function::template apply<in>(shared + i, values[i], others[i]);
     memory[i] = shared[i];
   } else {
-    returned[i] = Function::template apply<in>(memory + i, values[i]);
+    returned[i] = Function::template apply<in>(memory + i, values[i], others[i]);
   }
 }
 
@@ -145,14 +133,14 @@ void check_pairs() {
   const std::size_t count = of.first.size();
   REQUIRE(count <= most_pairs);
   checked::device_buffer<T> memory(of.first);
-  const checked::device_buffer<T> values(of.second);
+  const checked::device_buffer<T> values(of.second), others(of.other);
   testing::poisoned_output<T> returned(count);
-  apply_to_pairs<Function, in, in_shared_memory>
-      <<<1, static_cast<unsigned>(count)>>>(memory.data(), values.data(), returned.data());
+  apply_to_pairs<Function, in, in_shared_memory><<<1, static_cast<unsigned>(count)>>>(
+      memory.data(), values.data(), others.data(), returned.data());
   CUDA_CHECK(cudaGetLastError());
   std::vector<T> expected;
   for (std::size_t i = 0; i < count; ++i) {
-    expected.push_back(Function::reference(of.first[i], of.second[i]));
+    expected.push_back(Function::reference(of.first[i], of.second[i], of.other[i]));
   }
   CAPTURE(static_cast<int>(in), in_shared_memory, sizeof(T));
   REQUIRE(identical(returned.to_host(), of.first));
@@ -166,42 +154,6 @@ void check_semantics() {
   (check_pairs<Function, scope::system, false, Types>(), ...);
   (check_pairs<Function, scope::block, true, Types>(), ...);
   (check_pairs<Function, scope::device, true, Types>(), ...);
-}
-
-template <scope in, class T>
-__global__ void compare_and_swap_pairs(T* memory, const T* expected, const T* desired,
-                                       T* returned) {
-  const unsigned i = threadIdx.x;
-  returned[i] = compare_and_swap::apply<in>(memory + i, expected[i], desired[i]);
-}
-
-template <scope in, class T>
-void check_compare_and_swap() {
-  const pairs<T> of;
-  const std::size_t count = of.first.size();
-  std::vector<T> desired;
-  std::vector<T> stored;
-  for (std::size_t i = 0; i < count; ++i) {
-    desired.push_back(static_cast<T>(1000 + i));
-    stored.push_back(of.first[i] == of.second[i] ? desired[i] : of.first[i]);
-  }
-  checked::device_buffer<T> memory(of.first);
-  const checked::device_buffer<T> expected(of.second);
-  const checked::device_buffer<T> wanted(desired);
-  testing::poisoned_output<T> returned(count);
-  compare_and_swap_pairs<in><<<1, static_cast<unsigned>(count)>>>(memory.data(), expected.data(),
-                                                                  wanted.data(), returned.data());
-  CUDA_CHECK(cudaGetLastError());
-  CAPTURE(static_cast<int>(in), sizeof(T));
-  REQUIRE(returned.to_host() == of.first);
-  REQUIRE(memory.to_host() == stored);
-}
-
-template <class... Types>
-void check_compare_and_swap_of() {
-  (check_compare_and_swap<scope::block, Types>(), ...);
-  (check_compare_and_swap<scope::device, Types>(), ...);
-  (check_compare_and_swap<scope::system, Types>(), ...);
 }
 
 // ---- many threads on one address
@@ -218,7 +170,8 @@ __host__ __device__ T contribution(unsigned thread) {
 template <class Function, scope in, class T>
 __global__ void contend(T* memory) {
   T* const address = in == scope::block ? memory + blockIdx.x : memory;
-  Function::template apply<in>(address, contribution<T>(blockIdx.x * blockDim.x + threadIdx.x));
+  Function::template apply<in>(address, contribution<T>(blockIdx.x * blockDim.x + threadIdx.x),
+                               T{});
 }
 
 template <class Function, scope in, class T>
@@ -230,7 +183,7 @@ void check_contention_in(T start) {
   for (unsigned block = 0; block < blocks; ++block) {
     for (unsigned thread = 0; thread < threads; ++thread) {
       T& stored = expected[in == scope::block ? block : 0];
-      stored = Function::reference(stored, contribution<T>(block * threads + thread));
+      stored = Function::reference(stored, contribution<T>(block * threads + thread), T{});
     }
   }
   CAPTURE(static_cast<int>(in), sizeof(T));
@@ -253,7 +206,7 @@ __global__ void take_tickets(unsigned* counter, unsigned* owners) {
 
 template <class Function>
 __global__ void count_around(unsigned* counter, unsigned limit, unsigned* visits) {
-  atomicAdd(visits + Function::template apply<scope::device>(counter, limit), 1);
+  atomicAdd(visits + Function::template apply<scope::device>(counter, limit, 0u), 1);
 }
 
 // Each thread leaves its number and takes the one that was there.
@@ -447,8 +400,8 @@ TEST_CASE("atomicAnd, atomicOr and atomicXor: returned and stored values") {
 }
 
 TEST_CASE("atomicCAS stores only where it finds what it expects") {
-  check_compare_and_swap_of<int, unsigned, unsigned long long>();
-  check_compare_and_swap<scope::device, unsigned short>();
+  check_semantics<compare_and_swap, int, unsigned, unsigned long long>();
+  check_pairs<compare_and_swap, scope::device, false, unsigned short>();
 }
 
 TEST_CASE("atomics of many blocks on one address lose nothing") {
@@ -481,7 +434,7 @@ TEST_CASE("atomicInc and atomicDec of many blocks go round evenly") {
     for (const bool up : {true, false}) {
       CAPTURE(limit, up);
       const auto step = [&](unsigned old) {
-        return up ? increment::reference(old, limit) : decrement::reference(old, limit);
+        return up ? increment::reference(old, limit, 0u) : decrement::reference(old, limit, 0u);
       };
       checked::device_buffer<unsigned> counter(std::vector<unsigned>{0});
       checked::device_buffer<unsigned> visits(std::vector<unsigned>(limit + 1, 0));

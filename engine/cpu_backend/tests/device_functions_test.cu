@@ -56,6 +56,27 @@ auto map(const std::vector<In>&... in) {
     }                                                       \
   }
 
+enum class rounding { nearest, to_zero, up, down };
+
+// The same for a function that there is for each rounding.
+#define ROUNDED_FUNCTION(type, function)                    \
+  template <rounding how>                                   \
+  struct call_##function {                                  \
+    using result = type;                                    \
+    template <class... Arguments>                           \
+    static __device__ result call(Arguments... arguments) { \
+      if constexpr (how == rounding::nearest) {             \
+        return function##_rn(arguments...);                 \
+      } else if constexpr (how == rounding::to_zero) {      \
+        return function##_rz(arguments...);                 \
+      } else if constexpr (how == rounding::up) {           \
+        return function##_ru(arguments...);                 \
+      } else {                                              \
+        return function##_rd(arguments...);                 \
+      }                                                     \
+    }                                                       \
+  }
+
 DEVICE_FUNCTION(int, __popc);
 DEVICE_FUNCTION(int, __popcll);
 DEVICE_FUNCTION(int, __clz);
@@ -92,62 +113,26 @@ DEVICE_FUNCTION(int, __double2hiint);
 DEVICE_FUNCTION(int, __double2loint);
 DEVICE_FUNCTION(double, __hiloint2double);
 
-DEVICE_FUNCTION(float, __fadd_rn);
-DEVICE_FUNCTION(float, __fadd_rz);
-DEVICE_FUNCTION(float, __fadd_ru);
-DEVICE_FUNCTION(float, __fadd_rd);
-DEVICE_FUNCTION(float, __fsub_rn);
-DEVICE_FUNCTION(float, __fsub_rz);
-DEVICE_FUNCTION(float, __fsub_ru);
-DEVICE_FUNCTION(float, __fsub_rd);
-DEVICE_FUNCTION(float, __fmul_rn);
-DEVICE_FUNCTION(float, __fmul_rz);
-DEVICE_FUNCTION(float, __fmul_ru);
-DEVICE_FUNCTION(float, __fmul_rd);
-DEVICE_FUNCTION(float, __fmaf_rn);
-DEVICE_FUNCTION(float, __fmaf_rz);
-DEVICE_FUNCTION(float, __fmaf_ru);
-DEVICE_FUNCTION(float, __fmaf_rd);
-DEVICE_FUNCTION(float, __fdiv_rn);
-DEVICE_FUNCTION(float, __fdiv_rz);
-DEVICE_FUNCTION(float, __fdiv_ru);
-DEVICE_FUNCTION(float, __fdiv_rd);
-DEVICE_FUNCTION(float, __frcp_rn);
-DEVICE_FUNCTION(float, __frcp_rz);
-DEVICE_FUNCTION(float, __frcp_ru);
-DEVICE_FUNCTION(float, __frcp_rd);
-DEVICE_FUNCTION(float, __fsqrt_rn);
-DEVICE_FUNCTION(float, __fsqrt_rz);
-DEVICE_FUNCTION(float, __fsqrt_ru);
-DEVICE_FUNCTION(float, __fsqrt_rd);
+ROUNDED_FUNCTION(float, __fadd);
+ROUNDED_FUNCTION(float, __fsub);
+ROUNDED_FUNCTION(float, __fmul);
+ROUNDED_FUNCTION(float, __fmaf);
+ROUNDED_FUNCTION(float, __fdiv);
+ROUNDED_FUNCTION(float, __frcp);
+ROUNDED_FUNCTION(float, __fsqrt);
 DEVICE_FUNCTION(float, __frsqrt_rn);
-DEVICE_FUNCTION(double, __dadd_rn);
-DEVICE_FUNCTION(double, __dadd_rz);
-DEVICE_FUNCTION(double, __dadd_ru);
-DEVICE_FUNCTION(double, __dadd_rd);
-DEVICE_FUNCTION(double, __dmul_rn);
-DEVICE_FUNCTION(double, __dmul_rz);
-DEVICE_FUNCTION(double, __dmul_ru);
-DEVICE_FUNCTION(double, __dmul_rd);
+ROUNDED_FUNCTION(double, __dadd);
+ROUNDED_FUNCTION(double, __dmul);
 DEVICE_FUNCTION(double, __fma_rn);
 
-DEVICE_FUNCTION(int, __float2int_rn);
-DEVICE_FUNCTION(int, __float2int_rz);
-DEVICE_FUNCTION(int, __float2int_ru);
-DEVICE_FUNCTION(int, __float2int_rd);
+ROUNDED_FUNCTION(int, __float2int);
 DEVICE_FUNCTION(unsigned int, __float2uint_rz);
 DEVICE_FUNCTION(long long, __float2ll_rz);
 DEVICE_FUNCTION(int, __double2int_rn);
 DEVICE_FUNCTION(long long, __double2ll_rz);
 DEVICE_FUNCTION(unsigned long long, __double2ull_rz);
-DEVICE_FUNCTION(float, __int2float_rn);
-DEVICE_FUNCTION(float, __int2float_rz);
-DEVICE_FUNCTION(float, __int2float_ru);
-DEVICE_FUNCTION(float, __int2float_rd);
-DEVICE_FUNCTION(float, __double2float_rn);
-DEVICE_FUNCTION(float, __double2float_rz);
-DEVICE_FUNCTION(float, __double2float_ru);
-DEVICE_FUNCTION(float, __double2float_rd);
+ROUNDED_FUNCTION(float, __int2float);
+ROUNDED_FUNCTION(float, __double2float);
 
 DEVICE_FUNCTION(float, rsqrtf);
 DEVICE_FUNCTION(float, __saturatef);
@@ -158,18 +143,10 @@ DEVICE_FUNCTION(long, max);
 template <class Integer>
 std::vector<Integer> integers(unsigned int seed) {
   using limits = std::numeric_limits<Integer>;
-  std::vector<Integer> values = {0,
-                                 1,
-                                 2,
-                                 3,
-                                 static_cast<Integer>(-1),
-                                 static_cast<Integer>(-2),
-                                 limits::min(),
-                                 limits::max(),
-                                 static_cast<Integer>(limits::max() - 1),
-                                 static_cast<Integer>(0x12345678),
-                                 static_cast<Integer>(0x00ffffff),
-                                 static_cast<Integer>(0x01000000)};
+  std::vector<Integer> values = {limits::min(), limits::max(), limits::max() - 1};
+  for (const int value : {0, 1, 2, 3, -1, -2, 0x12345678, 0x00ffffff, 0x01000000}) {
+    values.push_back(static_cast<Integer>(value));
+  }
   for (unsigned int bit = 0; bit < sizeof(Integer) * 8; ++bit) {
     values.push_back(static_cast<Integer>(1ull << bit));
   }
@@ -202,8 +179,6 @@ std::vector<double> doubles(unsigned int seed) {
   }
   return values;
 }
-
-enum class rounding { nearest, to_zero, up, down };
 
 // Is `got` what rounding to float in this direction makes of a number that differs from the double
 // `close` by an amount of the sign of `rest`? `rest` must be less than half of a unit in close's
@@ -256,7 +231,7 @@ int bit_of(T value, unsigned int bit) {
 }
 
 template <class Function, class Integer>
-void check_bit_function(int (*reference)(Integer)) {
+void check_bit_function(typename Function::result (*reference)(Integer)) {
   const std::vector<Integer> values = integers<Integer>(1);
   const auto got = map<Function>(values);
   CHECK(mismatches(values.size(), [&](std::size_t i) { return got[i] == reference(values[i]); }) ==
@@ -310,87 +285,45 @@ std::int64_t high_product(std::int64_t x, std::int64_t y) {
   return static_cast<std::int64_t>(high);
 }
 
-template <class Function, class Reference>
-void check_float_pairs(rounding how, Reference exact) {
-  const std::vector<float> x = floats(11);
-  const std::vector<float> y = floats(12);
-  const auto got = map<Function>(x, y);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          return is_rounded(got[i], exact(double{x[i]}, double{y[i]}), 0, how);
-        }) == 0);
+// Compares a rounded function with `is_right(how, got, arguments...)`, for each rounding.
+template <template <rounding> class Function, class IsRight, class... In>
+void check_rounded(IsRight is_right, const std::vector<In>&... in) {
+  const auto check = [&](rounding how, const auto& got) {
+    CHECK(mismatches(got.size(), [&](std::size_t i) { return is_right(how, got[i], in[i]...); }) ==
+          0);
+  };
+  check(rounding::nearest, map<Function<rounding::nearest>>(in...));
+  check(rounding::to_zero, map<Function<rounding::to_zero>>(in...));
+  check(rounding::up, map<Function<rounding::up>>(in...));
+  check(rounding::down, map<Function<rounding::down>>(in...));
 }
 
 // x * y + z is a double and a rest; the products of floats are exact doubles.
-template <class Function>
-void check_fused(rounding how) {
-  const std::vector<float> x = floats(13);
-  const std::vector<float> y = floats(14);
-  const std::vector<float> z = floats(15);
-  const auto got = map<Function>(x, y, z);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double product = double{x[i]} * double{y[i]};
-          const double sum = product + double{z[i]};
-          const double of_product = sum - double{z[i]};  // Knuth's two-sum: the rest is exact
-          const double rest = (product - of_product) + (double{z[i]} - (sum - of_product));
-          return is_rounded(got[i], sum, rest, how);
-        }) == 0);
+bool is_rounded_fused(rounding how, float got, double x, double y, double z) {
+  const double product = x * y;
+  const double sum = product + z;
+  const double of_product = sum - z;  // Knuth's two-sum: the rest is exact
+  return is_rounded(got, sum, (product - of_product) + (z - (sum - of_product)), how);
 }
 
-template <class Function>
-void check_division(rounding how) {
-  const std::vector<float> x = floats(16);
-  const std::vector<float> y = floats(17);
-  const auto got = map<Function>(x, y);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double quotient = double{x[i]} / double{y[i]};
-          const double rest = std::fma(-quotient, double{y[i]}, double{x[i]}) / double{y[i]};
-          return is_rounded(got[i], quotient, rest, how);
-        }) == 0);
+bool is_rounded_quotient(rounding how, float got, double x, double y) {
+  const double quotient = x / y;
+  return is_rounded(got, quotient, std::fma(-quotient, y, x) / y, how);
 }
 
-template <class Function>
-void check_reciprocal(rounding how) {
-  const std::vector<float> x = floats(18);
-  const auto got = map<Function>(x);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double quotient = 1 / double{x[i]};
-          const double rest = std::fma(-quotient, double{x[i]}, 1.0) / double{x[i]};
-          return is_rounded(got[i], quotient, rest, how);
-        }) == 0);
+bool is_rounded_root(rounding how, float got, double x) {
+  const double root = std::sqrt(x);
+  return is_rounded(got, root, std::fma(-root, root, x), how);
 }
 
-template <class Function>
-void check_square_root(rounding how) {
-  const std::vector<float> x = floats(19, true);
-  const auto got = map<Function>(x);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double root = std::sqrt(double{x[i]});
-          return is_rounded(got[i], root, std::fma(-root, root, double{x[i]}), how);
-        }) == 0);
+bool is_rounded_sum(rounding how, double got, double x, double y) {
+  const double sum = x + y;
+  const double of_x = sum - y;  // Knuth's two-sum
+  return got == directed(sum, (x - of_x) + (y - (sum - of_x)), how);
 }
 
-template <class Function>
-void check_double_sum(rounding how) {
-  const std::vector<double> x = doubles(21);
-  const std::vector<double> y = doubles(22);
-  const auto got = map<Function>(x, y);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double sum = x[i] + y[i];
-          const double of_x = sum - y[i];  // Knuth's two-sum
-          const double rest = (x[i] - of_x) + (y[i] - (sum - of_x));
-          return got[i] == directed(sum, rest, how);
-        }) == 0);
-}
-
-template <class Function>
-void check_double_product(rounding how) {
-  const std::vector<double> x = doubles(23);
-  const std::vector<double> y = doubles(24);
-  const auto got = map<Function>(x, y);
-  CHECK(mismatches(x.size(), [&](std::size_t i) {
-          const double product = x[i] * y[i];
-          return got[i] == directed(product, std::fma(x[i], y[i], -product), how);
-        }) == 0);
+bool is_rounded_product(rounding how, double got, double x, double y) {
+  return got == directed(x * y, std::fma(x, y, -(x * y)), how);
 }
 
 // What a compiler is tempted to fuse: a product and a sum that are both to be rounded, in each
@@ -457,7 +390,7 @@ __global__ void copy_with_hints(const T* in, T* scratch, T* out, int n) {
 }
 
 template <class T>
-void check_hints() {
+void check_hints_of() {
   constexpr std::size_t n = 100;
   std::vector<unsigned char> bytes(n * sizeof(T));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<unsigned char>(3 * i + 1);
@@ -470,6 +403,10 @@ void check_hints() {
   REQUIRE(cudaGetLastError() == cudaSuccess);
   CHECK(out.to_host() == bytes);
 }
+template <class... Types>
+void check_hints() {
+  (check_hints_of<Types>(), ...);
+}
 
 }  // namespace
 
@@ -480,16 +417,8 @@ TEST_CASE("counting and reversing bits") {
   check_bit_function<call___clzll, long long>(leading_zeros);
   check_bit_function<call___ffs, int>(first_set);
   check_bit_function<call___ffsll, long long>(first_set);
-
-  const auto words = integers<unsigned int>(2);
-  const auto reversed_words = map<call___brev>(words);
-  CHECK(mismatches(words.size(),
-                   [&](std::size_t i) { return reversed_words[i] == reversed(words[i]); }) == 0);
-  const auto long_words = integers<unsigned long long>(3);
-  const auto reversed_long_words = map<call___brevll>(long_words);
-  CHECK(mismatches(long_words.size(), [&](std::size_t i) {
-          return reversed_long_words[i] == reversed(long_words[i]);
-        }) == 0);
+  check_bit_function<call___brev, unsigned int>(reversed);
+  check_bit_function<call___brevll, unsigned long long>(reversed);
 }
 
 TEST_CASE("picking bytes and shifting across two words") {
@@ -622,48 +551,28 @@ TEST_CASE("bit casts keep every bit") {
 }
 
 TEST_CASE("float arithmetic is rounded as its name says") {
-  const auto sum = [](double x, double y) { return x + y; };
-  const auto difference = [](double x, double y) { return x - y; };
-  const auto product = [](double x, double y) { return x * y; };
-  check_float_pairs<call___fadd_rn>(rounding::nearest, sum);
-  check_float_pairs<call___fadd_rz>(rounding::to_zero, sum);
-  check_float_pairs<call___fadd_ru>(rounding::up, sum);
-  check_float_pairs<call___fadd_rd>(rounding::down, sum);
-  check_float_pairs<call___fsub_rn>(rounding::nearest, difference);
-  check_float_pairs<call___fsub_rz>(rounding::to_zero, difference);
-  check_float_pairs<call___fsub_ru>(rounding::up, difference);
-  check_float_pairs<call___fsub_rd>(rounding::down, difference);
-  check_float_pairs<call___fmul_rn>(rounding::nearest, product);
-  check_float_pairs<call___fmul_rz>(rounding::to_zero, product);
-  check_float_pairs<call___fmul_ru>(rounding::up, product);
-  check_float_pairs<call___fmul_rd>(rounding::down, product);
-  check_fused<call___fmaf_rn>(rounding::nearest);
-  check_fused<call___fmaf_rz>(rounding::to_zero);
-  check_fused<call___fmaf_ru>(rounding::up);
-  check_fused<call___fmaf_rd>(rounding::down);
-  check_division<call___fdiv_rn>(rounding::nearest);
-  check_division<call___fdiv_rz>(rounding::to_zero);
-  check_division<call___fdiv_ru>(rounding::up);
-  check_division<call___fdiv_rd>(rounding::down);
-  check_reciprocal<call___frcp_rn>(rounding::nearest);
-  check_reciprocal<call___frcp_rz>(rounding::to_zero);
-  check_reciprocal<call___frcp_ru>(rounding::up);
-  check_reciprocal<call___frcp_rd>(rounding::down);
-  check_square_root<call___fsqrt_rn>(rounding::nearest);
-  check_square_root<call___fsqrt_rz>(rounding::to_zero);
-  check_square_root<call___fsqrt_ru>(rounding::up);
-  check_square_root<call___fsqrt_rd>(rounding::down);
+  const std::vector<float> x = floats(11);
+  const std::vector<float> y = floats(12);
+  check_rounded<call___fadd>(
+      [](rounding how, float got, double a, double b) { return is_rounded(got, a + b, 0, how); }, x,
+      y);
+  check_rounded<call___fsub>(
+      [](rounding how, float got, double a, double b) { return is_rounded(got, a - b, 0, how); }, x,
+      y);
+  check_rounded<call___fmul>(
+      [](rounding how, float got, double a, double b) { return is_rounded(got, a * b, 0, how); }, x,
+      y);
+  check_rounded<call___fmaf>(is_rounded_fused, floats(13), floats(14), floats(15));
+  check_rounded<call___fdiv>(is_rounded_quotient, floats(16), floats(17));
+  check_rounded<call___frcp>(
+      [](rounding how, float got, double a) { return is_rounded_quotient(how, got, 1, a); },
+      floats(18));
+  check_rounded<call___fsqrt>(is_rounded_root, floats(19, true));
 }
 
 TEST_CASE("double arithmetic is rounded as its name says") {
-  check_double_sum<call___dadd_rn>(rounding::nearest);
-  check_double_sum<call___dadd_rz>(rounding::to_zero);
-  check_double_sum<call___dadd_ru>(rounding::up);
-  check_double_sum<call___dadd_rd>(rounding::down);
-  check_double_product<call___dmul_rn>(rounding::nearest);
-  check_double_product<call___dmul_rz>(rounding::to_zero);
-  check_double_product<call___dmul_ru>(rounding::up);
-  check_double_product<call___dmul_rd>(rounding::down);
+  check_rounded<call___dadd>(is_rounded_sum, doubles(21), doubles(22));
+  check_rounded<call___dmul>(is_rounded_product, doubles(23), doubles(24));
 
   const std::vector<double> x = doubles(25);
   const std::vector<double> y = doubles(26);
@@ -707,13 +616,13 @@ TEST_CASE("floats become integers as the name says, and the nearest one where no
                                 -3e9f, infinity, 2147483520.0f, -infinity, not_a_number};
   const int most = std::numeric_limits<int>::max();
   const int least = std::numeric_limits<int>::min();
-  CHECK(map<call___float2int_rn>(x) ==
+  CHECK(map<call___float2int<rounding::nearest>>(x) ==
         std::vector<int>{-2, -2, 0, 0, 0, 2, 2, 1, -2, most, least, most, 2147483520, least, 0});
-  CHECK(map<call___float2int_rz>(x) ==
+  CHECK(map<call___float2int<rounding::to_zero>>(x) ==
         std::vector<int>{-2, -1, 0, 0, 0, 1, 2, 1, -1, most, least, most, 2147483520, least, 0});
-  CHECK(map<call___float2int_ru>(x) ==
+  CHECK(map<call___float2int<rounding::up>>(x) ==
         std::vector<int>{-2, -1, 0, 0, 1, 2, 3, 2, -1, most, least, most, 2147483520, least, 0});
-  CHECK(map<call___float2int_rd>(x) ==
+  CHECK(map<call___float2int<rounding::down>>(x) ==
         std::vector<int>{-3, -2, -1, 0, 0, 1, 2, 1, -2, most, least, most, 2147483520, least, 0});
   const unsigned int all = std::numeric_limits<unsigned int>::max();
   CHECK(map<call___float2uint_rz>(x) == std::vector<unsigned int>{0, 0, 0, 0, 0, 1, 2, 1, 0,
@@ -733,26 +642,11 @@ TEST_CASE("floats become integers as the name says, and the nearest one where no
 }
 
 TEST_CASE("integers and doubles become floats as the name says") {
-  const std::vector<int> integer = integers<int>(61);
-  const auto check_integer = [&](const std::vector<float>& got, rounding how) {
-    CHECK(mismatches(integer.size(), [&](std::size_t i) {
-            return is_rounded(got[i], static_cast<double>(integer[i]), 0, how);
-          }) == 0);
+  const auto as_exact_one = [](rounding how, float got, double number) {
+    return is_rounded(got, number, 0, how);
   };
-  check_integer(map<call___int2float_rn>(integer), rounding::nearest);
-  check_integer(map<call___int2float_rz>(integer), rounding::to_zero);
-  check_integer(map<call___int2float_ru>(integer), rounding::up);
-  check_integer(map<call___int2float_rd>(integer), rounding::down);
-
-  const std::vector<double> number = doubles(62);
-  const auto check_number = [&](const std::vector<float>& got, rounding how) {
-    CHECK(mismatches(number.size(),
-                     [&](std::size_t i) { return is_rounded(got[i], number[i], 0, how); }) == 0);
-  };
-  check_number(map<call___double2float_rn>(number), rounding::nearest);
-  check_number(map<call___double2float_rz>(number), rounding::to_zero);
-  check_number(map<call___double2float_ru>(number), rounding::up);
-  check_number(map<call___double2float_rd>(number), rounding::down);
+  check_rounded<call___int2float>(as_exact_one, integers<int>(61));
+  check_rounded<call___double2float>(as_exact_one, doubles(62));
 }
 
 TEST_CASE("reciprocal square roots are as close as CUDA promises") {
@@ -810,34 +704,9 @@ TEST_CASE("min and max: every pair of types, signs, and a NaN") {
 }
 
 TEST_CASE("loads and stores with a cache hint move every byte of every type") {
-  check_hints<char>();
-  check_hints<signed char>();
-  check_hints<unsigned char>();
-  check_hints<short>();
-  check_hints<unsigned short>();
-  check_hints<int>();
-  check_hints<unsigned int>();
-  check_hints<long>();
-  check_hints<unsigned long>();
-  check_hints<long long>();
-  check_hints<unsigned long long>();
-  check_hints<float>();
-  check_hints<double>();
-  check_hints<char2>();
-  check_hints<uchar2>();
-  check_hints<short2>();
-  check_hints<ushort2>();
-  check_hints<int2>();
-  check_hints<uint2>();
-  check_hints<longlong2>();
-  check_hints<ulonglong2>();
-  check_hints<float2>();
-  check_hints<double2>();
-  check_hints<char4>();
-  check_hints<uchar4>();
-  check_hints<short4>();
-  check_hints<ushort4>();
-  check_hints<int4>();
-  check_hints<uint4>();
-  check_hints<float4>();
+  check_hints<char, signed char, unsigned char, short, unsigned short, int, unsigned int, long,
+              unsigned long, long long, unsigned long long, float, double>();
+  check_hints<char2, uchar2, short2, ushort2, int2, uint2, longlong2, ulonglong2, float2,
+              double2>();
+  check_hints<char4, uchar4, short4, ushort4, int4, uint4, float4>();
 }

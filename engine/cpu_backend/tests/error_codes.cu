@@ -77,10 +77,12 @@ std::size_t shared_memory_at_most() {
   return static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
-void allow_dynamic_shared_memory(std::size_t bytes) {
+void launch_after_allowing(std::size_t allowed_bytes, std::size_t shared_bytes) {
   prepare("cudaFuncSetAttribute",
           cudaFuncSetAttribute(do_nothing, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(bytes)));
+                               static_cast<int>(allowed_bytes)));
+  do_nothing<<<1, 1, shared_bytes>>>();
+  report_after_launch();
 }
 
 cudaEvent_t event(unsigned int flags = cudaEventDefault) {
@@ -103,94 +105,60 @@ int* hidden(std::uintptr_t address) {
   return reinterpret_cast<int*>(stored);
 }
 
+// What calls write to, or are wrongly given as memory of the device.
+void* memory = nullptr;
+int value = 0, values[4096];
+float milliseconds = 0;
+cudaDeviceProp properties;
+cudaEvent_t created_event = nullptr;
+cudaStream_t created_stream = nullptr;
+
+struct launch {
+  const char* name;
+  dim3 blocks, threads;
+  std::size_t shared_bytes = 0;
+};
+
+const launch launches[] = {
+    {"no_mistake", 1, 1},
+    {"block_of_2048_threads", 1, 2048},
+    {"block_of_33_by_32_threads", 1, {33, 32}},
+    {"block_of_0_threads", 1, 0},
+    {"block_of_z_65", 1, {1, 1, 65}},
+    {"grid_of_0_blocks", 0, 1},
+    {"grid_of_y_0", {1, 0, 1}, 1},
+    {"grid_of_x_2_to_the_31", 2147483648u, 1},
+    {"grid_of_y_65536", {1, 65536}, 1},
+    {"grid_of_z_65536", {1, 1, 65536}, 1},
+    {"dynamic_shared_memory_of_48_kib", 1, 1, 48 * kibibyte},
+    {"dynamic_shared_memory_beyond_48_kib", 1, 1, 48 * kibibyte + 16},
+};
+
 struct mistake {
   const char* name;
   void (*make)();
 };
 
+// A mistake of one call, and one of a kernel.
+#define CALL(name, function, ...)                                \
+  mistake {                                                      \
+#name, [] { report_call(#function, function(__VA_ARGS__)); } \
+  }
+#define KERNEL(name, kernel, ...)                                   \
+  mistake {                                                         \
+#name, [] { kernel<<<1, 1>>>(__VA_ARGS__); report_after_launch(); } \
+  }
+
 const mistake mistakes[] = {
-    // --- Launches that the runtime refuses
-    {"no_mistake",
-     [] {
-       do_nothing<<<1, 1>>>();
-       report_after_launch();
-     }},
-    {"block_of_2048_threads",
-     [] {
-       do_nothing<<<1, 2048>>>();
-       report_after_launch();
-     }},
-    {"block_of_33_by_32_threads",
-     [] {
-       do_nothing<<<1, dim3(33, 32)>>>();
-       report_after_launch();
-     }},
-    {"block_of_0_threads",
-     [] {
-       do_nothing<<<1, 0>>>();
-       report_after_launch();
-     }},
-    {"block_of_z_65",
-     [] {
-       do_nothing<<<1, dim3(1, 1, 65)>>>();
-       report_after_launch();
-     }},
-    {"grid_of_0_blocks",
-     [] {
-       do_nothing<<<0, 1>>>();
-       report_after_launch();
-     }},
-    {"grid_of_y_0",
-     [] {
-       do_nothing<<<dim3(1, 0, 1), 1>>>();
-       report_after_launch();
-     }},
-    {"grid_of_x_2_to_the_31",
-     [] {
-       do_nothing<<<2147483648u, 1>>>();
-       report_after_launch();
-     }},
-    {"grid_of_y_65536",
-     [] {
-       do_nothing<<<dim3(1, 65536), 1>>>();
-       report_after_launch();
-     }},
-    {"grid_of_z_65536",
-     [] {
-       do_nothing<<<dim3(1, 1, 65536), 1>>>();
-       report_after_launch();
-     }},
-    {"dynamic_shared_memory_of_48_kib",
-     [] {
-       do_nothing<<<1, 1, 48 * kibibyte>>>();
-       report_after_launch();
-     }},
-    {"dynamic_shared_memory_beyond_48_kib",
-     [] {
-       do_nothing<<<1, 1, 48 * kibibyte + 16>>>();
-       report_after_launch();
-     }},
+    // --- Launches after something else
     {"dynamic_shared_memory_allowed_by_attribute",
-     [] {
-       allow_dynamic_shared_memory(shared_memory_at_most());
-       do_nothing<<<1, 1, shared_memory_at_most()>>>();
-       report_after_launch();
-     }},
+     [] { launch_after_allowing(shared_memory_at_most(), shared_memory_at_most()); }},
     {"dynamic_shared_memory_beyond_attribute",
-     [] {
-       allow_dynamic_shared_memory(56 * kibibyte);
-       do_nothing<<<1, 1, 60 * kibibyte>>>();
-       report_after_launch();
-     }},
+     [] { launch_after_allowing(56 * kibibyte, 60 * kibibyte); }},
     {"dynamic_shared_memory_beyond_device",
-     [] {
-       allow_dynamic_shared_memory(shared_memory_at_most());
-       do_nothing<<<1, 1, shared_memory_at_most() + kibibyte>>>();
-       report_after_launch();
-     }},
+     [] { launch_after_allowing(shared_memory_at_most(), shared_memory_at_most() + kibibyte); }},
     {"earlier_error_shows_after_launch",
      [] {
-       void* memory = nullptr;
        report("cudaMalloc", cudaMalloc(&memory, std::size_t{1} << 50));
        do_nothing<<<1, 1>>>();
        report_after_launch();
@@ -207,31 +175,11 @@ const mistake mistakes[] = {
      }},
 
     // --- Kernels that die
-    {"assert_fails",
-     [] {
-       assert_equal<<<1, 1>>>(1, 2);
-       report_after_launch();
-     }},
-    {"assert_holds",
-     [] {
-       assert_equal<<<1, 1>>>(1, 1);
-       report_after_launch();
-     }},
-    {"trap",
-     [] {
-       trap<<<1, 1>>>();
-       report_after_launch();
-     }},
-    {"write_to_null",
-     [] {
-       write_to<<<1, 1>>>(hidden(0));
-       report_after_launch();
-     }},
-    {"write_far_outside_every_allocation",
-     [] {
-       write_to<<<1, 1>>>(hidden(0x123456789000));
-       report_after_launch();
-     }},
+    KERNEL(assert_fails, assert_equal, 1, 2),
+    KERNEL(assert_holds, assert_equal, 1, 1),
+    KERNEL(trap, trap),
+    KERNEL(write_to_null, write_to, hidden(0)),
+    KERNEL(write_far_outside_every_allocation, write_to, hidden(0x123456789000)),
     {"last_error_after_death",
      [] {
        trap<<<1, 1>>>();
@@ -244,7 +192,6 @@ const mistake mistakes[] = {
      [] {
        int* const memory = device_memory(sizeof(int));
        trap<<<1, 1>>>();
-       int value = 0;
        report("cudaMemcpy", cudaMemcpy(&value, memory, sizeof value, cudaMemcpyDeviceToHost));
        report("cudaDeviceSynchronize", cudaDeviceSynchronize());
      }},
@@ -268,7 +215,6 @@ const mistake mistakes[] = {
      [] {
        trap<<<1, 1>>>();
        report("cudaDeviceSynchronize", cudaDeviceSynchronize());
-       int value = -1;
        report("cudaGetDeviceCount", cudaGetDeviceCount(&value));
        report("cudaGetDevice", cudaGetDevice(&value));
        report("cudaRuntimeGetVersion", cudaRuntimeGetVersion(&value));
@@ -276,112 +222,51 @@ const mistake mistakes[] = {
      }},
 
     // --- Allocation
-    {"malloc_of_a_pebibyte",
-     [] {
-       void* memory = nullptr;
-       report_call("cudaMalloc", cudaMalloc(&memory, std::size_t{1} << 50));
-     }},
-    {"malloc_into_null",
-     [] { report_call("cudaMalloc", cudaMalloc(static_cast<void**>(nullptr), 4)); }},
+    CALL(malloc_of_a_pebibyte, cudaMalloc, &memory, std::size_t{1} << 50),
+    CALL(malloc_into_null, cudaMalloc, static_cast<void**>(nullptr), 4),
     {"malloc_of_0_bytes",
      [] {
-       void* memory = &memory;
+       memory = &memory;
        report_call("cudaMalloc", cudaMalloc(&memory, 0));
        std::printf("pointer: %s\n", memory ? "not null" : "null");
      }},
-    {"malloc_managed_of_0_bytes",
-     [] {
-       void* memory = nullptr;
-       report_call("cudaMallocManaged", cudaMallocManaged(&memory, 0));
-     }},
-    {"malloc_managed_with_unknown_flags",
-     [] {
-       void* memory = nullptr;
-       report_call("cudaMallocManaged", cudaMallocManaged(&memory, 4, 0x80));
-     }},
-    {"malloc_host_into_null",
-     [] { report_call("cudaMallocHost", cudaMallocHost(static_cast<void**>(nullptr), 4)); }},
-    {"host_alloc_with_unknown_flags",
-     [] {
-       void* memory = nullptr;
-       report_call("cudaHostAlloc", cudaHostAlloc(&memory, 4, 0x80));
-     }},
-    {"free_null", [] { report_call("cudaFree", cudaFree(nullptr)); }},
-    {"free_host_pointer",
-     [] {
-       int on_the_stack = 0;
-       report_call("cudaFree", cudaFree(&on_the_stack));
-     }},
-    {"free_interior_pointer",
-     [] { report_call("cudaFree", cudaFree(device_memory(mebibyte) + 64)); }},
+    CALL(malloc_managed_of_0_bytes, cudaMallocManaged, &memory, 0),
+    CALL(malloc_managed_with_unknown_flags, cudaMallocManaged, &memory, 4, 0x80),
+    CALL(malloc_host_into_null, cudaMallocHost, static_cast<void**>(nullptr), 4),
+    CALL(host_alloc_with_unknown_flags, cudaHostAlloc, &memory, 4, 0x80),
+    CALL(free_null, cudaFree, nullptr),
+    CALL(free_host_pointer, cudaFree, &value),
+    CALL(free_interior_pointer, cudaFree, device_memory(mebibyte) + 64),
     {"free_twice",
      [] {
        int* const memory = device_memory(mebibyte);
        report("cudaFree", cudaFree(memory));
        report_call("cudaFree", cudaFree(memory));
      }},
-    {"free_host_null", [] { report_call("cudaFreeHost", cudaFreeHost(nullptr)); }},
-    {"free_host_of_device_pointer",
-     [] { report_call("cudaFreeHost", cudaFreeHost(device_memory(4))); }},
-    {"free_host_of_ordinary_pointer",
-     [] {
-       int on_the_stack = 0;
-       report_call("cudaFreeHost", cudaFreeHost(&on_the_stack));
-     }},
-    {"host_register_null",
-     [] {
-       report_call("cudaHostRegister", cudaHostRegister(nullptr, 4, cudaHostRegisterDefault));
-     }},
+    CALL(free_host_null, cudaFreeHost, nullptr),
+    CALL(free_host_of_device_pointer, cudaFreeHost, device_memory(4)),
+    CALL(free_host_of_ordinary_pointer, cudaFreeHost, &value),
+    CALL(host_register_null, cudaHostRegister, nullptr, 4, cudaHostRegisterDefault),
     {"host_register_twice",
      [] {
-       static int values[4096];
        report("cudaHostRegister", cudaHostRegister(values, sizeof values, cudaHostRegisterDefault));
        report_call("cudaHostRegister",
                    cudaHostRegister(values, sizeof values, cudaHostRegisterDefault));
      }},
-    {"host_unregister_what_was_not_registered",
-     [] {
-       static int values[4096];
-       report_call("cudaHostUnregister", cudaHostUnregister(values));
-     }},
-    {"host_get_device_pointer_of_ordinary_pointer",
-     [] {
-       static int values[4096];
-       int* on_device = nullptr;
-       report_call("cudaHostGetDevicePointer", cudaHostGetDevicePointer(&on_device, values, 0));
-     }},
-    {"prefetch_of_device_memory",
-     [] {
-       report_call("cudaMemPrefetchAsync",
-                   cudaMemPrefetchAsync(device_memory(mebibyte), mebibyte,
-                                        cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
-     }},
+    CALL(host_unregister_what_was_not_registered, cudaHostUnregister, values),
+    CALL(host_get_device_pointer_of_ordinary_pointer, cudaHostGetDevicePointer, &memory, values, 0),
+    CALL(prefetch_of_device_memory, cudaMemPrefetchAsync, device_memory(mebibyte), mebibyte,
+         cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0),
 
     // --- Copies and fills
-    {"copy_to_host_with_exchanged_pointers",
-     [] {
-       int value = 0;
-       report_call("cudaMemcpy", cudaMemcpy(device_memory(sizeof value), &value, sizeof value,
-                                            cudaMemcpyDeviceToHost));
-     }},
-    {"copy_to_device_with_exchanged_pointers",
-     [] {
-       int value = 0;
-       report_call("cudaMemcpy", cudaMemcpy(&value, device_memory(sizeof value), sizeof value,
-                                            cudaMemcpyHostToDevice));
-     }},
-    {"copy_within_device_from_host_pointer",
-     [] {
-       int value = 0;
-       report_call("cudaMemcpy", cudaMemcpy(device_memory(sizeof value), &value, sizeof value,
-                                            cudaMemcpyDeviceToDevice));
-     }},
-    {"copy_in_no_known_direction",
-     [] {
-       int value = 0;
-       report_call("cudaMemcpy", cudaMemcpy(device_memory(sizeof value), &value, sizeof value,
-                                            static_cast<cudaMemcpyKind>(7)));
-     }},
+    CALL(copy_to_host_with_exchanged_pointers, cudaMemcpy, device_memory(sizeof value), &value,
+         sizeof value, cudaMemcpyDeviceToHost),
+    CALL(copy_to_device_with_exchanged_pointers, cudaMemcpy, &value, device_memory(sizeof value),
+         sizeof value, cudaMemcpyHostToDevice),
+    CALL(copy_within_device_from_host_pointer, cudaMemcpy, device_memory(sizeof value), &value,
+         sizeof value, cudaMemcpyDeviceToDevice),
+    CALL(copy_in_no_known_direction, cudaMemcpy, device_memory(sizeof value), &value, sizeof value,
+         static_cast<cudaMemcpyKind>(7)),
     {"copy_beyond_destination",
      [] {
        const std::vector<char> values(64 * mebibyte);
@@ -394,146 +279,60 @@ const mistake mistakes[] = {
        report_call("cudaMemcpy", cudaMemcpy(values.data(), device_memory(mebibyte), values.size(),
                                             cudaMemcpyDeviceToHost));
      }},
-    {"copy_to_null",
-     [] {
-       int value = 0;
-       report_call("cudaMemcpy", cudaMemcpy(nullptr, &value, sizeof value, cudaMemcpyHostToDevice));
-     }},
-    {"copy_from_null",
-     [] {
-       report_call("cudaMemcpy", cudaMemcpy(device_memory(sizeof(int)), nullptr, sizeof(int),
-                                            cudaMemcpyHostToDevice));
-     }},
-    {"copy_of_0_bytes",
-     [] { report_call("cudaMemcpy", cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice)); }},
+    CALL(copy_to_null, cudaMemcpy, nullptr, &value, sizeof value, cudaMemcpyHostToDevice),
+    CALL(copy_from_null, cudaMemcpy, device_memory(sizeof(int)), nullptr, sizeof(int),
+         cudaMemcpyHostToDevice),
+    CALL(copy_of_0_bytes, cudaMemcpy, nullptr, nullptr, 0, cudaMemcpyHostToDevice),
     {"copy_2d_wider_than_pitch",
      [] {
        const std::vector<char> values(64);
        report_call("cudaMemcpy2D", cudaMemcpy2D(device_memory(64), 8, values.data(), 8, 16, 4,
                                                 cudaMemcpyHostToDevice));
      }},
-    {"copy_to_symbol_beyond_its_end",
-     [] {
-       const int values[5] = {};
-       report_call("cudaMemcpyToSymbol",
-                   cudaMemcpyToSymbol(device_variable, values, sizeof values));
-     }},
-    {"copy_to_symbol_in_wrong_direction",
-     [] {
-       const int value = 0;
-       report_call("cudaMemcpyToSymbol", cudaMemcpyToSymbol(device_variable, &value, sizeof value,
-                                                            0, cudaMemcpyDeviceToHost));
-     }},
-    {"fill_null", [] { report_call("cudaMemset", cudaMemset(nullptr, 0, 4)); }},
-    {"fill_host_memory",
-     [] {
-       int value = 0;
-       report_call("cudaMemset", cudaMemset(&value, 0, sizeof value));
-     }},
-    {"fill_beyond_allocation",
-     [] { report_call("cudaMemset", cudaMemset(device_memory(mebibyte), 0, 64 * mebibyte)); }},
+    CALL(copy_to_symbol_beyond_its_end, cudaMemcpyToSymbol, device_variable, values,
+         5 * sizeof(int)),
+    CALL(copy_to_symbol_in_wrong_direction, cudaMemcpyToSymbol, device_variable, &value,
+         sizeof value, 0, cudaMemcpyDeviceToHost),
+    CALL(fill_null, cudaMemset, nullptr, 0, 4),
+    CALL(fill_host_memory, cudaMemset, &value, 0, sizeof value),
+    CALL(fill_beyond_allocation, cudaMemset, device_memory(mebibyte), 0, 64 * mebibyte),
 
     // --- Devices and kernels
-    {"set_device_10000", [] { report_call("cudaSetDevice", cudaSetDevice(10000)); }},
-    {"set_device_minus_1", [] { report_call("cudaSetDevice", cudaSetDevice(-1)); }},
-    {"device_count_into_null",
-     [] { report_call("cudaGetDeviceCount", cudaGetDeviceCount(nullptr)); }},
-    {"properties_of_device_10000",
-     [] {
-       cudaDeviceProp properties;
-       report_call("cudaGetDeviceProperties", cudaGetDeviceProperties(&properties, 10000));
-     }},
-    {"attribute_of_device_10000",
-     [] {
-       int value = 0;
-       report_call("cudaDeviceGetAttribute",
-                   cudaDeviceGetAttribute(&value, cudaDevAttrWarpSize, 10000));
-     }},
-    {"unknown_attribute",
-     [] {
-       int value = 0;
-       report_call("cudaDeviceGetAttribute",
-                   cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(100000), 0));
-     }},
-    {"attribute_into_null",
-     [] {
-       report_call("cudaDeviceGetAttribute",
-                   cudaDeviceGetAttribute(nullptr, cudaDevAttrWarpSize, 0));
-     }},
-    {"allow_more_shared_memory_than_device",
-     [] {
-       report_call("cudaFuncSetAttribute",
-                   cudaFuncSetAttribute(do_nothing, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                        static_cast<int>(shared_memory_at_most() + kibibyte)));
-     }},
-    {"allow_negative_shared_memory",
-     [] {
-       report_call(
-           "cudaFuncSetAttribute",
-           cudaFuncSetAttribute(do_nothing, cudaFuncAttributeMaxDynamicSharedMemorySize, -1));
-     }},
-    {"occupancy_of_block_of_0_threads",
-     [] {
-       int blocks = 0;
-       report_call("cudaOccupancyMaxActiveBlocksPerMultiprocessor",
-                   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, do_nothing, 0, 0));
-     }},
+    CALL(set_device_10000, cudaSetDevice, 10000),
+    CALL(set_device_minus_1, cudaSetDevice, -1),
+    CALL(device_count_into_null, cudaGetDeviceCount, nullptr),
+    CALL(properties_of_device_10000, cudaGetDeviceProperties, &properties, 10000),
+    CALL(attribute_of_device_10000, cudaDeviceGetAttribute, &value, cudaDevAttrWarpSize, 10000),
+    CALL(unknown_attribute, cudaDeviceGetAttribute, &value, static_cast<cudaDeviceAttr>(100000), 0),
+    CALL(attribute_into_null, cudaDeviceGetAttribute, nullptr, cudaDevAttrWarpSize, 0),
+    CALL(allow_more_shared_memory_than_device, cudaFuncSetAttribute, do_nothing,
+         cudaFuncAttributeMaxDynamicSharedMemorySize,
+         static_cast<int>(shared_memory_at_most() + kibibyte)),
+    CALL(allow_negative_shared_memory, cudaFuncSetAttribute, do_nothing,
+         cudaFuncAttributeMaxDynamicSharedMemorySize, -1),
+    CALL(occupancy_of_block_of_0_threads, cudaOccupancyMaxActiveBlocksPerMultiprocessor, &value,
+         do_nothing, 0, 0),
 
     // --- Streams and events
-    {"create_stream_into_null", [] { report_call("cudaStreamCreate", cudaStreamCreate(nullptr)); }},
-    {"create_stream_with_unknown_flags",
-     [] {
-       cudaStream_t stream = nullptr;
-       report_call("cudaStreamCreateWithFlags", cudaStreamCreateWithFlags(&stream, 0x80));
-     }},
-    {"destroy_default_stream",
-     [] { report_call("cudaStreamDestroy", cudaStreamDestroy(nullptr)); }},
-    {"query_default_stream", [] { report_call("cudaStreamQuery", cudaStreamQuery(nullptr)); }},
-    {"wait_for_null_event",
-     [] { report_call("cudaStreamWaitEvent", cudaStreamWaitEvent(nullptr, nullptr, 0)); }},
-    {"create_event_into_null", [] { report_call("cudaEventCreate", cudaEventCreate(nullptr)); }},
-    {"create_event_with_unknown_flags",
-     [] {
-       cudaEvent_t created = nullptr;
-       report_call("cudaEventCreateWithFlags", cudaEventCreateWithFlags(&created, 0x80));
-     }},
-    {"create_timed_event_for_other_processes",
-     [] {
-       cudaEvent_t created = nullptr;
-       report_call("cudaEventCreateWithFlags",
-                   cudaEventCreateWithFlags(&created, cudaEventInterprocess));
-     }},
-    {"record_null_event",
-     [] { report_call("cudaEventRecord", cudaEventRecord(nullptr, nullptr)); }},
-    {"destroy_null_event", [] { report_call("cudaEventDestroy", cudaEventDestroy(nullptr)); }},
-    {"synchronize_null_event",
-     [] { report_call("cudaEventSynchronize", cudaEventSynchronize(nullptr)); }},
-    {"query_event_that_was_never_recorded",
-     [] { report_call("cudaEventQuery", cudaEventQuery(event())); }},
-    {"elapsed_time_of_events_never_recorded",
-     [] {
-       float milliseconds = 0;
-       report_call("cudaEventElapsedTime", cudaEventElapsedTime(&milliseconds, event(), event()));
-     }},
-    {"elapsed_time_without_end",
-     [] {
-       float milliseconds = 0;
-       const cudaEvent_t start = recorded_event();
-       report_call("cudaEventElapsedTime", cudaEventElapsedTime(&milliseconds, start, event()));
-     }},
-    {"elapsed_time_of_events_without_time",
-     [] {
-       float milliseconds = 0;
-       const cudaEvent_t start = recorded_event(cudaEventDisableTiming);
-       const cudaEvent_t end = recorded_event(cudaEventDisableTiming);
-       report_call("cudaEventElapsedTime", cudaEventElapsedTime(&milliseconds, start, end));
-     }},
-    {"elapsed_time_into_null",
-     [] {
-       const cudaEvent_t start = recorded_event();
-       const cudaEvent_t end = recorded_event();
-       report_call("cudaEventElapsedTime", cudaEventElapsedTime(nullptr, start, end));
-     }},
+    CALL(create_stream_into_null, cudaStreamCreate, nullptr),
+    CALL(create_stream_with_unknown_flags, cudaStreamCreateWithFlags, &created_stream, 0x80),
+    CALL(destroy_default_stream, cudaStreamDestroy, nullptr),
+    CALL(query_default_stream, cudaStreamQuery, nullptr),
+    CALL(wait_for_null_event, cudaStreamWaitEvent, nullptr, nullptr, 0),
+    CALL(create_event_into_null, cudaEventCreate, nullptr),
+    CALL(create_event_with_unknown_flags, cudaEventCreateWithFlags, &created_event, 0x80),
+    CALL(create_timed_event_for_other_processes, cudaEventCreateWithFlags, &created_event,
+         cudaEventInterprocess),
+    CALL(record_null_event, cudaEventRecord, nullptr, nullptr),
+    CALL(destroy_null_event, cudaEventDestroy, nullptr),
+    CALL(synchronize_null_event, cudaEventSynchronize, nullptr),
+    CALL(query_event_that_was_never_recorded, cudaEventQuery, event()),
+    CALL(elapsed_time_of_events_never_recorded, cudaEventElapsedTime, &milliseconds, event(),
+         event()),
+    CALL(elapsed_time_without_end, cudaEventElapsedTime, &milliseconds, recorded_event(), event()),
+    CALL(elapsed_time_of_events_without_time, cudaEventElapsedTime, &milliseconds,
+         recorded_event(cudaEventDisableTiming), recorded_event(cudaEventDisableTiming)),
+    CALL(elapsed_time_into_null, cudaEventElapsedTime, nullptr, recorded_event(), recorded_event()),
 };
 
 }  // namespace
@@ -544,12 +343,19 @@ int main(int argument_count, char** arguments) {
     return 2;
   }
   if (std::strcmp(arguments[1], "--list") == 0) {
+    for (const launch& each : launches) std::printf("%s\n", each.name);
     for (const mistake& each : mistakes) std::printf("%s\n", each.name);
+    return 0;
+  }
+  prepare("cudaFree", cudaFree(nullptr));  // the first call of a process sets the device up
+  for (const launch& each : launches) {
+    if (std::strcmp(arguments[1], each.name) != 0) continue;
+    do_nothing<<<each.blocks, each.threads, each.shared_bytes>>>();
+    report_after_launch();
     return 0;
   }
   for (const mistake& each : mistakes) {
     if (std::strcmp(arguments[1], each.name) != 0) continue;
-    prepare("cudaFree", cudaFree(nullptr));  // the first call of a process sets the device up
     each.make();
     return 0;
   }
