@@ -60,7 +60,7 @@ void volatile_store(volatile T* pointer, const T& value) {
 
 }  // namespace cpu_backend
 
-// By it a program promises that nobody writes there while the kernel runs.
+// By it a program promises that nothing is written there while the kernel runs.
 template <cpu_backend::hinted T>
 T __ldg(const T* pointer, cpu_backend::place at = CPU_BACKEND_HERE) {
   cpu_backend::form::used("device", "__ldg()", &at);

@@ -264,9 +264,9 @@ void block_execution::begin_stealing(int rank, const place& at) {
 }
 
 // As libcu++ does, the next block is asked for before the function is called: while a block works
-// on one tile, it holds another one in reserve, which nobody else can take. One barrier for each
-// tile, where a second one would double its price. Whoever opens it reads the answer and asks
-// again: then all threads are done with the tile, and have read the last answer.
+// on one tile, it holds another one in reserve, which no other block can take. One barrier for each
+// tile, where a second one would double its price. The thread that opens it reads the answer and
+// asks again: then all threads are done with the tile, and have read the last answer.
 
 bool block_execution::steal_block(uint3& index, const place& at) {
   constexpr bool orders_memory = false;  // CUDA promises none, so programs must not rely on it

@@ -249,8 +249,8 @@ class block_execution {
   unsigned fruitless_ = 0;  // atomics and fences in a row that changed nothing
   std::atomic<bool> anything_waited_ = false;  // since the block began
   bool runs_whole_rows_ = false;               // in this launch
-  // threadIdx of the OS thread that plays this multiprocessor. It writes it plainly; whoever else
-  // looks only asks whether it changes.
+  // threadIdx of the OS thread that plays this multiprocessor. It writes it plainly; another thread
+  // that looks only asks whether it changes.
   static constexpr uint3 no_thread{};
   std::atomic<const uint3*> thread_index_ = &no_thread;
   resident_thread* current_ = nullptr;

@@ -133,7 +133,7 @@ std::string diagnostic::json() const {
 void write_record(const diagnostic& of) {
   const char* const path = setting("LAB_DIAGNOSTICS");
   if (!path || *path == '\0') return;
-  // What is named may be a pipe that nobody reads.
+  // What is named may be a pipe without a reader.
   const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
   if (file < 0) return say_unwritable(path);
   static std::atomic<bool> is_cut_off = false;  // the last line, by a full disk

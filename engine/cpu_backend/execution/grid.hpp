@@ -32,15 +32,15 @@ struct grid {
   const void* body = nullptr;
 
   std::uint64_t total_blocks = 0;
-  // The queue of blocks that have not started. Whoever adds 1 owns the block it read, or finds the
+  // The queue of blocks that have not started. Who adds 1 owns the block it read, or finds the
   // queue empty: a multiprocessor that starts it, or a running block that cancels it. On a line of
   // the cache of its own, since the processors take it from each other.
   alignas(64) std::atomic<std::uint64_t> next_block = 0;
 
   alignas(64) std::atomic<cudaError_t> error = cudaSuccess;
-  kernel_fault fault;                             // of whoever failed first, if it was one
+  kernel_fault fault;                             // of the first failure, if it was one
   std::atomic<bool> fault_is_taken = false;       // there is something in it, or is about to be
-  std::atomic<bool> describe_on_abandon = false;  // whoever gives up says what it waited for
+  std::atomic<bool> describe_on_abandon = false;  // a thread that gives up says what it waited for
 
   // The grid barrier of cooperative launches.
   std::mutex barrier_mutex;
@@ -78,7 +78,7 @@ struct grid {
 // Returns once no block of it is left, or it has failed. One at a time.
 void run_on_device(grid& of);
 
-// A block of a cooperative launch is done: whoever still waits at the grid barrier waits for ever.
+// A block of a cooperative launch is done: a thread still at the grid barrier waits for ever.
 void block_finished(grid& of);
 
 }  // namespace cpu_backend

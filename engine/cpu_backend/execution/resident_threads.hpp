@@ -132,7 +132,7 @@ class barrier {
     counted_at_last_ = counted_;
     arrived_ = counted_ = 0;
   }
-  // Of the barrier that opened last: the next one can't open before all have arrived there.
+  // Results of the barrier that opened last: the next one can't open before all have arrived there.
   unsigned participants_of_last() const { return participants_of_last_; }
   unsigned counted_at_last() const { return counted_at_last_; }
 

@@ -102,7 +102,7 @@ kernel_fault fault_of(const multiprocessor& on, int signal_number, const siginfo
 
 void end_kernel(multiprocessor& on, int signal_number, const siginfo_t& info, const void* context) {
   if (signal_number == interrupt_signal) {
-    // Whoever observes may hold a lock of the standard library just now. The next signal comes
+    // The observer may hold a lock of the standard library just now. The next signal comes
     // soon.
     if (!observer::thread_is_in_kernel()) return;
     on.stop(call_stack::interrupted(context));
@@ -159,7 +159,7 @@ const void* as_seen_by_a_kernel(const void* pointer) {
     return allocations().find(at).has_value() || find_freed(at).has_value();
   };
   // The end of an array is a pointer that a kernel may compare with. (So is a pointer before its
-  // begin, for whoever counts from 1: around what was allocated nothing of the host's lies.)
+  // begin, for programs that count from 1: around what was allocated nothing of the host's lies.)
   if (!address || is_of_device(address) || is_of_device(address - 1)) return pointer;
   return reinterpret_cast<const void*>(
       hidden_from_kernels(reinterpret_cast<std::uintptr_t>(pointer)));

@@ -111,7 +111,7 @@ std::string& missing_lines() {
   return sentence;
 }
 
-std::string why_nobody_knows_lines() {
+std::string why_lines_are_unknown() {
   std::error_code failed;
   if (!std::filesystem::exists(program_path(), failed)) {
     return "/proc is not mounted, and the program's own file is not at " + program_path();
@@ -248,7 +248,7 @@ std::map<std::uint64_t, inlined_calls> ask_compiler(const std::vector<std::uint6
   const std::string text = lines_of(unknown);
   shared.add(text);
   read_lines(text, found);
-  if (found.empty()) missing_lines() = why_nobody_knows_lines();
+  if (found.empty()) missing_lines() = why_lines_are_unknown();
   return found;
 }
 

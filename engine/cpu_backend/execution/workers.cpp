@@ -99,7 +99,7 @@ void worker::play() {
 
 // Decides whether a launch still moves. A loop that computes for long and a loop that waits for
 // ever look the same from outside, so the first is given LAB_TIMEOUT seconds; blocks that do
-// nothing but look at memory that nobody changes are recognised much sooner.
+// nothing but read memory that does not change are recognised much sooner.
 class watch {
  public:
   // A LAB_TIMEOUT that is no number of seconds ends the program with one sentence and status 2.
@@ -159,7 +159,7 @@ void watch::look() {
 
 void watch::stop(const diagnostic& why) {
   if (grid_.failed()) return;
-  // In this order: whoever sees the failure gives up at once, and then says what it waited for.
+  // In this order: a thread that sees the failure gives up at once, and says what it waited for.
   report_failure(grid_, why);
   grid_.describe_on_abandon.store(true);
   if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;

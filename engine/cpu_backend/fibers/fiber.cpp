@@ -88,7 +88,7 @@ std::byte* take_stack_memory(std::size_t bytes) {
     next = map(stacks_at_once * bytes);
     left = stacks_at_once;
     if (!first_stacks) first_stacks = next;
-    // It is used in small pieces: a huge page would take memory for stacks that nobody needs yet.
+    // It is used in small pieces: a huge page would take memory for stacks that are not needed yet.
     if (next) (void)madvise(next, stacks_at_once * bytes, MADV_NOHUGEPAGE);
   }
   if (!next) {  // there is not that much room

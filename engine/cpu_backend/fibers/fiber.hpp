@@ -45,7 +45,8 @@ void adopt_thread_stack(fiber& target, fiber_stack& stack);
 // Goes on where `to` stopped; `from` is done with its frames, and may only be restarted.
 void abandon_fiber(fiber& from, fiber& to);
 
-// Tells AddressSanitizer that the frames on this stack are gone, where nobody returned from them.
+// Tells AddressSanitizer that the frames on this stack are gone, where no function returned from
+// them.
 void forget_frames(std::span<std::byte> stack);
 
 // The first thing a fiber does in its entry.

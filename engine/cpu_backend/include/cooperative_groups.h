@@ -304,7 +304,7 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size,
     const unsigned lanes = size == 32 ? cpu_backend::full_mask : (1u << size) - 1;
     return coalesced_group(lanes << (first % 32), rank / size, tiles);
   }
-  // Of a part of a warp: those of its lanes that have the ranks of the tile.
+  // The lanes of a part of a warp that have the ranks of the tile.
   unsigned lanes = 0, number = 0;
   for (unsigned left = parent.lanes().mask(); left != 0; left &= left - 1, ++number) {
     if (number >= first && number < first + size) lanes |= left & -left;

@@ -61,7 +61,7 @@ class allocation_table {
 allocation_table& allocations();
 
 // Memory that was freed lately. Nothing else gets its addresses for a while, and using one faults,
-// so that a kernel that uses freed memory is told so, and does not change somebody else's.
+// so that a kernel that uses freed memory is told so, and does not change another allocation.
 struct freed_block {
   allocation block;
   call_stack allocated_at;
@@ -85,7 +85,7 @@ bool forget_freed_memory();
 std::size_t total_memory();
 
 // What an allocation could still get. Counts what other programs use, the container's limit, and
-// what this backend has given away that nobody has touched yet. A 32nd of the total is kept back
+// what this backend has given away and is not touched yet. A 32nd of the total is kept back
 // for the rest of the process.
 std::size_t free_memory();
 

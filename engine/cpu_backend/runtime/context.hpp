@@ -10,7 +10,7 @@
 namespace cpu_backend {
 
 // --- Errors. A host thread has a last error; the process has one context, which a kernel that dies
-// leaves unusable ("sticky" errors). As on a GPU, nobody learns of that death before the next call
+// leaves unusable ("sticky" errors). As on a GPU, that death shows no sooner than at the next call
 // that waits for the device; until then calls that do not wait succeed, without doing anything.
 
 // Remembers `error` as the calling host thread's last error unless it is cudaSuccess; returns it.

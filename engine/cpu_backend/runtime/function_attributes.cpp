@@ -75,7 +75,7 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* result, const void* kernel
   return call_without_waiting([&] {
     if (!result) return cudaErrorInvalidValue;
     if (!kernel) return cudaErrorInvalidDeviceFunction;
-    // Registers, local, constant and static shared memory read 0: nobody counts them here.
+    // Registers, local, constant and static shared memory read 0: they are not counted here.
     *result = {};
     const cudaDeviceProp& device = device_properties();
     result->maxThreadsPerBlock = device.maxThreadsPerBlock;

@@ -79,7 +79,7 @@ unasked& all() {
   return the_only;
 }
 
-std::atomic<bool> any = false;  // so that whoever asks in vain pays for no lock
+std::atomic<bool> any = false;  // without it, a call pays for no lock
 
 void report_all() {
   const std::lock_guard guard(all().lock);

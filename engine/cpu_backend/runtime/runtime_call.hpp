@@ -69,7 +69,8 @@ cudaError_t call_that_waits(Body body, const char* function = __builtin_FUNCTION
   return call_that_waits_by(do_held_work, body, function);
 }
 
-// Launches that were refused: <<<>>> returns nothing, so whoever does not ask never learns of it.
+// Launches that were refused: <<<>>> returns nothing, so a program that does not ask never learns
+// of it.
 //
 // The calling host thread's launch was refused; `what` lacks the error's name alone. If it has
 // not asked for the error by the end of the program, and the environment variable

@@ -287,7 +287,7 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
     at.writes.push_back({value_at(begin, bytes), changed_memory ? made : seen});
     at.order.insert(std::next(std::find(at.order.begin(), at.order.end(), chosen_)), made);
   }
-  // Whoever reads plainly gets the last one in coherence order, as does the launch's end.
+  // A plain read gets the last one in coherence order, as does the launch's end.
   set_value(address, at.writes[at.order.back()].is);
   if (changed_memory) {
     strong_reads_.erase(by);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A run by a list of decisions in place of a seed: before each strong access (an atomic, a volatile
 // one) and each sequentially consistent fence all threads of all blocks have come to their next one
-// or wait, and the list says whose is next. What happened is written down, for whoever makes the
-// next list.
+// or wait, and the list says whose is next. What happened is written down, for the program that
+// makes the next list.
 //   LAB_PROVE_DECISIONS=FILE  the list: "block.thread", one per strong access and such fence, or
 //                             "block.thread/n": the access gets the value of the n-th write of its
 //                             word in this launch (0: what was there before), or, if it only

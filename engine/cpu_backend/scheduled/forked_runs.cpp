@@ -106,7 +106,7 @@ void set(const std::string& name, const char* value) {
 }
 
 void begin_child(int asked, const request& given, const std::vector<run>& others) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // A child that never ends would outlive whoever waits for it.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // A child that never ends would outlive its parent.
   setsid();
   dup2(given.input, STDIN_FILENO);
   dup2(given.output, STDOUT_FILENO);

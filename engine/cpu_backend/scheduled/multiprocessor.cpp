@@ -55,7 +55,7 @@ bool multiprocessor::take_block() {
   has_fenced_ = is_held_back_after_atomic_ = false;
   fruitless_ = 0;
   parked_.clear();
-  decided_ = nobody;
+  decided_ = no_block;
   at_grid_barrier_.reset();
   anything_waited_ = true;  // no thread is known to be done by its rank
   warps_.begin_block(0, threads_);
@@ -229,14 +229,14 @@ void multiprocessor::wait_for_decision(const void* address) {
   while (decided_ != rank) {
     // If it waits in a loop, it has come from there.
     note_wait(wait_reason::spinning, current_->waits_at);
-    if (decided_ == nobody && all_are_parked()) {
+    if (decided_ == no_block && all_are_parked()) {
       give_turn_back(false);
     } else {
       runnable_.push(current_);
       go_on_with_another();
     }
   }
-  decided_ = nobody;
+  decided_ = no_block;
   const observer::runtime_access now;
   parked_.erase(std::find(parked_.begin(), parked_.end(), rank));
   state_before_access_ = address ? state : 0;

@@ -153,7 +153,7 @@ void launch_leaves(std::uint64_t hash) { decisions::active()->launch_ends(hash);
 void give_turn_back() {
   multiprocessor* on = this_multiprocessor;
   if (!on) return;
-  // The launch was stopped: nobody would come back to this thread.
+  // The launch was stopped: this thread would never run again.
   if (on->running_grid().failed()) on->stop(call_stack::here());
   if (!on->goes_on()) on->give_turn_back(false);
 }

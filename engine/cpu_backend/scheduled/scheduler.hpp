@@ -14,7 +14,7 @@ class scheduler {
  public:
   static scheduler& current();
 
-  // For all later launches. 0 if nobody says otherwise.
+  // For all later launches. 0 by default.
   void set_seed(std::uint64_t seed) { seed_ = seed; }
 
   // See cpu_backend/scheduled.hpp.

@@ -12,7 +12,7 @@
 #include "checked_runtime/device.hpp"
 #include "checked_runtime/device_buffer.cuh"
 
-// AddressSanitizer keeps memory that was freed, 256 MiB of it. In a build without it nobody calls
+// AddressSanitizer keeps memory that was freed, 256 MiB of it. A build without it doesn't call
 // this.
 extern "C" const char* __asan_default_options() {
   return "quarantine_size_mb=1:thread_local_quarantine_size_kb=16";

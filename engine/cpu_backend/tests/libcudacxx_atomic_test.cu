@@ -15,7 +15,8 @@
 
 namespace {
 
-// What an atomic does if nobody interferes, in plain code: the reference of the scripts below.
+// What an atomic does if no other thread interferes, in plain code: the reference of the scripts
+// below.
 template <class T>
 struct sequential {
   using order = cuda::memory_order;

@@ -156,7 +156,7 @@ __global__ void add_in_a_chain(unsigned* tickets, unsigned long long* published,
 
 // ---- threads of one block that wait for each other without a barrier
 
-// Thread i waits for thread i + 1, and the last one for nobody.
+// Thread i waits for thread i + 1, and the last one for none.
 template <bool with_nanosleep>
 __global__ void pass_down(int* flags, int* order) {
   const unsigned rank = threadIdx.x;

@@ -278,7 +278,7 @@ __global__ void reduce_groups([[maybe_unused]] reductions* results,
 
 // ---- lanes that happen to run together
 
-// The leader of each group counts its lanes. How the lanes are grouped is nobody's business.
+// The leader of each group counts its lanes. How the lanes are grouped is not tested.
 __global__ void count_by_leaders(int* counter, unsigned* masks, unsigned live) {
   if (threadIdx.x % lanes >= live) return;
   const unsigned mask = __activemask();

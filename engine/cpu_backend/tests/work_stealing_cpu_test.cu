@@ -73,7 +73,7 @@ TEST_CASE("a block that works on a tile holds the next one in reserve") {
   CUDA_CHECK(cudaGetLastError());
   const progress got = of.to_host()[0];
   REQUIRE(got.done == blocks - 1);
-  // libcu++ asks before it calls the function, so nobody else can take that block.
+  // libcu++ asks before it calls the function, so no other block can take that one.
   REQUIRE(got.done_at_the_end == blocks - 2);
 }
 

@@ -97,9 +97,9 @@ void check_rank(dim3 blocks, dim3 threads) {
   });
 }
 
-// Tile 0 takes as long as half of all tiles together, so that its block can help nobody meanwhile.
-// It must not wait for all others: its block may have canceled one of them already, to work on it
-// next.
+// Tile 0 takes as long as half of all tiles together, so that its block can take no other
+// meanwhile. It must not wait for all others: its block may have canceled one of them already, to
+// work on it next.
 __global__ void wait_for_half_of_others(unsigned* done, unsigned* started, bool waits) {
   if (threadIdx.x == 0) atomicAdd(started, 1);
   for_each_block<1>([=](dim3 index) {

@@ -18,7 +18,7 @@ namespace cpu_backend {
 // and so sees writes that run past the end, and not which variable they ran out of: racecheck says
 // that.
 
-// Words that hold a pattern as long as nobody writes there.
+// Words that hold a pattern until a write past a variable changes them.
 struct canary {
   static constexpr std::uint64_t untouched = 0xC0FFEE15DEADBEEFu;
   static constexpr std::size_t count = 4;
@@ -56,7 +56,7 @@ class multiprocessor : public block_execution {
 
   // ---- Called by the host thread that launched, too.
 
-  // Whether the address is behind the __shared__ variables, where nobody may go.
+  // Whether the address is in the guard pages behind the __shared__ variables.
   bool is_behind_shared_variables(std::uintptr_t address) const {
     return variables_guard_.holds(address);
   }
@@ -132,7 +132,7 @@ class row_of_threads {
     iterator() : index_(threadIdx), end_(blockDim.x) {}
     const uint3& operator*() const {
       threadIdx.x = index_.x;
-      // Before what the thread does: whoever handles a fault reads there whose it is.
+      // Before what the thread does: the handler of a fault reads there whose it is.
       asm volatile("" ::: "memory");
       return index_;
     }
@@ -153,8 +153,8 @@ class row_of_threads {
 // one loop, since most kernels are a few instructions a thread; and a fiber that has run out of
 // threads waits in here, where it can begin with the next at once.
 //
-// The inner loop runs a row of the block, and writes nothing for a thread but threadIdx.x. Whoever
-// waits first counts the threads before it as started.
+// The inner loop runs a row of the block, and writes nothing for a thread but threadIdx.x. The
+// first thread that waits counts the threads before it as started.
 template <class Body>
 void run_threads(multiprocessor& on, const void* erased_body) {
   const Body body = *static_cast<const Body*>(erased_body);  // a copy can live in registers

@@ -20,7 +20,7 @@ void fence(std::memory_order order, memory_scope scope, const place& at);
 // Tells the observer what kind of operation it was. A failed comparison loads.
 void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                     const memory_semantics& how, bool changed_memory, const place& at);
-// Follows a call of atomicExch() whose value nobody uses: see translate/runtime_calls.py.
+// Follows a call of atomicExch() whose value is not used: see translate/runtime_calls.py.
 void old_value_is_unused();
 std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind,
                           const memory_semantics& how);

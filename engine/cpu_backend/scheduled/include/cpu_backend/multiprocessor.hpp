@@ -19,7 +19,7 @@ namespace cpu_backend {
 
 class memory_wait {
  public:
-  // Somebody has changed memory, or there is one thread less to wait for it. Counts for all blocks:
+  // A thread has changed memory, or there is one thread less to wait for it. Counts for all blocks:
   // a thread that waits counts as doing so only if it has looked since.
   static void memory_changed() { ++changes_; }
 
@@ -159,9 +159,9 @@ class multiprocessor : public block_execution {
   std::uint64_t held_back_ = 0;
   std::uint64_t noted_state_ = 0;
   std::uint64_t state_before_access_ = 0;
-  static constexpr unsigned nobody = ~0u;
+  static constexpr unsigned no_block = ~0u;
   std::vector<unsigned> parked_;
-  unsigned decided_ = nobody;
+  unsigned decided_ = no_block;
   unsigned gone_on_ = 0;  // how often in this turn
   std::optional<std::uint64_t> at_grid_barrier_;
   memory_wait memory_wait_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the scheduled form of the backend tells whoever observes it. The functions are declared here
+// What the scheduled form of the backend tells its observer. The functions are declared here
 // and defined by the observer that is linked with the program; in the concurrent form they are
-// empty, or nobody calls them.
+// empty, or never called.
 //
 // One OS thread runs all blocks of a launch in turn, so no two of these calls ever overlap, but
 // for those about memory, which come from host threads while no launch runs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What whoever observes the scheduled form may ask of it. (What it is told is in observer.hpp.)
+// What an observer of the scheduled form may ask of it. (What it is told is in observer.hpp.)
 #pragma once
 
 #include <cstddef>
@@ -38,7 +38,7 @@ void note_state(const void* frame);
 // An access by which threads wait for each other, and whether it changed memory: here another
 // thread or block may go on. `from` is the instruction after it.
 void accessed(bool changed_memory, const void* from);
-// The thread has changed memory, so that it does not wait; nobody else goes on.
+// The thread has changed memory, so that it does not wait; no other thread goes on.
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();

@@ -11,7 +11,7 @@ namespace cpu_backend {
 // every block: so that of all blocks is at one address, which is lent to one block at a time, as
 // that of its __shared__ variables is.
 struct alignas(4096) extern_array_memory {
-  std::byte before[std::size_t{1} << 20];  // nobody may touch this
+  std::byte before[std::size_t{1} << 20];  // not to be touched
   std::byte usable[228 * 1024];
   std::byte after[std::size_t{1} << 20];  // nor this
 
