@@ -67,8 +67,8 @@ class decisions {
   void accessed(thread_name by, const void* address, std::size_t bytes, observer::access kind,
                 bool changed_memory, std::uint64_t state, const char* order);
   void fenced(thread_name by, bool sequentially_consistent, bool at_block_scope);
-  // A write that is no atomic one, to memory that strong accesses have used: nobody gets what was
-  // there before.
+  // A write that is no atomic one, to memory that strong accesses have used: no thread gets what
+  // was there before.
   void written_weakly(const void* address, std::size_t bytes, std::uint64_t block);
   // At the block's barrier, and then all have come that have not returned.
   void arrives(thread_name by) { arrived_[by.first].push_back(by.second); }
@@ -80,7 +80,7 @@ class decisions {
   void started_ones_ended();
   // The block waits, and nothing that it waits for will happen.
   void waits_for_ever(std::uint64_t block);
-  // Nobody goes on, and some have looked at what was overwritten: no execution ends so.
+  // No thread goes on, and some have read what was overwritten: no execution ends so.
   void stopped_early();
   // Something of this kind was done, as form::used() has it. From any host thread.
   void used(const char* kind, const char* name, const place* at, const void* from);

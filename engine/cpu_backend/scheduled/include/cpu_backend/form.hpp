@@ -26,7 +26,7 @@ bool lets_warp_run_ahead();
 void launch_comes();
 
 // The program does something of this kind, by this name. A run by decisions writes down each once,
-// and whoever reads that knows which of them are explored: so whatever is new is denied until it is
+// and the reader of that knows which of them are explored: so what is new is denied until it is
 // put on that list (engine/prove/explored.json). Names have no spaces, and live as long as the
 // program. `at` is nullptr where the caller is on the call stack.
 void used(const char* kind, const char* name, const place* at = nullptr);
