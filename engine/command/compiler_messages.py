@@ -21,7 +21,7 @@ ESCAPES = re.compile(r"\x1b\[[0-9;]*[mK]")
 # Of g++, about what a launch becomes: a call of an object of ours, in which a function without a
 # name calls the kernel.
 MISFIT = "the arguments of this launch do not fit the kernel's parameters"
-LAUNCH_OBJECT = re.compile(r"no match for call to .\(cpu_backend::configured_launch<")
+LAUNCH_OBJECT = re.compile(r"no match for call to .\(cpu_backend::launch_by_(?:name|arguments)<")
 INSTANTIATION = ": In instantiation of "
 CALL_OF_KERNEL = re.compile(r"<lambda\(auto:\d+& \.\.\.\)>")
 NOTE = re.compile(r"(\S.*?):\d+:(?:\d+:)? note: +(.*)")

@@ -318,15 +318,15 @@ LAUNCH = f"{ROOT}/engine/cpu_backend/execution/launch.hpp"
 # As g++ says it, with the columns of what a launch becomes.
 MISFIT = f"""\
 own.cu: In function 'int main()':
-own.cu:4:474: error: no match for call to '(cpu_backend::configured_launch<\
+own.cu:4:474: error: no match for call to '(cpu_backend::launch_by_name<\
 main()::<lambda(auto:33& ...)>, main()::<lambda(auto:34)>, \
-void (*)(float*, int)>) (double*&, int)'
+float*, int>) (double*&, int)'
     4 |   kernel<<<1, 1>>>(mine, 3);
       |   ~~~~~~~~~~~~~~~~                                                   ^
 In file included from {ROOT}/engine/cpu_backend/include/cuda_runtime.h:20,
                  from <command-line>:
-{LAUNCH}:168:8: note: candidate: 'void cpu_backend::configured_launch<\
-Call, Pick, void (*)(Parameters ...)>::operator()(Parameters ...) const [\
+{LAUNCH}:168:8: note: candidate: 'void cpu_backend::launch_by_name<\
+Call, Pick, Parameters>::operator()(Parameters ...) const [\
 with Parameters = {{float*, int}}]'
   168 |   void operator()(Parameters... arguments) const {{
       |        ^~~~~~~~
