@@ -217,7 +217,7 @@ TEMPLATE_TEST_CASE("every kernel adds more than 2^32 elements", "", std::int8_t,
   const lab::device_buffer<element> a = lab::large_vector<element>(3, 60, seed);
   const lab::device_buffer<element> b = lab::large_vector<element>(4, 60, ~seed);
   testing::poisoned_output<element> c(n);
-  // Of the floats, which take four times as long, only the kernel that adds nothing else.
+  // Floats take four times as long: only the kernel that adds nothing else.
   const std::vector<kernel> kernels = std::is_same_v<element, float>
                                           ? std::vector<kernel>{kernel::one_element}
                                           : kernels_of<element>();

@@ -278,7 +278,7 @@ class look_back {
     return seen;
   }
 
-  // Of the whole window, in lane 0. Each step combines neighbours, the earlier one on the left.
+  // The whole window's, in lane 0. Each step combines neighbours, the earlier one on the left.
   template <class Operation>
   __device__ T combine(window seen, Operation operation) const {
     const unsigned lane = thread_block::thread_rank() % lanes;

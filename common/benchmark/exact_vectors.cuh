@@ -59,7 +59,7 @@ class exact_vectors {
   const T* a(std::size_t first) const { return a_.data() + first; }
   const T* b(std::size_t first) const { return b_.data() + first; }
 
-  // Of the `n` elements from `first` on, both multiples of grain.
+  // The `n` elements from `first` on, both multiples of grain.
   std::int64_t sum_of_a(std::size_t first, std::size_t n) const {
     return difference(sums_, first, n);
   }

@@ -184,7 +184,7 @@ class CudaError(NamedTuple):
 class WatchedLoads(NamedTuple):
     """Has the race checker say which bytes each launch loads."""
 
-    # Of an earlier run: what each launch has loaded, as the report has it. All other bytes are changed.
+    # An earlier run's: what each launch has loaded, as the report has it. All other bytes are changed.
     of_launches: tuple = ()
     drawn_from: int = 0  # what they are changed to
 

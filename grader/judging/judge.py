@@ -532,7 +532,7 @@ def _all_is_right(runs, results, races, asked):
 
 
 def _bandwidths(runs, results):
-    """Of the case that took longest, with what it must at least read and write."""
+    """The bandwidth of the case that took longest, with what it must at least read and write."""
     timed = [(time, case) for case, time in zip(runs.cases, results.times) if time]
     if not timed:
         return []

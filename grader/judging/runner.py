@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs a student's programs: what the judge asks of a Runner, the one at home, and what reports come back.
 
-sandboxed.py runs what nobody has read.
+sandboxed.py runs programs that are not trusted.
 """
 
 import concurrent.futures
@@ -71,7 +71,7 @@ class Run(NamedTuple):
     code: Optional[int]  # negative: the signal that ended it; None: its time was over
     output: str
     limit: Optional[str] = None  # the one of its limits that ended it
-    diagnostics: tuple = ()  # what the backend has recorded, if whoever runs it has read that
+    diagnostics: tuple = ()  # what the backend has recorded, if the Runner has read that
     report: bytes = b""  # what came as the race checker's report, MOST_REPORT and one byte at most
 
 

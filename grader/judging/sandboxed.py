@@ -149,7 +149,7 @@ def _run_step(sandbox, step, access, recipe):
     if limit:
         raise NotCompiled([f"The compiler {LIMITS.reached(limit)}."])
     if run.code != 0:
-        # Where the course is on this machine is nobody's business.
+        # The program must not learn where the course is on this machine.
         shown = [line.replace(f"{ROOT}{os.sep}", "") for line in lines]
         refusals = records_of(recipe.diagnostics)
         raise NotCompiled(explained_lines(source, shown, refusals))
@@ -330,8 +330,8 @@ class SandboxRunner(Runner):
         return copy
 
     def new_folder(self):
-        """Of the same name each time, since a name would tell one run from another. What the run before
-        left is moved away."""
+        """The folder has one name each time, since a name would tell one run from another. What the run
+        before left is moved away."""
         folder = self.folder / "run"
         if folder.exists():
             folder.rename(self._next_folder())

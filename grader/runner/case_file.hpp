@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The two files between whoever makes cases and judges results, and the program that runs them.
+// The two files between the judge, which makes cases and looks at results, and the program that
+// runs them.
 //
 // Cases, text lines, with an array's bytes right after its line:
 //   cases 1                             the version
@@ -27,7 +28,7 @@
 //   microseconds 12.5                   the median of timed calls, if that was asked for
 //   nanoseconds 15000 14000             of the student's call and of the solution's, in turn
 //   done                                at the end of a case
-// Of a program, instead of launches and done:
+// A program has, instead of launches and done:
 //   printed 27                          the size of what it has printed, whose bytes follow
 //   returned 0                          its exit code
 #pragma once

@@ -4,7 +4,7 @@
 // into RESULTS what it has printed and which exit code it has come to, by return or by exit().
 // case_file.hpp describes both files.
 //
-// The program is linked with --wrap=main: whoever calls main() gets the one below, which finds the
+// The program is linked with --wrap=main: a call of main() gets the one below, which finds the
 // student's as __real_main(). So the student's file is compiled as it is.
 #include <cuda_runtime_api.h>
 #include <stdlib.h>

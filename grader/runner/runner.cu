@@ -141,7 +141,7 @@ std::int64_t nanoseconds_of(const function& called, device_arguments& device) {
 }
 
 // Calls the submission with the inputs of each case, and the solution with those of the case before
-// it: so nobody has computed an answer that the submission is asked for, or could leave it in
+// it: so no answer that the submission is asked for has been computed before, or was left in
 // memory that is freed. One after the other comes first. The first case is for warming up.
 void time_case(const exercise_case& given, const exercise_case& before, bool is_solution_first,
                const function& submitted, const function& solution, result_writer& results) {

@@ -61,7 +61,7 @@ def _filter_calls(facts):
 
 
 def _become(user, is_restricted):
-    """From root to a user that nobody else is. Root itself can't be kept from starting processes.
+    """From root to a user that no other process has. Root itself can't be kept from starting processes.
 
     With Landlock, which says what may be read, the user keeps root's right to look into closed folders, if
     root has it, as it has not in most containers. Else the user sees what all users can see.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program that nobody has read: it sees what it needs, writes into one folder, and ends in time.
+"""Runs a program that is not trusted: it sees what it needs, writes into one folder, and ends in time.
 
 Bubblewrap gives it a file system, a network and processes of its own. Where the system refuses that,
 Landlock restricts what it may open (confined.py). `NONE` has the limits alone.
@@ -32,7 +32,9 @@ from grader.sandbox.kernel_limits import (
 from grader.sandbox.sandboxed_run import Access, SandboxFailed, Stopped, Watch
 
 PREFIX = "lab-sandbox-"
-YOUNG = 3600  # seconds: until it is locked, a new folder looks like one that nobody has any more
+YOUNG = (
+    3600  # seconds: until it is locked, a new folder looks like one that no process has any more
+)
 BUBBLEWRAP, LANDLOCK, NONE = "bubblewrap", "landlock", "none"
 KINDS = (BUBBLEWRAP, LANDLOCK, NONE)
 # For a GPU: in some containers the first leads to the driver; the other says which GPU a job has got.
@@ -59,7 +61,7 @@ def sandbox_folder():
 
 def _remove_abandoned():
     for path in pathlib.Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        # Somebody else removes it, or its file system has no locks.
+        # Another process removes it, or its file system has no locks.
         with contextlib.suppress(OSError):
             state = path.lstat()
             is_own = stat.S_ISDIR(state.st_mode) and state.st_uid == os.geteuid()

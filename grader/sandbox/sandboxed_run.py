@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One run of a program that nobody has read: what it may use, what it may see and how it ended."""
+"""One run of a program that is not trusted: what it may use, what it may see and how it ended."""
 
 import contextlib
 import os
@@ -192,7 +192,7 @@ class Watch:
 
 
 def size_of(folder):
-    """The bytes of all files in a folder of somebody else's, who may be changing it."""
+    """The bytes of all files in another user's folder, which may be changing."""
     total = 0
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:

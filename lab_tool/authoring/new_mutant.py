@@ -94,7 +94,7 @@ def make_mutant(build, new):
 
 
 def _text_of(copy):
-    """Of a copy of the solution, with or without its markers."""
+    """The text of a copy of the solution, with or without its markers."""
     try:
         text = pathlib.Path(copy).read_text(encoding="utf-8")
     except UnicodeDecodeError:

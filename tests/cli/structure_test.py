@@ -28,7 +28,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 C_SUFFIXES = {".cpp", ".cu", ".cuh", ".h", ".hpp", ".inc"}
 CUDA_HEADERS = "engine/cpu_backend/include/"  # some have no suffix
 CATALOGUE = "grader/exercises/catalogue.py"  # where exercise folders are
-# Of a text in Python or of Meson: a path into the course, its command or its package.
+# What a text in Python or of Meson names: a path into the course, its command or its package.
 PATH_TO_COURSE = re.compile(
     r"(?<![\w./])(?:\.\./)*(?:chapters|common|docs|lab_tool)/|\.\./(?:chapters|common|docs|lab_tool)$"
     r"|\blab_tool\.|^lab$|\./lab\b"

@@ -26,7 +26,7 @@ __global__ void reverse(int* values, int n) {
 
 namespace b {
 // No race
-// Of each pair, only the thread with the smaller index works. The element in the middle has no
+// Only the thread with the smaller index of a pair works. The element in the middle has no
 // partner and stays where it is.
 // See README.md#check-yourself
 // BEGIN b

@@ -22,7 +22,7 @@
     return clone.textContent;
   };
 
-  // Of a command's output nothing but the command is of use elsewhere.
+  // Only the command, not its output, is of use elsewhere.
   const commandOf = (pre) => {
     const source = pre.closest(".code-with-source")?.querySelector(".code-source code");
     return source?.textContent.startsWith("$ ") ? source.textContent.slice(2) : null;

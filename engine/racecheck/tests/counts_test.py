@@ -19,7 +19,7 @@ PROGRAM = os.environ["COUNTS_PROGRAM"]
 SOURCE = "engine/racecheck/tests/counts.cu"
 SEEDS = (0, 1, 2, 7, 19)
 
-# Of the case "host", in their order.
+# The case "host" calls these, in their order.
 CALLS = [
     "cudaMalloc", "cudaMalloc", "cudaHostAlloc", "cudaMallocManaged", "cudaMemset", "launch",
     "cudaMemcpy", "cudaStreamSynchronize", "cudaMemcpy", "cudaFree", "cudaFree", "cudaFreeHost",
@@ -29,12 +29,12 @@ CALLS = [
 ELEMENTS, BLOCKS, THREADS = 1000, 8, 128
 MANY = BLOCKS * THREADS
 
-# Of each thread, of which there are the total, the most per block and the most per thread.
+# For each thread, with the total, the most per block and the most per thread.
 OF_THREADS = (
     "global_loads", "global_stores", "global_atomics",
     "shared_loads", "shared_stores", "shared_atomics", "fences",
 )  # fmt: skip
-# Of each block: the total and the most per block.
+# For each block: the total and the most per block.
 OF_BLOCKS = (
     "global_bytes_loaded", "global_bytes_stored",
     "block_barriers", "warp_barriers", "grid_barriers",

@@ -257,7 +257,7 @@ def test_races_are_not_looked_for_when_the_time_of_all_runs_is_over():
 
 @can_grade
 def test_long_lines_and_names_fill_no_feedback():
-    """Of a race, whose lines and names are told and drawn."""
+    """The lines and names of a race are told and drawn."""
     name = "sums_" + "x" * 20_000
     racing = cheat_text("races_at_the_counted_size_alone")
     text = racing.replace("n == 10'000", "n != 0").replace(

@@ -284,7 +284,7 @@ def timed_alone(text, states=(PASSED,)):
 
 
 def ratio_of(judging):
-    """Of the medians in the first process, whatever was made of them."""
+    """The medians in the first process, whatever was made of them."""
     pairs = times_in(judging.timed[0])
     return statistics.median(pair[0] for pair in pairs) / statistics.median(p[1] for p in pairs)
 
