@@ -64,9 +64,15 @@ class SiteServer:
                 inside = relative.as_posix().startswith(PREFIX.strip("/"))
                 return str(pathlib.Path(self.directory, *inner)) if inside else "/nowhere"
 
+            def do_GET(self):
+                if self.path.endswith("favicon.ico"):  # a browser asks for it by itself
+                    self.send_response(204)
+                    self.end_headers()
+                else:
+                    super().do_GET()
+
             def send_error(self, code, *words):
-                if not self.path.endswith("favicon.ico"):  # a browser asks for it by itself
-                    outer.missing.append(self.path)
+                outer.missing.append(self.path)
                 super().send_error(code, *words)
 
             def log_message(self, *words):
@@ -189,7 +195,7 @@ class SiteInBrowser:
 
 
 @pytest.fixture(scope="module")
-def shown():
+def in_browser():
     if not webdriver:
         pytest.skip("Selenium and axe-core-python are not in .venv (tests/site/requirements.txt)")
     if not (BROWSER and DRIVER):
@@ -198,6 +204,12 @@ def shown():
     yield made
     made.browser.quit()
     made.server.close()
+
+
+@pytest.fixture
+def shown(in_browser):
+    in_browser.browser.get_log("browser")  # what the tests before have left there
+    return in_browser
 
 
 def test_every_page_fits_a_phone_and_a_laptop_and_lessons_every_width(shown):
