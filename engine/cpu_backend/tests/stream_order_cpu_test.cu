@@ -58,6 +58,14 @@ TEST_CASE("without an event the stream that was created last goes first") {
   CHECK(with.read() == 213);
 }
 
+TEST_CASE("a launch through a pointer to its kernel waits for its stream's turn as well") {
+  two_streams with;
+  void (*const kernel)(long long*, int) = append_digit;
+  kernel<<<1, 1, 0, with.first>>>(with.number.data(), 1);
+  with.append(2, with.second);
+  CHECK(with.read() == 21);
+}
+
 TEST_CASE("an event orders two streams in every order") {
   two_streams with;
   with.append(1, with.first);
