@@ -35,6 +35,14 @@ UNSEEN = ("system_call", "exec", "exec_of_itself", "race_in_a_child_and_SIGKILL"
 INTERIM = "what it had found when its last launch ended is in this report"
 
 
+@pytest.fixture(autouse=True, scope="module")
+def no_signal_is_ignored():
+    """What nohup ignores, its children ignore as well."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 def check(case, *options):
     command = [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM]
     result = captured([*command, "--seeds", "2", *options, "--", case], timeout=120)
