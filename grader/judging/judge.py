@@ -475,15 +475,20 @@ def _racing(runs, asked, results, found):
     # All that are right: the larger ones have more reads that can get an old value.
     wrong = [each.number for each in results.wrong]
     right = [case for number, case in enumerate(runs.cases) if number not in wrong]
+    diagnoses = tuple(sorted({name for item in found.findings for name in item["diagnosis"]}))
     shown = None
     if found.findings and not found.problem:
         tried = runs.race_cases if runs.exercise.is_program else right
         tried = [found.explored] if found.explored else tried
-        shown = wrong_by_the_rules(tried, (runs.scheduled(tried, weak) for weak in WEAK_SETTINGS))
+        with_old_values = (runs.scheduled(tried, weak) for weak in WEAK_SETTINGS)
+        try:
+            shown = wrong_by_the_rules(tried, with_old_values)
+        except OutOfTime:
+            return judged([OUT_OF_TIME], status=TIMED_OUT, diagnoses=diagnoses)
     return judged(
         race_lines(found, shown, len(right), len(runs.cases), explained=asked.every_case),
         picture=race_picture(found.findings, is_explained=asked.every_case),
-        diagnoses=tuple(sorted({name for item in found.findings for name in item["diagnosis"]})),
+        diagnoses=diagnoses,
         remedy=() if asked.every_case else tuple(remedy_lines(found)),
     )
 

@@ -8,6 +8,7 @@ import pathlib
 import re
 import threading
 import time
+import types
 from unittest import mock
 
 import pytest
@@ -20,10 +21,12 @@ from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.exercises.work_folder import CHECKED, DONE, WorkFolder
 from grader.judging import check as home_check
+from grader.judging import judge
 from grader.judging.compile import SCHEDULED, ExerciseBuilds
+from grader.judging.races import Races
 from grader.judging.results import places_of_threads
-from grader.judging.runner import LocalRunner
-from grader.judging.verdict import COMPILE_ERROR, FAILED, PASSED, Verdict
+from grader.judging.runner import LocalRunner, OutOfTime
+from grader.judging.verdict import COMPILE_ERROR, FAILED, PASSED, TIMED_OUT, Verdict
 from this_build import BUILD
 
 EXERCISE = chosen_exercise("01.1")
@@ -262,3 +265,15 @@ def test_a_block_that_begins_late():
 def test_other_records():
     for content in (b"", DEADLOCK, b'{"kind":"running","block":[1,0,0],"thread":[0,0,0]}\n'):
         assert places(content) == []
+
+
+def test_a_race_keeps_its_diagnoses_if_no_time_is_left_for_old_values():
+    def out_of_time(*_):
+        raise OutOfTime
+
+    exercise = types.SimpleNamespace(is_program=True)
+    runs = types.SimpleNamespace(cases=[], race_cases=[], exercise=exercise, scheduled=out_of_time)
+    found = Races([{"diagnosis": ["missing_acquire"]}], None, "", (), 1, 20)
+    part = judge._racing(runs, judge.Asked(), judge.JudgedPart(), found)
+    assert (part.diagnoses, part.lines) == (("missing_acquire",), [judge.OUT_OF_TIME])
+    assert part.status == TIMED_OUT
