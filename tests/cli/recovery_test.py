@@ -202,12 +202,19 @@ def test_one_of_another_clone_is_refused(checkout):
         )
 
 
-def test_interrupted_while_it_configures(checkout):
+@contextlib.contextmanager
+def configuring(checkout):
+    """A setup of the checkout that has begun to configure its build folder."""
     command = [sys.executable, checkout.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
     with started(command, checkout.folder) as process:
         private = checkout.folder / "build-cpu/meson-private"
         while not private.is_dir() and process.poll() is None:
             time.sleep(0.05)
+        yield process
+
+
+def test_interrupted_while_it_configures(checkout):
+    with configuring(checkout) as process:
         written, problems = interrupt(process)
     assert (process.returncode, written) == (130, ""), problems
     assert re.search(r"\AConfiguring build-cpu: interrupted after \d+ s\.\n\Z", problems)
@@ -215,11 +222,7 @@ def test_interrupted_while_it_configures(checkout):
 
 
 def test_two_at_once(checkout):
-    command = [sys.executable, checkout.folder / "lab", "setup", "--no-build", "--backend", "cpu"]
-    with started(command, checkout.folder) as first:
-        private = checkout.folder / "build-cpu/meson-private"
-        while not private.is_dir() and first.poll() is None:
-            time.sleep(0.05)
+    with configuring(checkout) as first:
         assert "anew" not in checkout.setup()
         _, problems = first.communicate(timeout=300)
     assert first.returncode == 0, problems
