@@ -24,7 +24,9 @@ __device__ inline unsigned long long block_count() {
 
 // Counts one arrival of the calling block. Returns true, in all its threads, if that was number
 // `expected`, else false. Then *counter is 0 again.
-// - Every thread of the block calls it, at the same place, with the same arguments.
+// - Every thread of the block calls it, at the same place, with the same arguments. None has
+//   returned: the barriers do not wait for such a thread, so what it wrote is not published; and
+//   without thread 0 the block does not arrive, and what is returned is undefined.
 // - The arrivals at *counter are exactly `expected`, from 1 to 2^32 - 1, before the launch ends;
 //   any number of each block.
 // - *counter is in global memory and was 0 at the launch. No other thread touches it

@@ -32,6 +32,16 @@ __global__ void half_of_each_block_calls(unsigned* counter, unsigned* last_block
   if (course::last_block(counter) && threadIdx.x == 0) atomicAdd(last_blocks, 1);
 }
 
+__global__ void half_of_each_block_has_returned(unsigned* counter, unsigned* last_blocks) {
+  if (threadIdx.x >= blockDim.x / 2) return;
+  if (course::last_block(counter) && threadIdx.x == 0) atomicAdd(last_blocks, 1);
+}
+
+// What the guard tells the others is undefined, so nothing is counted.
+__global__ void thread_0_has_returned(unsigned* counter, unsigned*) {
+  if (threadIdx.x != 0) course::last_block(counter);
+}
+
 __global__ void half_of_the_blocks_call(unsigned* counter, unsigned* last_blocks) {
   if (blockIdx.x % 2 == 0) return;
   if (course::last_block(counter) && threadIdx.x == 0) atomicAdd(last_blocks, 1);
@@ -54,6 +64,8 @@ const misuse misuses[] = {
     {"counter_never_set", count_last_blocks, blocks, 0xa5a5a5a5, false},
     {"null_counter", count_last_blocks, blocks, 0, true},
     {"half_of_each_block", half_of_each_block_calls, blocks, 0, false},
+    {"half_of_each_block_returned", half_of_each_block_has_returned, blocks, 0, false},
+    {"thread_0_returned", thread_0_has_returned, blocks, 0, false},
     {"half_of_the_blocks", half_of_the_blocks_call, blocks, 0, false},
     {"grid_of_2^32_blocks", count_last_blocks, dim3(1U << 17, 1U << 15), 0, false},
 };

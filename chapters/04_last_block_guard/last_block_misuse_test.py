@@ -114,6 +114,15 @@ def test_threads_that_do_not_call():
     assert f"last_block_misuse.cu:{line_of(SOURCE, 'mark: the other half')}" in errors
 
 
+def test_threads_that_have_returned_are_not_waited_for():
+    # PTX: `exit` releases a barrier that waits for no other thread.
+    ends_well("half_of_each_block_returned", last_blocks=1, counter=0)
+
+
+def test_without_thread_0_no_block_arrives():
+    ends_well("thread_0_returned", last_blocks=0, counter=0)
+
+
 def test_a_type_that_is_not_trivially_copyable_does_not_compile():
     source = ROOT / "chapters/04_last_block_guard/refused_type.cu"
     assert "a partial result travels through global memory byte by byte" in messages_of_refused(

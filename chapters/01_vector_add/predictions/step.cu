@@ -24,7 +24,7 @@ void run(int* x, int* sums, unsigned n) { add<<<4, 64>>>(x, sums, n); }
 }  // namespace a
 
 namespace b {
-// Race: missing atomic
+// Race: stride of one block
 // Each thread steps over its own block alone. Thread 0 of block 0 comes to element 64, where thread
 // 0 of block 1 begins. Both read the element, add to it and write it back, and one addition can get
 // lost.

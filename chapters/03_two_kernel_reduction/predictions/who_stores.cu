@@ -25,7 +25,7 @@ __global__ void sum(const int* values, int* sums) {
 }  // namespace a
 
 namespace b {
-// Race: missing __syncthreads()
+// Race: no synchronisation
 // All 64 threads of a block store the same value in the same place. The result is right, and it is
 // a race: nothing orders the 64 writes.
 // See README.md#why-it-is-correct

@@ -11,7 +11,7 @@
 #include "lab/variants.cuh"
 
 namespace a {
-// Race: access after the release
+// Race: missing wait for the next round
 // After the first meeting a fast block goes on and overwrites its word while the slow one has yet
 // to read it.
 // See README.md#check-yourself
@@ -84,7 +84,7 @@ __global__ void twice(int* words, unsigned* arrived, int* copies) {
 }  // namespace c
 
 namespace d {
-// Race: access after the release
+// Race: missing wait for the next round
 // The counter is 2 after the first meeting and stays above it, so each later meeting lets everybody
 // through at once.
 // See README.md#the-idea

@@ -14,7 +14,7 @@ exercise(
         "global loads per block: at most 1000": "That is far more than one block's share: all "
         "blocks are to work.",
     },
-    starter_fails={"part": "races", "says": "The kernel of line 38 can run before that of line 37"},
+    starter_fails={"part": "races", "says": "kernel merge_parts in stream first reads"},
     hints=[
         """The last kernel reads partial sums of two kernels. Which of the two is surely done when
         it starts, and why?""",
