@@ -33,7 +33,7 @@ STORAGE = re.compile(
 )
 ANNOUNCED = (
     " static const ::cpu_backend::device_variable_of_file announced_{name}"
-    "(&{name}, sizeof {name}, {is_constant});"
+    "(&{name}, sizeof {name}, {is_constant}, {is_managed}, ::cpu_backend::padding_of({name}));"
 )
 CLASS_OR_ENUM = {"class", "struct", "union", "enum"}
 ACCESS = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
@@ -396,10 +396,14 @@ class DeviceCode:
             if not found.markers & {"device", "constant", "managed"}:
                 continue
             if self.text.scope(found.start) == "namespace":
-                is_constant = str("constant" in found.markers).lower()
+                is_constant, is_managed = (
+                    str(marker in found.markers).lower() for marker in ("constant", "managed")
+                )
                 for declared in self.variables(found):
                     name = renamed.get(declared, declared)
-                    announced = ANNOUNCED.format(name=name, is_constant=is_constant)
+                    announced = ANNOUNCED.format(
+                        name=name, is_constant=is_constant, is_managed=is_managed
+                    )
                     self.text.insert(found.end, announced)
 
     def variables(self, found: Declaration) -> list[str]:

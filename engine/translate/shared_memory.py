@@ -56,6 +56,7 @@ class SharedMemory:
     def __init__(self, text: SourceText, is_scheduled: bool):
         self.text = text
         self.is_scheduled = is_scheduled
+        self.extern_arrays: list[tuple[str, int, str]] = []  # name, position, scope
 
     def shared_variable(self, match: re.Match) -> None:
         """Rewrites the declaration in which the __shared__ that is matched stands."""
@@ -218,6 +219,7 @@ class SharedMemory:
             raise NotUnderstood(position, "extern_not_understood")
 
         name = kept[first_extent - 1]
+        self.extern_arrays.append((name.text, name.start, scope))
         element = self.text.on_one_line(declaration[0].start, name.start, tuple(removed))
         if len(extents) > 1:
             element += self.text.on_one_line(extents[1].start, extents[-1].end)

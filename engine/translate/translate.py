@@ -33,6 +33,12 @@ from architecture import mentions_architecture, merged
 from device_code import DeviceCode
 from features import check_names, missing_header, refused_header
 from host_functions import HostFunctions
+from launch_promises import (
+    check_launch_bounds,
+    note_read_only_parameters,
+    note_two_arrays,
+    take_launch_bounds,
+)
 from launches import Launches
 from polling import Polling
 from refusals import NotUnderstood, Refusal, TranslationFailed
@@ -61,6 +67,7 @@ def translate(
     others'. Raises TranslationFailed.
     """
     unit = SourceText(text, input_name)
+    bounds = take_launch_bounds(unit)
     device_code = DeviceCode(unit)
     device_code.check()
     HostFunctions(unit, device_code, OWN_FOLDER).check()
@@ -76,9 +83,12 @@ def translate(
     renamed = set() if has_own_device_code else rename_variables(unit)  # another file may name it
     if is_scheduled:
         device_code.announce_variables({name: name + SUFFIX for name in renamed})
+        check_launch_bounds(unit, device_code, bounds)
+        note_read_only_parameters(unit, device_code)
+    shared_memory = SharedMemory(unit, is_scheduled)
     rewritten = [
         (Launches(unit, device_code).launch, LAUNCH),
-        (SharedMemory(unit, is_scheduled).shared_variable, SHARED),
+        (shared_memory.shared_variable, SHARED),
     ]
     if is_scheduled:
         rewritten.append((DiscardedValues(unit).call, EXCHANGE))
@@ -90,6 +100,8 @@ def translate(
                 understand(match)
             except NotUnderstood as failure:
                 failures.append(failure)
+    if is_scheduled:
+        note_two_arrays(unit, device_code, shared_memory.extern_arrays)
     if failures:
         failures = sorted(failures, key=lambda failure: failure.position)[:MOST_FAILURES]
         raise TranslationFailed([unit.refusal(failure) for failure in failures])

@@ -9,6 +9,7 @@
 
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/form.hpp"
+#include "cpu_backend/observer.hpp"
 #include "vector_types.h"
 
 namespace cpu_backend {
@@ -64,6 +65,7 @@ void volatile_store(volatile T* pointer, const T& value) {
 template <cpu_backend::hinted T>
 T __ldg(const T* pointer, cpu_backend::place at = CPU_BACKEND_HERE) {
   cpu_backend::form::used("device", "__ldg()", &at);
+  cpu_backend::observer::read_only_load(pointer, sizeof(T), at);
   return *pointer;
 }
 template <cpu_backend::hinted T>

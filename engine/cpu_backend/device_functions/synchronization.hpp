@@ -10,10 +10,12 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 
 #include "cpu_backend/atomic_access.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
 
 inline void __syncthreads(cpu_backend::place at = CPU_BACKEND_HERE) {
   cpu_backend::in_kernel("__syncthreads()", at).block_barrier(at);
@@ -83,6 +85,21 @@ T from_bits(std::uint64_t bits) {
   return value;
 }
 
+// A lane that is not there gives a lane that reads it the value that this one came with.
+template <class T>
+T of_absent_lane(const warp_meeting& meeting, T value, int source, const char* operation,
+                 const place& at) {
+  const multiprocessor& on = *this_multiprocessor;
+  const unsigned rank = on.thread_rank() / warp_size * warp_size + static_cast<unsigned>(source);
+  // The others reach past the last lane that takes part, and mostly no one uses what they get.
+  const bool names_lane =
+      meeting.mask >> source & 1 || std::string_view(operation) == "__shfl_sync()";
+  const bool has_returned = names_lane && on.has_returned(rank);
+  const bool is_wrong =
+      observer::lane_is_absent(operation, static_cast<unsigned>(source), has_returned, at);
+  return is_wrong ? from_bits<T>(~as_bits(value)) : value;
+}
+
 // `source_of(lane, first, last)` names the lane to read from, all three within the warp; first and
 // last bound the lane's segment. A lane that reads from outside its reach, or from a lane that did
 // not come, gets its own value back; CUDA leaves the latter undefined.
@@ -98,7 +115,9 @@ T shuffle(unsigned mask, T value, int width, const char* operation, const place&
                       const int own = static_cast<int>(lane);
                       const int first = own & ~(width - 1);
                       const int source = source_of(own, first, first + width - 1);
-                      if (!(meeting.arrived >> source & 1)) return value;
+                      if (!(meeting.arrived >> source & 1)) {
+                        return of_absent_lane(meeting, value, source, operation, at);
+                      }
                       return from_bits<T>(meeting.value[source]);
                     });
 }

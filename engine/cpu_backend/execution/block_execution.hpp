@@ -100,6 +100,12 @@ class block_execution {
   void begin_stealing(int rank, const place& at);
   bool steal_block(uint3& index, const place& at);
 
+  // Whether the thread of this rank has begun and returned. (Once any thread of the block has
+  // waited.)
+  bool has_returned(unsigned rank) const {
+    return rank < threads_ && warps_.has_returned(rank / warp_size, rank % warp_size);
+  }
+
   // ---- Waiting by looking at memory again and again.
 
   // What an atomic operation or a fence reports: whether it changed memory. A thread that changes

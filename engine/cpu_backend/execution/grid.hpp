@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 namespace cpu_backend {
 
 class multiprocessor;
+struct work;
 
 struct grid {
   std::uint64_t number = 0;  // one for each launch of the process
@@ -26,6 +28,14 @@ struct grid {
   std::size_t dynamic_shared_bytes = 0;
   place launched_at{};
   const void* kernel = nullptr;  // its address, if the launch knows it
+  const work* given = nullptr;
+
+  // Whether it may give the host thread back before it has ended, and has, as its threads wait for
+  // others; and whether anything was done in between.
+  bool has_begun = false;
+  bool may_wait = false;
+  bool waits = false;
+  bool moved = false;
 
   // Runs threads of resident blocks as long as this launch has some to start.
   void (*run_threads)(multiprocessor&, const void* body) = nullptr;
@@ -75,8 +85,13 @@ struct grid {
   }
 };
 
-// Returns once no block of it is left, or it has failed. One at a time.
+// Begins with the grid or goes on with it. Returns once no block of it is left, or it has failed;
+// or once it waits, if it may. One host thread at a time.
 void run_on_device(grid& of);
+
+// How long a launch of which all threads wait is given for others to let it go on: two seconds, or
+// LAB_TIMEOUT if that is less.
+std::chrono::duration<double> patience_with_waiting();
 
 // A block of a cooperative launch is done: a thread still at the grid barrier waits for ever.
 void block_finished(grid& of);

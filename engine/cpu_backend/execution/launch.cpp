@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
-#include "cpu_backend/runtime/stream_order.hpp"
+#include "cpu_backend/runtime/work_queue.hpp"
 
 namespace cpu_backend {
 namespace {
@@ -95,36 +96,42 @@ void report_fault(const grid& of) {
   write_to_stderr(lines_of({record}) + code);
 }
 
-void run_grid(const launch_configuration& configuration, const void* kernel,
-              void (*run_threads)(multiprocessor&, const void*), const void* body,
-              const place& at) {
-  grid now;
-  now.blocks = configuration.blocks;
-  now.threads = configuration.threads;
-  now.cooperative = configuration.cooperative;
-  now.dynamic_shared_bytes = configuration.dynamic_shared_bytes;
-  now.launched_at = at;
-  now.kernel = kernel;
-  now.run_threads = run_threads;
-  now.body = body;
-  now.total_blocks = std::uint64_t{now.blocks.x} * now.blocks.y * now.blocks.z;
+// What a launch needs until its end.
+struct given_launch {
+  work given;
+  launch_body body{nullptr, nullptr};
+  grid running;
 
-  form::used("launch", now.cooperative ? "cooperative" : "plain", &at);
-  form::device_gets_work();
-  run_on_device(now);
-  if (now.fault.what != kernel_fault::kind::none) report_fault(now);
-  if (now.failed()) fault(now.error);
+  work_queue::outcome take(work_queue::turn turn);
+};
+
+work_queue::outcome given_launch::take(work_queue::turn turn) {
+  if (turn == work_queue::turn::abandon) {
+    if (!running.has_begun) return work_queue::outcome::done;
+    running.fail_first(cudaErrorLaunchFailure);
+  } else if (faulted()) {
+    return work_queue::outcome::done;
+  }
+  running.has_begun = true;
+  running.may_wait = turn == work_queue::turn::may_wait;
+  running.waits = running.moved = false;
+  run_on_device(running);
+  if (running.waits) return running.moved ? work_queue::outcome::moved : work_queue::outcome::waits;
+  if (running.fault.what != kernel_fault::kind::none) report_fault(running);
+  if (running.failed() && turn != work_queue::turn::abandon) fault(running.error);
+  return work_queue::outcome::done;
 }
 
 }  // namespace
 
 cudaError_t launch(const launch_configuration& configuration, const void* kernel,
-                   void (*run_threads)(multiprocessor&, const void*), const void* body,
-                   const body_copies* copies, const place& at) {
+                   void (*run_threads)(multiprocessor&, const void*), launch_body body,
+                   const place& at) {
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   form::launch_comes();
   if (const cudaError_t error = begin_call("launch")) return record_error(error);
   if (const cudaError_t error = check(configuration, kernel); error != cudaSuccess) {
+    form::used("launch", "refused", &at);
     if (configuration.returns_nothing) {
       note_refused_launch(error, record_of_refusal(configuration, kernel).add("at", at));
     }
@@ -132,21 +139,26 @@ cudaError_t launch(const launch_configuration& configuration, const void* kernel
   }
   if (faulted()) return record_error(sticky_error());
   if (this_multiprocessor) {
+    body.reset();  // No frame of this thread is left in order.
     this_multiprocessor->fail(cudaErrorNotSupported, [] { return diagnostic("launch_in_kernel"); });
   }
-  if (streams_are_held()) {
-    const created_stream stream = created_stream_of(configuration.stream);
-    if (stream.number != 0 && copies) {
-      const std::shared_ptr<void> kept(copies->copy(body), copies->destroy);
-      hold_launch(stream, at, [=] {
-        if (!faulted()) run_grid(configuration, kernel, run_threads, kept.get(), at);
-      });
-      return cudaSuccess;
-    }
-    launch_now(configuration.stream, at);
-    if (faulted()) return cudaSuccess;
-  }
-  run_grid(configuration, kernel, run_threads, body, at);
+  const work_order::alone_with_device now;
+  const auto made = std::make_shared<given_launch>();
+  made->given = work_order::give(configuration.stream, work_kind::kernel);
+  grid& of = made->running;
+  of.blocks = configuration.blocks;
+  of.threads = configuration.threads;
+  of.cooperative = configuration.cooperative;
+  of.dynamic_shared_bytes = configuration.dynamic_shared_bytes;
+  of.launched_at = at;
+  of.given = &made->given;
+  of.kernel = kernel;
+  of.run_threads = run_threads;
+  of.body = body.get();
+  of.total_blocks = std::uint64_t{of.blocks.x} * of.blocks.y * of.blocks.z;
+  made->body = std::move(body);
+  form::used("launch", of.cooperative ? "cooperative" : "plain", &at);
+  work_queue::run(made->given, [made](work_queue::turn turn) { return made->take(turn); });
   return cudaSuccess;
 }
 

@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cuda_runtime_api.h"
 
@@ -31,19 +33,17 @@ struct launch_configuration {
         stream(in_stream) {}
 };
 
-// How a kernel and its arguments are kept beyond the call.
-struct body_copies {
-  void* (*copy)(const void* body);
-  void (*destroy)(void* copy);
-};
+// What a launch calls for each of its threads, which it keeps until it is done. (No
+// std::shared_ptr: the code of a program that is checked would be taken for the checker's own
+// pointers as well.)
+using launch_body = std::unique_ptr<const void, void (*)(const void*)>;
 
-// Checks the configuration as the CUDA runtime does and runs `run_threads` for every block.
-// Returns once the grid is done, or if its stream is held: see runtime/stream_order.hpp. What goes
-// wrong inside a kernel shows at the next synchronising call. `copies` is nullptr for a body that
-// can't be used after the call.
+// Checks the configuration as the CUDA runtime does and runs `run_threads` for every block. Returns
+// once the grid is done, or waits, or is to wait for its turn (runtime/work_queue.hpp). What goes
+// wrong inside a kernel shows at the next synchronising call.
 cudaError_t launch(const launch_configuration& configuration, const void* kernel,
-                   void (*run_threads)(multiprocessor&, const void* body), const void* body,
-                   const body_copies* copies, const place& at);
+                   void (*run_threads)(multiprocessor&, const void* body), launch_body body,
+                   const place& at);
 
 // A pointer as the kernel sees it. Memory that a GPU can't reach must not work here either: a
 // pointer that is in no device, managed or pinned memory becomes an address that faults when it is
@@ -63,6 +63,8 @@ class held_argument {
     if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
       value_ = static_cast<T>(const_cast<void*>(as_seen_by_a_kernel(
           const_cast<const void*>(static_cast<const volatile void*>(argument)))));
+    } else {
+      observer::bytes_of_host_arrive(&value_, sizeof value_);
     }
   }
   const held_argument& for_a_thread() const { return *this; }
@@ -76,7 +78,10 @@ template <class T>
 requires is_passed_as_bytes<T>
 class held_argument<T> {
  public:
-  explicit held_argument(const T& object) { std::memcpy(bytes_, &object, sizeof(T)); }
+  explicit held_argument(const T& object) {
+    std::memcpy(bytes_, &object, sizeof(T));
+    observer::bytes_of_host_arrive(bytes_, sizeof(T));
+  }
   held_argument for_a_thread() const { return *this; }
   T& value() { return *reinterpret_cast<T*>(bytes_); }
 
@@ -93,13 +98,9 @@ cudaError_t launch_with(const launch_configuration& configuration, const void* k
     call(held.for_a_thread().value()...);
   };
   using body_type = std::remove_const_t<decltype(body)>;
-  static constexpr body_copies copies{
-      [](const void* of) -> void* { return new body_type(*static_cast<const body_type*>(of)); },
-      [](void* copy) { delete static_cast<body_type*>(copy); }};
-  // A lambda with captures refers to variables of the function that launches, and ends with it.
-  constexpr bool outlives_call = std::is_empty_v<Call> || std::is_pointer_v<Call>;
-  return launch(configuration, kernel, run_threads<body_type>, &body,
-                outlives_call ? &copies : nullptr, at);
+  launch_body kept(new body_type(body),
+                   [](const void* of) { delete static_cast<const body_type*>(of); });
+  return launch(configuration, kernel, run_threads<body_type>, std::move(kept), at);
 }
 
 // The same for a kernel of which the function is known, with any arguments. The C++ ABI of x86-64

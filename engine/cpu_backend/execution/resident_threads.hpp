@@ -196,6 +196,9 @@ class warp_meetings {
   }
 
   void lane_returned(unsigned warp, unsigned lane) { warps_[warp].returned |= 1u << lane; }
+  bool has_returned(unsigned warp, unsigned lane) const {
+    return warps_[warp].returned >> lane & 1;
+  }
   const std::vector<warp_meeting*>& open_in(unsigned warp) const { return warps_[warp].open; }
   // Threads that wait for other lanes.
   unsigned waiting() const { return waiting_; }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The device, which runs one grid at a time: the OS threads that play its multiprocessors, and the
+// The device: the OS threads that play its multiprocessors, and the
 // watch over them.
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,6 +31,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto spinning_limit = 2s;
+constexpr auto waiting_limit = 300ms;
 
 double seconds_from_environment(const char* variable, double otherwise) {
   const char* text = setting(variable);
@@ -40,6 +43,10 @@ double seconds_from_environment(const char* variable, double otherwise) {
     std::exit(2);
   }
   return seconds;
+}
+
+std::chrono::duration<double> patience() {
+  return std::chrono::duration<double>(seconds_from_environment("LAB_TIMEOUT", 30));
 }
 
 // An OS thread that plays multiprocessors. It lives as long as the process.
@@ -105,16 +112,25 @@ class watch {
   // A LAB_TIMEOUT that is no number of seconds ends the program with one sentence and status 2.
   watch(grid& of, std::vector<worker*> workers);
 
-  // Called every now and then while the launch runs. Makes one that does not move fail.
+  // Called every now and then while the launch runs. Makes one that does not move fail, unless it
+  // may wait.
   void look();
+  // Whether it has not moved for some time. What it computes meanwhile it computes beside the host.
+  bool waits() const { return is_beside_host() && clock::now() - moved_ > waiting_limit; }
+  bool is_over(const grid& launch) const { return grid_ == &launch; }
+  bool has(const worker* one) const { return std::ranges::count(workers_, one) != 0; }
+  const std::vector<worker*>& workers() const { return workers_; }
 
  private:
   using clock = std::chrono::steady_clock;
 
+  bool is_beside_host() const {
+    return grid_->may_wait && !grid_->failed() && !form::moves_only_when_told();
+  }
   void stop(const diagnostic& why);
   void interrupt();
 
-  grid& grid_;
+  grid* grid_;
   std::vector<worker*> workers_;
   std::vector<std::uint64_t> idle_turns_;
   std::chrono::duration<double> patience_;
@@ -124,10 +140,10 @@ class watch {
 };
 
 watch::watch(grid& of, std::vector<worker*> workers)
-    : grid_(of),
+    : grid_(&of),
       workers_(std::move(workers)),
       idle_turns_(workers_.size()),
-      patience_(seconds_from_environment("LAB_TIMEOUT", 30)) {}
+      patience_(patience()) {}
 
 void watch::look() {
   const auto now = clock::now();
@@ -146,11 +162,13 @@ void watch::look() {
     moved_ = computed_ = now;
   }
   if (anyone_computes) computed_ = now;
-  if (grid_.failed()) {
+  if (grid_->failed()) {
     // Threads that wait notice it by themselves; a loop without an atomic or a fence never does.
     if (now - moved_ > patience_ + 1s) interrupt();
+  } else if (is_beside_host()) {
+    // How long it waits is the host's business.
   } else if (now - computed_ > spinning_limit) {
-    stop(deadlock_of(grid_));
+    stop(deadlock_of(*grid_));
   } else if (now - moved_ > patience_) {
     stop(diagnostic("never_ends").add("seconds", patience_.count()));
     interrupt();
@@ -158,13 +176,13 @@ void watch::look() {
 }
 
 void watch::stop(const diagnostic& why) {
-  if (grid_.failed()) return;
+  if (grid_->failed()) return;
   // In this order: a thread that sees the failure gives up at once, and says what it waited for.
-  report_failure(grid_, why);
-  grid_.describe_on_abandon.store(true);
-  if (!grid_.fail_first(cudaErrorLaunchTimeout)) return;
-  { const std::lock_guard lock(grid_.barrier_mutex); }
-  grid_.barrier_opened.notify_all();
+  report_failure(*grid_, why);
+  grid_->describe_on_abandon.store(true);
+  if (!grid_->fail_first(cudaErrorLaunchTimeout)) return;
+  { const std::lock_guard lock(grid_->barrier_mutex); }
+  grid_->barrier_opened.notify_all();
 }
 
 void watch::interrupt() {
@@ -173,32 +191,62 @@ void watch::interrupt() {
   }
 }
 
+// To be used by one host thread at a time.
 class device {
  public:
   void run(grid& of) {
-    const std::lock_guard one_launch_at_a_time(mutex_);
-    const std::uint64_t wanted = players_of(of);
-    while (workers_.size() < wanted) {
-      workers_.push_back(std::make_unique<worker>(static_cast<unsigned>(workers_.size())));
+    if (!handlers_) handlers_.emplace();
+    watch over = take_waiting(of);
+    for (worker* each : over.workers()) {
+      while (!each->wait_until_idle(100ms)) {
+        over.look();
+        if (!over.waits()) continue;
+        of.waits = true;
+        waiting_.push_back(std::move(over));
+        return;
+      }
     }
-    std::vector<worker*> at_work;
-    for (std::uint64_t i = 0; i < wanted; ++i) at_work.push_back(workers_[i].get());
-    of.number = ++launches_;
-    const kernel_signal_handlers handlers;
-    for (worker* each : at_work) each->start(of);
-    watch over{of, at_work};
-    for (worker* each : at_work) {
-      while (!each->wait_until_idle(100ms)) over.look();
-    }
+    if (waiting_.empty()) handlers_.reset();
   }
 
  private:
-  std::mutex mutex_;
+  // The watch over one that waits, or begins.
+  watch take_waiting(grid& of) {
+    const auto is_its = [&](const watch& each) { return each.is_over(of); };
+    const auto found = std::find_if(waiting_.begin(), waiting_.end(), is_its);
+    if (found == waiting_.end()) return begin(of);
+    watch over = std::move(*found);
+    waiting_.erase(found);
+    return over;
+  }
+
+  watch begin(grid& of) {
+    if (of.number == 0) of.number = ++launches_;
+    std::vector<worker*> at_work;
+    const std::uint64_t wanted = players_of(of);
+    for (std::size_t i = 0; at_work.size() < wanted; ++i) {
+      if (i == workers_.size()) {
+        workers_.push_back(std::make_unique<worker>(static_cast<unsigned>(i)));
+      }
+      const auto has_it = [&](const watch& each) { return each.has(workers_[i].get()); };
+      if (std::any_of(waiting_.begin(), waiting_.end(), has_it)) continue;
+      at_work.push_back(workers_[i].get());
+    }
+    for (worker* each : at_work) each->start(of);
+    return {of, at_work};
+  }
+
   std::uint64_t launches_ = 0;
   std::vector<std::unique_ptr<worker>> workers_;
+  std::vector<watch> waiting_;  // over launches that run beside the host
+  std::optional<kernel_signal_handlers> handlers_;
 };
 
 }  // namespace
+
+std::chrono::duration<double> patience_with_waiting() {
+  return std::min<std::chrono::duration<double>>(spinning_limit, patience());
+}
 
 void run_on_device(grid& of) {
   // Never destroyed: its threads may not outlive what they use, and they live as long as the

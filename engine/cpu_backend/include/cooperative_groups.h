@@ -61,8 +61,9 @@ class thread_block_tile {
   // For tiled_partition: the calling thread's tile of a parent of `parent_threads` threads, in
   // which it has the rank `parent_rank`.
   thread_block_tile(unsigned parent_rank, unsigned parent_threads)
-      : meta_group_rank_(parent_rank / Size),
-        meta_group_size_((parent_threads + Size - 1) / Size) {}
+      : meta_group_rank_(parent_rank / Size), meta_group_size_((parent_threads + Size - 1) / Size) {
+    if (parent_threads % Size != 0) cpu_backend::form::used("device", "partial_tile");
+  }
   // thread_block_tile<32> tile = tiled_partition<32>(block);
   template <class Other>
   requires(std::is_void_v<Parent> && !std::is_void_v<Other>)
@@ -297,6 +298,7 @@ inline thread_group tiled_partition(const thread_group& parent, unsigned size,
     constexpr const char* operation = "tiled_partition()";
     cpu_backend::in_kernel(operation, at).fail_as("tile_size", at, operation, size);
   }
+  if (parent.num_threads() % size != 0) cpu_backend::form::used("device", "partial_tile", &at);
   const unsigned rank = parent.thread_rank();
   const unsigned first = rank / size * size;
   const unsigned tiles = (parent.num_threads() + size - 1) / size;

@@ -13,6 +13,7 @@
 #define __constant__ __cpu_backend_constant__
 #define __managed__ __cpu_backend_managed__
 #define __cluster_dims__(...) __cpu_backend_cluster_dims__
+#define __launch_bounds__(...) __cpu_backend_launch_bounds__(__VA_ARGS__)
 #else
 #define __global__ __cpu_backend_kernel__
 #define __device__
@@ -20,9 +21,9 @@
 #define __constant__
 #define __managed__
 #define __cluster_dims__(...)
+#define __launch_bounds__(...)
 #endif
 #define __grid_constant__
-#define __launch_bounds__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))

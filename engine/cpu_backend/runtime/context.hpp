@@ -71,6 +71,9 @@ std::size_t dynamic_shared_memory_limit(const void* kernel);
 // True for the default streams and for every stream that was created and not destroyed.
 bool is_stream(cudaStream_t stream);
 
+// As cudaStreamGetId() has it; 0 for none.
+unsigned long long stream_id(cudaStream_t stream);
+
 // --- What cudaDeviceReset undoes, one function for each part of the context's state.
 
 void clear_fault();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Copies and fills. They happen at the call, but only after a look at what the pointers are: a host
-// pointer instead of a device pointer would work here and fail on a GPU.
+// Copies and fills. What the pointers are is looked at first: a host pointer instead of a device
+// pointer would work here and fail on a GPU.
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
+#include "cpu_backend/runtime/work_queue.hpp"
 #include "cuda_runtime_api.h"
 
 namespace cpu_backend {
@@ -21,28 +22,20 @@ std::optional<memory_kind> kind_on_device(const void* pointer) {
   return record->block.kind;
 }
 
-void move_bytes(void* destination, const void* source, std::size_t bytes) {
-  observer::memory_read(source, bytes);
-  // A copy from or to the host has come to its end when the call returns. What is still to come to
-  // memory of the device alone the host can't see.
+void move_bytes(const work& given, void* destination, const void* source, std::size_t bytes) {
   const auto to = kind_on_device(destination), from = kind_on_device(source);
-  if (!to || !from) {
-    form::host_has_waited();
-  } else if (to != memory_kind::device || from != memory_kind::device) {
-    form::device_gets_work();
-  }
   [[maybe_unused]] const observer::runtime_access now;
+  observer::memory_written(given, destination, bytes);
+  observer::memory_read(given, source, bytes);
   std::memmove(destination, source, bytes);
-  observer::memory_written(destination, bytes);
+  if (to && !from) observer::bytes_of_host_arrive(destination, bytes);
+  if (from && !to) observer::bytes_come_to_host(destination, source, bytes);
 }
 
-void fill_bytes(void* destination, int value, std::size_t bytes) {
-  if (kind_on_device(destination).value_or(memory_kind::device) != memory_kind::device) {
-    form::device_gets_work();
-  }
+void fill_bytes(const work& given, void* destination, int value, std::size_t bytes) {
   [[maybe_unused]] const observer::runtime_access now;
+  observer::memory_written(given, destination, bytes);
   std::memset(destination, value, bytes);
-  observer::memory_written(destination, bytes);
 }
 
 enum class side { host, device, either };
@@ -92,10 +85,49 @@ cudaError_t check_copy(const void* destination, std::size_t destination_bytes, c
   return check_range(source, source_bytes, from);
 }
 
-cudaError_t copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
+// The stream in which a copy or a fill is, and whether the call is one that blocks.
+struct place_in_order {
+  cudaStream_t stream = nullptr;
+  bool blocks = true;
+};
+
+bool is_pageable(const void* pointer) { return !allocations().find(pointer); }
+
+// Whether the host goes on only when the copy is done. What it has copied from pageable memory is
+// only sure to have been taken out of there. (Runtime API, "API synchronization behavior".)
+bool host_waits(const void* destination, const void* source, const place_in_order& in) {
+  const bool to_host = !kind_on_device(destination), from_host = !kind_on_device(source);
+  if (to_host && (from_host || is_pageable(destination))) return true;
+  return in.blocks && (to_host || (from_host && !is_pageable(source)));
+}
+
+// Whether it waits for what is in the stream before it takes from pageable memory.
+bool host_waits_before(const void* source, const place_in_order& in) {
+  return in.blocks && !kind_on_device(source) && is_pageable(source);
+}
+
+// Does a copy by move(const work&), which moves its bytes and keeps what it needs.
+template <class Move>
+void copy_in_order(const void* destination, const void* source, const place_in_order& in,
+                   Move move) {
+  // What the host does to it meanwhile is not seen.
+  if (!in.blocks && (is_pageable(destination) || is_pageable(source))) {
+    form::used("memory", "pageable");
+  }
+  if (host_waits_before(source, in)) {
+    work_order::host_waits_for(work_order::position_of(in.stream));
+  }
+  const work given = work_queue::give(in.stream, work_kind::copy, move);
+  if (host_waits(destination, source, in)) work_order::host_waits_for(given);
+}
+
+cudaError_t copy(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind,
+                 const place_in_order& in) {
   if (const cudaError_t error = check_copy(destination, bytes, source, bytes, kind)) return error;
   // After a kernel's death what follows it in the stream does not run.
-  if (bytes != 0 && !faulted()) move_bytes(destination, source, bytes);
+  if (bytes == 0 || faulted()) return cudaSuccess;
+  copy_in_order(destination, source, in,
+                [=](const work& given) { move_bytes(given, destination, source, bytes); });
   return cudaSuccess;
 }
 
@@ -107,7 +139,7 @@ bool extent_2d(std::size_t pitch, std::size_t width, std::size_t height, std::si
 
 cudaError_t copy_2d(void* destination, std::size_t destination_pitch, const void* source,
                     std::size_t source_pitch, std::size_t width, std::size_t height,
-                    cudaMemcpyKind kind) {
+                    cudaMemcpyKind kind, const place_in_order& in) {
   if (width > destination_pitch || width > source_pitch) return cudaErrorInvalidPitchValue;
   std::size_t destination_bytes = 0;
   std::size_t source_bytes = 0;
@@ -120,55 +152,54 @@ cudaError_t copy_2d(void* destination, std::size_t destination_pitch, const void
           check_copy(destination, destination_bytes, source, source_bytes, kind)) {
     return error;
   }
-  if (width == 0 || faulted()) return cudaSuccess;
-  for (std::size_t row = 0; row < height; ++row) {
-    move_bytes(static_cast<std::byte*>(destination) + row * destination_pitch,
-               static_cast<const std::byte*>(source) + row * source_pitch, width);
-  }
+  if (width == 0 || height == 0 || faulted()) return cudaSuccess;
+  copy_in_order(destination, source, in, [=](const work& given) {
+    for (std::size_t row = 0; row < height; ++row) {
+      move_bytes(given, static_cast<std::byte*>(destination) + row * destination_pitch,
+                 static_cast<const std::byte*>(source) + row * source_pitch, width);
+    }
+  });
   return cudaSuccess;
 }
 
-cudaError_t fill(void* pointer, int value, std::size_t bytes) {
+// Does a fill as copy_in_order(). The host waits for one of pinned or managed memory, if the call
+// is one that blocks.
+template <class Fill>
+void fill_in_order(const void* pointer, const place_in_order& in, Fill fill) {
+  const work given = work_queue::give(in.stream, work_kind::fill, fill);
+  const auto kind = kind_on_device(pointer);
+  if (in.blocks && (!kind || *kind == memory_kind::managed)) work_order::host_waits_for(given);
+}
+
+cudaError_t fill(void* pointer, int value, std::size_t bytes, const place_in_order& in) {
   if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
-  if (bytes != 0 && !faulted()) fill_bytes(pointer, value, bytes);
+  if (bytes == 0 || faulted()) return cudaSuccess;
+  fill_in_order(pointer, in, [=](const work& given) { fill_bytes(given, pointer, value, bytes); });
   return cudaSuccess;
 }
 
 cudaError_t fill_2d(void* pointer, std::size_t pitch, int value, std::size_t width,
-                    std::size_t height) {
+                    std::size_t height, const place_in_order& in) {
   if (width == 0 || height == 0) return cudaSuccess;
   std::size_t bytes = 0;
   if (width > pitch || !extent_2d(pitch, width, height, bytes)) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_range(pointer, bytes, side::device)) return error;
   if (faulted()) return cudaSuccess;
-  for (std::size_t row = 0; row < height; ++row) {
-    fill_bytes(static_cast<std::byte*>(pointer) + row * pitch, value, width);
-  }
+  fill_in_order(pointer, in, [=](const work& given) {
+    for (std::size_t row = 0; row < height; ++row) {
+      fill_bytes(given, static_cast<std::byte*>(pointer) + row * pitch, value, width);
+    }
+  });
   return cudaSuccess;
 }
 
-bool within(std::size_t symbol_bytes, std::size_t offset, std::size_t bytes) {
-  return offset <= symbol_bytes && bytes <= symbol_bytes - offset;
-}
-
-cudaError_t to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
-                      std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) {
-    return cudaErrorInvalidMemcpyDirection;
+// nullptr where it is not within the variable.
+std::byte* address_of(const part_of_symbol& part) {
+  if (part.offset > part.symbol_bytes || part.bytes > part.symbol_bytes - part.offset) {
+    return nullptr;
   }
-  if (!within(symbol_bytes, offset, bytes)) return cudaErrorInvalidValue;
-  register_symbol(symbol, symbol_bytes);
-  return copy(static_cast<std::byte*>(const_cast<void*>(symbol)) + offset, source, bytes, kind);
-}
-
-cudaError_t from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
-                        std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
-  if (!within(symbol_bytes, offset, bytes)) return cudaErrorInvalidValue;
-  register_symbol(symbol, symbol_bytes);
-  return copy(destination, static_cast<const std::byte*>(symbol) + offset, bytes, kind);
+  register_symbol(part.symbol, part.symbol_bytes);
+  return static_cast<std::byte*>(const_cast<void*>(part.symbol)) + part.offset;
 }
 
 template <class Body>
@@ -176,10 +207,15 @@ cudaError_t copy_in_stream(cudaStream_t stream, Body body,
                            const char* function = __builtin_FUNCTION()) {
   const auto in_turn = [&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
-    catch_up(stream);
-    return body();
+    return body(place_in_order{stream, false});
   };
   return call_without_waiting(in_turn, function);
+}
+
+// A call that blocks only where the copy or fill itself is one that the host waits for.
+template <class Body>
+cudaError_t call_in_default_stream(Body body, const char* function = __builtin_FUNCTION()) {
+  return call_without_waiting([&] { return body(place_in_order{}); }, function);
 }
 
 // A copy within the device does not make the host wait, even under the name of a blocking copy. Any
@@ -187,42 +223,36 @@ cudaError_t copy_in_stream(cudaStream_t stream, Body body,
 template <class Body>
 cudaError_t blocking_copy(cudaMemcpyKind kind, Body body,
                           const char* function = __builtin_FUNCTION()) {
-  if (kind != cudaMemcpyDeviceToDevice) {
-    return call_that_waits_by([] { do_work_of(nullptr); }, body, function);
-  }
-  return copy_in_stream(nullptr, body, function);
+  if (kind == cudaMemcpyDeviceToDevice) return call_in_default_stream(body, function);
+  return call_that_waits_by([] {}, [&] { return body(place_in_order{}); }, function);
 }
 
 }  // namespace
 
-cudaError_t copy_to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
-                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  return blocking_copy(
-      kind, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); },
-      "cudaMemcpyToSymbol");
+cudaError_t copy_to_symbol(const part_of_symbol& to, const void* source, cudaMemcpyKind kind,
+                           std::optional<cudaStream_t> stream) {
+  const auto body = [&](const place_in_order& in) {
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    void* const destination = address_of(to);
+    return destination ? copy(destination, source, to.bytes, kind, in) : cudaErrorInvalidValue;
+  };
+  return stream ? copy_in_stream(*stream, body, "cudaMemcpyToSymbolAsync")
+                : blocking_copy(kind, body, "cudaMemcpyToSymbol");
 }
 
-cudaError_t copy_to_symbol_async(const void* symbol, std::size_t symbol_bytes, const void* source,
-                                 std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                 cudaStream_t stream) {
-  return copy_in_stream(
-      stream, [&] { return to_symbol(symbol, symbol_bytes, source, bytes, offset, kind); },
-      "cudaMemcpyToSymbolAsync");
-}
-
-cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
-                             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind) {
-  return blocking_copy(
-      kind, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); },
-      "cudaMemcpyFromSymbol");
-}
-
-cudaError_t copy_from_symbol_async(void* destination, const void* symbol, std::size_t symbol_bytes,
-                                   std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                   cudaStream_t stream) {
-  return copy_in_stream(
-      stream, [&] { return from_symbol(destination, symbol, symbol_bytes, bytes, offset, kind); },
-      "cudaMemcpyFromSymbolAsync");
+cudaError_t copy_from_symbol(void* destination, const part_of_symbol& from, cudaMemcpyKind kind,
+                             std::optional<cudaStream_t> stream) {
+  const auto body = [&](const place_in_order& in) {
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
+    const void* const source = address_of(from);
+    return source ? copy(destination, source, from.bytes, kind, in) : cudaErrorInvalidValue;
+  };
+  return stream ? copy_in_stream(*stream, body, "cudaMemcpyFromSymbolAsync")
+                : blocking_copy(kind, body, "cudaMemcpyFromSymbol");
 }
 
 cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbol_bytes) {
@@ -242,12 +272,14 @@ using namespace cpu_backend;
 
 cudaError_t cudaMemcpy(void* destination, const void* source, std::size_t bytes,
                        cudaMemcpyKind kind) {
-  return blocking_copy(kind, [&] { return copy(destination, source, bytes, kind); });
+  return blocking_copy(
+      kind, [&](const place_in_order& in) { return copy(destination, source, bytes, kind, in); });
 }
 
 cudaError_t cudaMemcpyAsync(void* destination, const void* source, std::size_t bytes,
                             cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_in_stream(stream, [&] { return copy(destination, source, bytes, kind); });
+  return copy_in_stream(
+      stream, [&](const place_in_order& in) { return copy(destination, source, bytes, kind, in); });
 }
 
 cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void* source,
@@ -258,44 +290,49 @@ cudaError_t cudaMemcpyPeer(void* destination, int destination_device, const void
 
 cudaError_t cudaMemcpyPeerAsync(void* destination, int destination_device, const void* source,
                                 int source_device, std::size_t bytes, cudaStream_t stream) {
-  return copy_in_stream(stream, [&] {
+  return copy_in_stream(stream, [&](const place_in_order& in) {
     if (destination_device != 0 || source_device != 0) return cudaErrorInvalidDevice;
-    return copy(destination, source, bytes, cudaMemcpyDeviceToDevice);
+    return copy(destination, source, bytes, cudaMemcpyDeviceToDevice, in);
   });
 }
 
 cudaError_t cudaMemcpy2D(void* destination, std::size_t destination_pitch, const void* source,
                          std::size_t source_pitch, std::size_t width, std::size_t height,
                          cudaMemcpyKind kind) {
-  return blocking_copy(kind, [&] {
-    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind);
+  return blocking_copy(kind, [&](const place_in_order& in) {
+    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind, in);
   });
 }
 
 cudaError_t cudaMemcpy2DAsync(void* destination, std::size_t destination_pitch, const void* source,
                               std::size_t source_pitch, std::size_t width, std::size_t height,
                               cudaMemcpyKind kind, cudaStream_t stream) {
-  return copy_in_stream(stream, [&] {
-    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind);
+  return copy_in_stream(stream, [&](const place_in_order& in) {
+    return copy_2d(destination, destination_pitch, source, source_pitch, width, height, kind, in);
   });
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  return copy_in_stream(nullptr, [&] { return fill(pointer, value, bytes); });
+  return call_in_default_stream(
+      [&](const place_in_order& in) { return fill(pointer, value, bytes, in); });
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, std::size_t bytes, cudaStream_t stream) {
-  return copy_in_stream(stream, [&] { return fill(pointer, value, bytes); });
+  return copy_in_stream(stream,
+                        [&](const place_in_order& in) { return fill(pointer, value, bytes, in); });
 }
 
 cudaError_t cudaMemset2D(void* pointer, std::size_t pitch, int value, std::size_t width,
                          std::size_t height) {
-  return copy_in_stream(nullptr, [&] { return fill_2d(pointer, pitch, value, width, height); });
+  return call_in_default_stream(
+      [&](const place_in_order& in) { return fill_2d(pointer, pitch, value, width, height, in); });
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer, std::size_t pitch, int value, std::size_t width,
                               std::size_t height, cudaStream_t stream) {
-  return copy_in_stream(stream, [&] { return fill_2d(pointer, pitch, value, width, height); });
+  return copy_in_stream(stream, [&](const place_in_order& in) {
+    return fill_2d(pointer, pitch, value, width, height, in);
+  });
 }
 
 namespace cpu_backend {
@@ -356,7 +393,6 @@ cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t 
   if (!is_stream(stream)) {
     return call_without_waiting([] { return cudaErrorInvalidResourceHandle; });
   }
-  catch_up(stream);
   return cudaMemcpy3D(parameters);
 }
 
@@ -378,6 +414,5 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr pointer, int value, cudaExtent exte
   if (!is_stream(stream)) {
     return call_without_waiting([] { return cudaErrorInvalidResourceHandle; });
   }
-  catch_up(stream);
   return cudaMemset3D(pointer, value, extent);
 }

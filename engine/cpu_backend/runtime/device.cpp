@@ -251,13 +251,12 @@ cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* properties) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-  form::host_has_waited();
   return call_that_waits([] { return cudaSuccess; });
 }
 
 cudaError_t cudaDeviceReset() {
   return call_without_device([] {
-    forget_held_work();
+    work_order::host_waits_for_all();
     release_all_memory();
     destroy_all_streams();
     destroy_all_events();

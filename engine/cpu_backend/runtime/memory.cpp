@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
+#include "cpu_backend/runtime/work_queue.hpp"
 #include "cuda_runtime_api.h"
 
 namespace cpu_backend {
@@ -96,6 +98,24 @@ cudaError_t free_block(void* pointer, bool (*accept)(const allocation_record&)) 
   return cudaSuccess;
 }
 
+// Frees what CUDA does not promise to wait for: pinned memory, and by cudaFree() that of a pool
+// ("the driver assumes that all accesses to the allocation are complete"). What still uses it comes
+// first here, and for the host it need not be done.
+cudaError_t free_unordered(void* pointer, bool (*accept)(const allocation_record&),
+                           const char* function = __builtin_FUNCTION()) {
+  return call_that_waits_by(
+      work_order::finish_all,
+      [&] {
+        if (!pointer) return cudaSuccess;
+        const auto found = allocations().find(pointer);
+        if (found && found->block.begin == pointer && work_order::host_is_ahead) {
+          observer::memory_written(work_order::host_call(), pointer, found->block.bytes);
+        }
+        return free_block(pointer, accept);
+      },
+      function);
+}
+
 // A range of managed memory that lies within one allocation.
 bool is_managed(const void* pointer, std::size_t bytes) {
   const auto record = allocations().find(pointer);
@@ -175,6 +195,11 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned int flags)
 }
 
 cudaError_t cudaFree(void* pointer) {
+  [[maybe_unused]] const observer::runtime_access now;
+  const auto found = allocations().find(pointer);
+  if (found && found->origin == allocation_origin::stream_ordered) {
+    return free_unordered(pointer, is_device_side);
+  }
   return call_that_waits([&] {
     if (!pointer) return cudaSuccess;
     return free_block(pointer, is_device_side);
@@ -184,19 +209,25 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return call_without_waiting([&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
-    catch_up(stream);
-    return free_block(pointer, [](const allocation_record& record) {
+    constexpr auto is_stream_ordered = [](const allocation_record& record) {
       return record.origin == allocation_origin::stream_ordered;
-    });
+    };
+    const auto found = allocations().find(pointer);
+    if (!found || found->block.begin != pointer || !is_stream_ordered(*found)) {
+      return cudaErrorInvalidValue;
+    }
+    work_queue::give(stream, work_kind::release,
+                     [pointer, bytes = found->block.bytes, is_stream_ordered](const work& given) {
+                       observer::memory_written(given, pointer, bytes);
+                       (void)free_block(pointer, is_stream_ordered);
+                     });
+    return cudaSuccess;
   });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {
-  return call_that_waits([&] {
-    if (!pointer) return cudaSuccess;
-    return free_block(pointer, [](const allocation_record& record) {
-      return record.mapping && record.block.kind == memory_kind::pinned;
-    });
+  return free_unordered(pointer, [](const allocation_record& record) {
+    return record.mapping && record.block.kind == memory_kind::pinned;
   });
 }
 

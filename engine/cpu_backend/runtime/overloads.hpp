@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "cpu_backend/runtime/context.hpp"
 #include "cuda_runtime_api.h"
@@ -28,17 +29,17 @@ cudaError_t allocate_typed(T** pointer, Allocate allocate) {
   return error;
 }
 
-// The copies behind the *Symbol functions: `bytes` at `offset` within a variable of `symbol_bytes`.
-cudaError_t copy_to_symbol(const void* symbol, std::size_t symbol_bytes, const void* source,
-                           std::size_t bytes, std::size_t offset, cudaMemcpyKind kind);
-cudaError_t copy_to_symbol_async(const void* symbol, std::size_t symbol_bytes, const void* source,
-                                 std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                 cudaStream_t stream);
-cudaError_t copy_from_symbol(void* destination, const void* symbol, std::size_t symbol_bytes,
-                             std::size_t bytes, std::size_t offset, cudaMemcpyKind kind);
-cudaError_t copy_from_symbol_async(void* destination, const void* symbol, std::size_t symbol_bytes,
-                                   std::size_t bytes, std::size_t offset, cudaMemcpyKind kind,
-                                   cudaStream_t stream);
+// The copies behind the *Symbol functions; with a stream, behind those whose names end with Async.
+struct part_of_symbol {
+  const void* symbol = nullptr;
+  std::size_t symbol_bytes = 0;
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+cudaError_t copy_to_symbol(const part_of_symbol& to, const void* source, cudaMemcpyKind kind,
+                           std::optional<cudaStream_t> stream = {});
+cudaError_t copy_from_symbol(void* destination, const part_of_symbol& from, cudaMemcpyKind kind,
+                             std::optional<cudaStream_t> stream = {});
 cudaError_t symbol_address(void** pointer, const void* symbol, std::size_t symbol_bytes);
 
 }  // namespace cpu_backend
@@ -106,8 +107,8 @@ template <class T>
 cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* source, std::size_t bytes,
                                std::size_t offset = 0,
                                cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-  return cpu_backend::copy_to_symbol(__builtin_addressof(symbol), sizeof(T), source, bytes, offset,
-                                     kind);
+  return cpu_backend::copy_to_symbol({__builtin_addressof(symbol), sizeof(T), offset, bytes},
+                                     source, kind);
 }
 
 template <class T>
@@ -115,16 +116,16 @@ cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* source, std::si
                                     std::size_t offset = 0,
                                     cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                     cudaStream_t stream = nullptr) {
-  return cpu_backend::copy_to_symbol_async(__builtin_addressof(symbol), sizeof(T), source, bytes,
-                                           offset, kind, stream);
+  return cpu_backend::copy_to_symbol({__builtin_addressof(symbol), sizeof(T), offset, bytes},
+                                     source, kind, stream);
 }
 
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* destination, const T& symbol, std::size_t bytes,
                                  std::size_t offset = 0,
                                  cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-  return cpu_backend::copy_from_symbol(destination, __builtin_addressof(symbol), sizeof(T), bytes,
-                                       offset, kind);
+  return cpu_backend::copy_from_symbol(
+      destination, {__builtin_addressof(symbol), sizeof(T), offset, bytes}, kind);
 }
 
 template <class T>
@@ -132,8 +133,8 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* destination, const T& symbol, std::s
                                       std::size_t offset = 0,
                                       cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                       cudaStream_t stream = nullptr) {
-  return cpu_backend::copy_from_symbol_async(destination, __builtin_addressof(symbol), sizeof(T),
-                                             bytes, offset, kind, stream);
+  return cpu_backend::copy_from_symbol(
+      destination, {__builtin_addressof(symbol), sizeof(T), offset, bytes}, kind, stream);
 }
 
 template <class T>

@@ -6,8 +6,9 @@
 
 #include "cpu_backend/execution/diagnostic.hpp"
 #include "cpu_backend/form.hpp"
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/context.hpp"
-#include "cpu_backend/runtime/stream_order.hpp"
+#include "cpu_backend/runtime/work_order.hpp"
 #include "driver_types.h"
 
 namespace cpu_backend {
@@ -36,6 +37,7 @@ cudaError_t begin_call(const char* function);
 // Asks nothing of the device: works in a dead context too.
 template <class Body>
 cudaError_t call_without_device(Body body, const char* function = __builtin_FUNCTION()) {
+  [[maybe_unused]] const observer::runtime_access now;
   form::called(function);
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   return record_error(body());
@@ -44,6 +46,7 @@ cudaError_t call_without_device(Body body, const char* function = __builtin_FUNC
 // Uses the device without waiting for it.
 template <class Body>
 cudaError_t call_without_waiting(Body body, const char* function = __builtin_FUNCTION()) {
+  [[maybe_unused]] const observer::runtime_access now;
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   if (const cudaError_t error = begin_call(function)) return record_error(error);
   if (const cudaError_t error = sticky_error()) return record_error(error);
@@ -53,20 +56,18 @@ cudaError_t call_without_waiting(Body body, const char* function = __builtin_FUN
 // Waits first, as `wait` does it, and so learns of a kernel that died.
 template <class Wait, class Body>
 cudaError_t call_that_waits_by(Wait wait, Body body, const char* function = __builtin_FUNCTION()) {
+  [[maybe_unused]] const observer::runtime_access now;
   if (const cudaError_t error = refused_after_fork()) return record_error(error);
   if (const cudaError_t error = begin_call(function)) return record_error(error);
   wait();
-  if (const cudaError_t error = surface_fault()) {
-    form::host_has_waited();  // what is left of the device's work does not come any more
-    return record_error(error);
-  }
+  if (const cudaError_t error = surface_fault()) return record_error(error);
   return record_error(body());
 }
 
 // Waits for the whole device first.
 template <class Body>
 cudaError_t call_that_waits(Body body, const char* function = __builtin_FUNCTION()) {
-  return call_that_waits_by(do_held_work, body, function);
+  return call_that_waits_by(work_order::host_waits_for_all, body, function);
 }
 
 // Launches that were refused: <<<>>> returns nothing, so a program that does not ask never learns

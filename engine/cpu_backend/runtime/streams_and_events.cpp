@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Streams and events. All work is done by the time the call that asks for it returns, so a stream
-// is little more than a handle that must be valid. (stream_order.hpp has the exception.)
+// Streams and events: handles that must be valid. What waits for what: runtime/work_order.hpp.
 #include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,7 +11,7 @@
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
-#include "cpu_backend/runtime/stream_order.hpp"
+#include "cpu_backend/runtime/work_queue.hpp"
 #include "cuda_runtime_api.h"
 
 namespace cpu_backend {
@@ -97,7 +95,7 @@ cudaError_t wait_for(cudaStream_t stream, const char* function = __builtin_FUNCT
   const bool exists = is_stream(stream);
   return call_that_waits_by(
       [&] {
-        if (exists) do_work_of(stream);
+        if (exists) work_order::host_waits_for(work_order::position_of(stream));
       },
       [&] { return exists ? cudaSuccess : cudaErrorInvalidResourceHandle; }, function);
 }
@@ -111,13 +109,10 @@ bool is_stream(cudaStream_t stream) {
   return is_default_stream(stream) || streams().contains(stream);
 }
 
-created_stream created_stream_of(cudaStream_t stream) {
-  created_stream created;
-  if (is_default_stream(stream)) return created;
-  streams().with(stream, [&](const CUstream_st& it) {
-    created = {.number = it.id, .waits_for_default = !(it.flags & cudaStreamNonBlocking)};
-  });
-  return created;
+unsigned long long stream_id(cudaStream_t stream) {
+  unsigned long long id = 0;
+  (void)with_stream(stream, [&](const CUstream_st& it) { id = it.id; });
+  return id;
 }
 
 void destroy_all_streams() { streams().destroy_all(); }
@@ -141,7 +136,9 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned int flag
     }
     // The device has one priority, so any other is clamped to it, as CUDA does.
     static std::atomic<unsigned long long> next_id = 3;
-    *stream = streams().create({.flags = flags, .priority = 0, .id = next_id++});
+    const unsigned long long id = next_id++;
+    *stream = streams().create({.flags = flags, .priority = 0, .id = id});
+    work_order::stream_is_made(id, !(flags & cudaStreamNonBlocking));
     return cudaSuccess;
   });
 }
@@ -179,21 +176,22 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
       [&] { return streams().destroy(stream) ? cudaSuccess : cudaErrorInvalidResourceHandle; });
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  form::host_has_waited();
-  return wait_for(stream);
-}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return wait_for(stream); }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
-  return is_stream(stream) && is_busy(stream) ? cudaErrorNotReady : wait_for(stream);
+  form::called(__func__);
+  const bool is_busy = is_stream(stream) && !work_order::is_done(work_order::position_of(stream));
+  return is_busy ? cudaErrorNotReady : wait_for(stream);
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   return call_without_waiting([&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
     if (!function) return cudaErrorInvalidValue;
-    catch_up(stream);
-    if (!faulted()) function(user_data);
+    work_queue::give(stream, work_kind::callback, [function, user_data](const work& given) {
+      const work_order::callback now(given);
+      if (!faulted()) function(user_data);
+    });
     return cudaSuccess;
   });
 }
@@ -203,21 +201,21 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   return call_without_waiting([&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
     if (!callback || flags != 0) return cudaErrorInvalidValue;
-    catch_up(stream);
+    const auto run = [=](const work& given) {
+      const work_order::callback now(given);
+      callback(stream, faulted() ? surface_fault() : cudaSuccess, user_data);
+    };
     // Unlike a host function, a callback does run after a kernel's death, and is told of it.
-    callback(stream, faulted() ? surface_fault() : cudaSuccess, user_data);
+    work_queue::give(stream, work_kind::callback, run, true);
     return cudaSuccess;
   });
 }
-
-// Events: since streams are synchronous, an event has happened as soon as it is recorded.
 
 struct CUevent_st {
   using clock = std::chrono::steady_clock;
   unsigned int flags = cudaEventDefault;
   std::optional<clock::time_point> recorded;
-  cpu_backend::stream_position position;  // of what it waits for
-  std::uint64_t work = 0;                 // how much the device had got when it was recorded
+  cpu_backend::work_clock after;  // what it waits for, as CUDA orders it
 
   bool has_time() const { return recorded && !(flags & cudaEventDisableTiming); }
 };
@@ -231,16 +229,16 @@ handle_table<CUevent_st>& events() {
   return table;
 }
 
-// For a handle that is no event, of nothing.
-stream_position position_of(cudaEvent_t event) {
-  stream_position position;
-  events().with(event, [&](const CUevent_st& it) { position = it.position; });
-  return position;
+// What it waits for; of a handle that is no event, nothing.
+work_clock position_of(cudaEvent_t event) {
+  work_clock after;
+  events().with(event, [&](const CUevent_st& it) { after = it.after; });
+  return after;
 }
 
 cudaError_t wait_for(cudaEvent_t event, const char* function = __builtin_FUNCTION()) {
   return call_that_waits_by(
-      [&] { do_work_to(position_of(event)); },
+      [&] { work_order::host_waits_for(position_of(event)); },
       [&] { return events().contains(event) ? cudaSuccess : cudaErrorInvalidResourceHandle; },
       function);
 }
@@ -264,7 +262,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned int flags) {
     const bool timed_between_processes =
         (flags & cudaEventInterprocess) && !(flags & cudaEventDisableTiming);
     if (!event || (flags & ~known) || timed_between_processes) return cudaErrorInvalidValue;
-    *event = events().create({.flags = flags, .recorded = std::nullopt, .position = {}, .work = 0});
+    *event = events().create({.flags = flags, .recorded = std::nullopt, .after = {}});
     return cudaSuccess;
   });
 }
@@ -280,23 +278,18 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
     const bool exists = events().with(event, [&](CUevent_st& it) {
       it.recorded = now;
-      it.position = position_of(stream);
-      it.work = form::work_so_far();
+      it.after = work_order::record(stream);
     });
     return exists ? cudaSuccess : cudaErrorInvalidResourceHandle;
   });
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return is_busy(position_of(event)) ? cudaErrorNotReady : wait_for(event);
+  form::called(__func__);
+  return work_order::is_done(position_of(event)) ? wait_for(event) : cudaErrorNotReady;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  events().with(event, [](const CUevent_st& it) {
-    if (it.recorded && it.work == form::work_so_far()) form::host_has_waited();
-  });
-  return wait_for(event);
-}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { return wait_for(event); }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   return call_without_waiting(
@@ -306,8 +299,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t end) {
   return call_that_waits_by(
       [&] {
-        do_work_to(position_of(start));
-        do_work_to(position_of(end));
+        const work_clock at_end = position_of(end);
+        if (!work_order::host_knows(at_end)) form::used("host", "early_time");
+        work_order::host_waits_for(position_of(start));
+        work_order::host_waits_for(at_end);
       },
       [&] {
         if (!milliseconds) return cudaErrorInvalidValue;
@@ -318,7 +313,6 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
         // Holds for handles that are no events as well: those leave an event that was never
         // recorded.
         if (!first.has_time() || !last.has_time()) return cudaErrorInvalidResourceHandle;
-        if (last.work == form::work_so_far()) form::host_asks_for_time();
         const std::chrono::duration<float, std::milli> passed = *last.recorded - *first.recorded;
         *milliseconds = form::hides_times() ? 0 : passed.count();
         return cudaSuccess;
@@ -328,10 +322,8 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
   return call_without_waiting([&] {
     if (flags != cudaEventWaitDefault) return cudaErrorInvalidValue;
-    stream_position position;
-    const bool exists = events().with(event, [&](const CUevent_st& it) { position = it.position; });
-    if (!is_stream(stream) || !exists) return cudaErrorInvalidResourceHandle;
-    wait_for_position(stream, position);
+    if (!is_stream(stream) || !events().contains(event)) return cudaErrorInvalidResourceHandle;
+    work_order::stream_waits(stream, position_of(event));
     return cudaSuccess;
   });
 }

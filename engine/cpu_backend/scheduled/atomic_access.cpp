@@ -48,7 +48,8 @@ void begin_atomic(const memory_semantics& how, const place& at, const void* fram
   form::used("scope", name_of(how.scope), &at);
   if (how.order == std::memory_order_seq_cst && how.scope != memory_scope::thread) {
     scheduled::sc_fence_begins();
-    observer::fenced({observed_scope(how.scope), true, at});
+    observer::fenced(
+        {observed_scope(how.scope), observer::fence_kind::sequentially_consistent, at});
   }
   if (scheduled::runs_by_decisions()) on->note_state(frame);
 }
@@ -56,16 +57,21 @@ void begin_atomic(const memory_semantics& how, const place& at, const void* fram
 void observe_atomic(const void* address, unsigned bytes, observer::access kind,
                     const memory_semantics& how, bool changed_memory, const place& at) {
   multiprocessor* on = this_multiprocessor;
-  if (!on) return;
+  const bool has_thread_scope = how.scope == memory_scope::thread;
+  const observer::atomic_operation done{static_cast<const std::byte*>(address),
+                                        bytes,
+                                        kind,
+                                        observed_scope(how.scope),
+                                        kind != observer::access::store && acquires(how.order),
+                                        kind != observer::access::load && releases(how.order),
+                                        at,
+                                        has_thread_scope};
+  if (!on) return observer::host_atomic_done(done);
   if (!changed_memory) {
     __builtin_unwind_init();
     on->note_state(__builtin_frame_address(0));
   }
-  const bool has_thread_scope = how.scope == memory_scope::thread;
-  observer::atomic_done(
-      {static_cast<const std::byte*>(address), bytes, kind, observed_scope(how.scope),
-       kind != observer::access::store && acquires(how.order),
-       kind != observer::access::load && releases(how.order), at, has_thread_scope});
+  observer::atomic_done(done);
   if (!has_thread_scope) {
     on->accessed_strongly(
         address, bytes, kind, changed_memory,
@@ -100,9 +106,7 @@ bool replace_word(void* address, std::uint64_t expected, std::uint64_t desired) 
 
 std::uint64_t read_memory(const void* address, unsigned bytes, observer::access kind,
                           const memory_semantics& how) {
-  if (this_multiprocessor) {
-    observer::atomic_begins(address, bytes, kind, how.scope == memory_scope::thread);
-  }
+  observer::atomic_begins(address, bytes, kind, how.scope == memory_scope::thread);
   switch (bytes) {
     case 1:
       return __atomic_load_n(static_cast<const std::uint8_t*>(address), __ATOMIC_SEQ_CST);
@@ -128,6 +132,23 @@ bool replace_memory(void* address, unsigned bytes, std::uint64_t expected, std::
   }
 }
 
+namespace {
+
+observer::fence_kind kind_of_fence(std::memory_order order) {
+  switch (order) {
+    case std::memory_order_seq_cst:
+      return observer::fence_kind::sequentially_consistent;
+    case std::memory_order_release:
+      return observer::fence_kind::release;
+    case std::memory_order_acq_rel:
+      return observer::fence_kind::acquire_release;
+    default:
+      return observer::fence_kind::acquire;
+  }
+}
+
+}  // namespace
+
 void fence(std::memory_order order, memory_scope scope, const place& at) {
   std::atomic_thread_fence(order);
   multiprocessor* on = this_multiprocessor;
@@ -136,7 +157,7 @@ void fence(std::memory_order order, memory_scope scope, const place& at) {
   __builtin_unwind_init();
   on->note_state(__builtin_frame_address(0));
   if (order == std::memory_order_seq_cst) scheduled::sc_fence_begins();
-  observer::fenced({observed_scope(scope), order == std::memory_order_seq_cst, at});
+  observer::fenced({observed_scope(scope), kind_of_fence(order), at});
   on->fruitless(at);
   if (order == std::memory_order_seq_cst && scheduler::current().holds_back_after_fences()) {
     on->fenced();

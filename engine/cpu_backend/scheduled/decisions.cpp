@@ -107,6 +107,8 @@ bool decisions::starts(std::uint64_t block) const {
 void decisions::used(const char* kind, const char* name, const place* at, const void* from) {
   const observer::runtime_access now;
   const std::lock_guard guard(uses_mutex_);
+  // What the program does without that launch, as with variables that no copy has written.
+  if (launch_was_left_ && !this_multiprocessor) return;
   if (!known_uses_.insert({kind, name}).second) return;
   static const bool with_places = setting("LAB_PROVE_PLACES") != nullptr;
   uses_.push_back({kind, name, {}, {}});
@@ -117,6 +119,7 @@ void decisions::used(const char* kind, const char* name, const place* at, const 
   } else if (with_places) {
     uses_.back().calls = call_stack::here();
   }
+  if (!trace_ && std::strcmp(name, "refused") == 0) open();  // no kernel may ever be launched
   if (!this_multiprocessor) write_uses();
 }
 
@@ -200,7 +203,7 @@ bool decisions::waits_in_vain(thread_name thread) const {
 
 decisions::word_name decisions::name_of(const void* address, std::uint64_t block) {
   // Shared memory of all blocks may be at one address.
-  const bool is_shared = this_multiprocessor->has_shared(address);
+  const bool is_shared = this_multiprocessor && this_multiprocessor->has_shared(address);
   return {is_shared ? static_cast<std::int64_t>(block) : -1,
           static_cast<const std::byte*>(address)};
 }
@@ -296,9 +299,10 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   }
 }
 
-void decisions::fenced(thread_name by, bool sequentially_consistent, bool at_block_scope) {
+void decisions::fenced(thread_name by, observer::fence_kind kind, bool at_block_scope) {
+  constexpr char letters[] = {'s', 'f', 'a', 'r'};
   std::fprintf(trace_, "[\"fence\",%llu,%u,\"%c%c\"]\n", static_cast<unsigned long long>(by.first),
-               by.second, sequentially_consistent ? 's' : 'f', at_block_scope ? 'b' : 'd');
+               by.second, letters[static_cast<std::size_t>(kind)], at_block_scope ? 'b' : 'd');
 }
 
 void decisions::barrier_opened(std::uint64_t block) {
@@ -318,13 +322,20 @@ void decisions::lanes_met(std::uint64_t block, unsigned first, unsigned lanes, b
 
 void decisions::grid_barrier_opened() { std::fputs("[\"grid\"]\n", trace_); }
 
-void decisions::started_ones_ended() { std::fputs("[\"refused\",\"unstarted\"]\n", trace_); }
+void decisions::started_ones_ended() {
+  launch_was_left_ = true;
+  std::fputs("[\"refused\",\"unstarted\"]\n", trace_);
+}
 
 void decisions::waits_for_ever(std::uint64_t block) {
+  launch_was_left_ = true;
   std::fprintf(trace_, "[\"stuck\",%llu]\n", static_cast<unsigned long long>(block));
 }
 
-void decisions::stopped_early() { std::fputs("[\"refused\",\"early\"]\n", trace_); }
+void decisions::stopped_early() {
+  launch_was_left_ = true;
+  std::fputs("[\"refused\",\"early\"]\n", trace_);
+}
 
 void decisions::refuse(const char* why) {
   std::fprintf(trace_, "[\"refused\",\"%s\"]\n", why);

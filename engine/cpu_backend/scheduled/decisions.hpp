@@ -66,7 +66,7 @@ class decisions {
   // It has happened. `state`: as comes_to() had it. `order`: as it is written down.
   void accessed(thread_name by, const void* address, std::size_t bytes, observer::access kind,
                 bool changed_memory, std::uint64_t state, const char* order);
-  void fenced(thread_name by, bool sequentially_consistent, bool at_block_scope);
+  void fenced(thread_name by, observer::fence_kind kind, bool at_block_scope);
   // A write that is no atomic one, to memory that strong accesses have used: no thread gets what
   // was there before.
   void written_weakly(const void* address, std::size_t bytes, std::uint64_t block);
@@ -82,6 +82,12 @@ class decisions {
   void waits_for_ever(std::uint64_t block);
   // No thread goes on, and some have read what was overwritten: no execution ends so.
   void stopped_early();
+  // The host, a copy or another launch changes memory: a launch that waits may go on then, in
+  // orders that are not explored.
+  void others_change_memory(bool now = true) { others_changed_memory_ = now; }
+  void waiting_launch_goes_on() {
+    if (others_changed_memory_) refuse("waits_for_others");
+  }
   // Something of this kind was done, as form::used() has it. From any host thread.
   void used(const char* kind, const char* name, const place* at, const void* from);
   // Ends the process, because of what is not explored.
@@ -140,6 +146,8 @@ class decisions {
   std::map<thread_name, strong_reads> strong_reads_;
   std::map<word_name, word> words_;
   std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier
+  bool others_changed_memory_ = false;
+  bool launch_was_left_ = false;  // not all of its threads have come to their end
   unsigned chosen_ = 0;
   std::mutex uses_mutex_;
   std::set<std::pair<const char*, const char*>> known_uses_;  // kind and name: each pointer once

@@ -38,6 +38,12 @@ void multiprocessor::begin(grid& of) {
   has_block_ = false;
 }
 
+void multiprocessor::go_on_with(const grid& of) {
+  blockDim = of.threads;
+  gridDim = of.blocks;
+  memory_wait::memory_changed();
+}
+
 void multiprocessor::end() {
   if (grid_->failed()) forget_block();
   shared_variables_.give_up();
@@ -149,6 +155,7 @@ void block_execution::go_on_with_another() {
 
 void block_execution::block_barrier(place at, bool orders_memory) {
   if (!at.surely_same(barrier_.called_from())) come_to_another_barrier(at);
+  static_cast<multiprocessor*>(this)->note_arrival(__builtin_return_address(0));
   if (decisions* list = decisions::active()) {
     if (!orders_memory) list->refuse("stealing");
     multiprocessor& on = static_cast<multiprocessor&>(*this);
@@ -163,6 +170,15 @@ void block_execution::block_barrier(place at, bool orders_memory) {
   go_on_with_another();
   if (scheduler::current().interrupts_block()) {
     static_cast<multiprocessor*>(this)->give_turn_back(false);
+  }
+}
+
+// One place of the source may be two barriers: that of a function that is called in two branches.
+void multiprocessor::note_arrival(const void* from) {
+  if (barrier_.arrived() == 0) {
+    arrived_first_ = {from, thread_rank()};
+  } else if (from != arrived_first_.from) {
+    observer::barrier_reached_elsewhere(from, arrived_first_.rank, arrived_first_.from);
   }
 }
 

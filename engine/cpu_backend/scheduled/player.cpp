@@ -18,28 +18,70 @@ namespace cpu_backend {
 
 void player::run(grid& of) {
   scheduler& order = scheduler::current();
-  order.begin_launch(of.total_blocks);
-  observer::launch_begins({of.blocks, of.threads, of.launched_at, of.kernel});
+  const bool goes_on = std::ranges::count(waiting_, &of, &resident_grid::of) != 0;
+  const scheduler order_of_next = order;
+  resident_grid now = goes_on ? take_waiting(of) : begin(of);
+  if (goes_on) order = now.order;
+  holds_block_.store(true, std::memory_order_relaxed);
+  if (decisions* list = decisions::active()) {
+    if (goes_on) {
+      list->waiting_launch_goes_on();
+    } else {
+      list->others_change_memory(!waiting_.empty());
+    }
+    run_by_decisions(of, now.all, *list, goes_on);
+  } else {
+    take_turns(now);
+  }
+  holds_block_.store(false, std::memory_order_relaxed);
+  this_multiprocessor = nullptr;
+  if (of.waits) {
+    now.order = order;
+    waiting_.push_back(std::move(now));
+    observer::launch_waits(*of.given);
+  } else {
+    for (multiprocessor* each : now.all) each->end();
+    observer::launch_ends(of.failed());
+  }
+  if (goes_on) order = order_of_next;
+}
 
+player::resident_grid player::begin(grid& of) {
+  scheduler::current().begin_launch(of.total_blocks);
+  observer::launch_begins({of.blocks, of.threads, of.launched_at, of.kernel, of.given});
+  resident_grid made;
+  made.of = &of;
   const auto wanted =
       std::min<std::uint64_t>(of.total_blocks, static_cast<unsigned>(number_of_sms()));
-  std::vector<multiprocessor*> taking_part;
-  for (unsigned i = 0; i < wanted; ++i) {
+  for (std::size_t i = 0; made.all.size() < wanted; ++i) {
     if (i == multiprocessors_.size()) {
-      multiprocessors_.push_back(std::make_unique<multiprocessor>(i));
+      multiprocessors_.push_back(std::make_unique<multiprocessor>(static_cast<unsigned>(i)));
     }
-    multiprocessors_[i]->begin(of);
-    taking_part.push_back(multiprocessors_[i].get());
+    multiprocessor* const each = multiprocessors_[i].get();
+    if (each->is_taken()) continue;  // by a launch that waits
+    each->begin(of);
+    made.all.push_back(each);
   }
+  made.taking_part = made.all;
+  return made;
+}
 
+player::resident_grid player::take_waiting(grid& of) {
+  const auto found = std::ranges::find(waiting_, &of, &resident_grid::of);
+  resident_grid taken = std::move(*found);
+  waiting_.erase(found);
+  multiprocessor::go_on_with(of);
+  observer::launch_goes_on(*of.given);
+  return taken;
+}
+
+void player::take_turns(resident_grid& now) {
+  scheduler& order = scheduler::current();
+  grid& of = *now.of;
+  std::vector<multiprocessor*>& taking_part = now.taking_part;
   // Idle turns since anything last moved, for each of `taking_part`.
   std::vector<unsigned> idle_turns(taking_part.size());
   std::vector<std::uint64_t> numbers, held_back;
-  holds_block_.store(true, std::memory_order_relaxed);
-  if (decisions* list = decisions::active()) {
-    run_by_decisions(of, taking_part, *list);
-    taking_part.clear();
-  }
   while (!taking_part.empty() && !of.failed()) {
     numbers.clear();
     held_back.clear();
@@ -57,34 +99,34 @@ void player::run(grid& of) {
       }
       chosen = least[order.any(least.size())];
     }
-    multiprocessor& now = *taking_part[chosen];
-    const std::uint64_t events_before = now.events();
-    if (!now.take_turn()) {
+    multiprocessor& next = *taking_part[chosen];
+    const std::uint64_t events_before = next.events();
+    if (!next.take_turn()) {
       taking_part.erase(taking_part.begin() + static_cast<std::ptrdiff_t>(chosen));
       idle_turns.assign(taking_part.size(), 0);
       continue;
     }
-    if (now.events() != events_before) events_.fetch_add(1, std::memory_order_relaxed);
-    if (!now.was_idle()) {
+    if (next.events() != events_before) events_.fetch_add(1, std::memory_order_relaxed);
+    of.moved |= next.has_changed_memory() || next.events() != events_before;
+    if (!next.was_idle()) {
       std::fill(idle_turns.begin(), idle_turns.end(), 0);
       continue;
     }
     ++idle_turns[chosen];
     constexpr unsigned enough = 3;
-    if (*std::min_element(idle_turns.begin(), idle_turns.end()) >= enough) {
-      fail_as_deadlock(of, taking_part);
+    if (*std::min_element(idle_turns.begin(), idle_turns.end()) < enough) continue;
+    if (of.may_wait) {
+      of.waits = true;
+      return;
     }
+    fail_as_deadlock(of, taking_part);
   }
-  holds_block_.store(false, std::memory_order_relaxed);
-  for (unsigned i = 0; i < wanted; ++i) multiprocessors_[i]->end();
-  this_multiprocessor = nullptr;
-  observer::launch_ends(of.failed());
 }
 
 // All blocks that start are resident. Each runs until all of its threads have come to a strong
 // access or wait.
-void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
-                              decisions& list) {
+void player::start_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
+                                decisions& list) {
   list.launch_begins(of.total_blocks, std::uint64_t{of.threads.x} * of.threads.y * of.threads.z,
                      of.cooperative);
   if (of.total_blocks > resident.size()) list.refuse("many_blocks");
@@ -99,6 +141,11 @@ void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resi
       unstarted_.push_back(block);
     }
   }
+}
+
+void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident,
+                              decisions& list, bool goes_on) {
+  if (!goes_on) start_by_decisions(of, resident, list);
   std::vector<decisions::thread_name> parked;
   while (!of.failed()) {
     leave_grid_barriers(of, resident);
@@ -122,6 +169,10 @@ void player::run_by_decisions(grid& of, const std::vector<multiprocessor*>& resi
     if (!any_goes_on) {
       const bool in_vain = std::all_of(parked.begin(), parked.end(),
                                        [&](const auto& each) { return list.waits_in_vain(each); });
+      if (in_vain && of.may_wait && unstarted_.empty()) {
+        of.waits = true;  // for the host, or for other work
+        return;
+      }
       if (in_vain) {
         for (const multiprocessor* each : resident) {
           if (each->has_block()) list.waits_for_ever(each->block());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "cpu_backend/scheduled.hpp"
 
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "cpu_backend/execution/grid.hpp"
@@ -14,9 +16,10 @@ namespace cpu_backend {
 namespace {
 
 struct announced_variable {
-  const void* address;
-  std::size_t bytes;
+  scheduled::span_of_memory at;
   bool is_constant;
+  bool is_managed;
+  std::span<const unsigned char> padding;
 };
 std::vector<announced_variable>& device_variables() {
   static auto& all = *new std::vector<announced_variable>;
@@ -26,17 +29,34 @@ std::vector<announced_variable>& device_variables() {
 }  // namespace
 
 device_variable_of_file::device_variable_of_file(const void* address, std::size_t bytes,
-                                                 bool is_constant) {
-  device_variables().push_back({address, bytes, is_constant});
+                                                 bool is_constant, bool is_managed,
+                                                 std::span<const unsigned char> padding) {
+  const auto* const begin = static_cast<const std::byte*>(address);
+  device_variables().push_back({{begin, bytes}, is_constant, is_managed, padding});
+  if (is_managed) return;
+  auto& span = scheduled::variables_of_device;
+  const std::byte* const end = span.bytes == 0 ? begin : span.begin + span.bytes;
+  if (span.bytes == 0 || begin < span.begin) span.begin = begin;
+  span.bytes = static_cast<std::size_t>(std::max(end, begin + bytes) - span.begin);
 }
 
 namespace scheduled {
 
+constinit span_of_memory variables_of_device;
+
+bool is_variable_of_device_alone(const void* address) {
+  return std::ranges::any_of(device_variables(), [&](const announced_variable& each) {
+    return !each.is_managed && each.at.holds(address);
+  });
+}
+
 device_variable device_variable_at(const void* address) {
   for (const announced_variable& each : device_variables()) {
-    const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) -
-                                                 static_cast<const std::byte*>(each.address));
-    if (offset >= each.bytes) continue;
+    if (!each.at.holds(address)) continue;
+    const std::size_t offset = each.at.offset_of(address);
+    if (!each.padding.empty() && each.padding[offset % each.padding.size()] == 0) {
+      return device_variable::padding;
+    }
     return each.is_constant ? device_variable::constant : device_variable::variable;
   }
   return device_variable::none;
@@ -80,13 +100,15 @@ void memory_changed() {
   if (decisions* list = decisions::active()) list->changed(on->block());
 }
 
+void others_change_memory() {
+  if (decisions* list = decisions::active()) list->others_change_memory();
+}
+
 bool runs_by_decisions() { return decisions::active() != nullptr; }
 
 void used(const char* kind, const char* name, const void* from) {
   if (decisions* list = decisions::active()) list->used(kind, name, nullptr, from);
 }
-
-constinit bool device_has_work = false;
 
 bool is_own_local(const void* address) {
   return this_multiprocessor && this_multiprocessor->has_local(address);
@@ -121,12 +143,11 @@ void sc_fence_begins() {
   if (on && decisions::active()) on->wait_for_decision(nullptr);
 }
 
-void fence_done(bool sequentially_consistent, observer::scope within) {
+void fence_done(observer::fence_kind kind, observer::scope within) {
   multiprocessor* on = this_multiprocessor;
   decisions* const list = decisions::active();
   if (!on || !list) return;
-  list->fenced({on->block(), on->thread_rank()}, sequentially_consistent,
-               within == observer::scope::block);
+  list->fenced({on->block(), on->thread_rank()}, kind, within == observer::scope::block);
 }
 
 std::optional<unsigned> decided_write() {
@@ -136,7 +157,9 @@ std::optional<unsigned> decided_write() {
 
 void written_weakly(const void* address, std::size_t bytes) {
   decisions* const list = decisions::active();
-  if (list) list->written_weakly(address, bytes, this_multiprocessor->block());
+  // A copy, a fill and the host write global memory.
+  const std::uint64_t block = this_multiprocessor ? this_multiprocessor->block() : 0;
+  if (list) list->written_weakly(address, bytes, block);
 }
 
 void barrier_opened() {

@@ -6,13 +6,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <set>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cpu_backend/execution/resident_threads.hpp"
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/forked_runs.hpp"
@@ -162,7 +166,30 @@ void reorder(thread_queue& released) {
   for (resident_thread* thread : threads) released.push(thread);
 }
 
-bool hides_times() { return decisions::active() != nullptr; }
+namespace {
+bool has_failures_by_chance() {
+  static const bool asked = setting("LAB_PROVE_FAILS_BY_CHANCE") != nullptr;
+  return asked;
+}
+}  // namespace
+
+bool hides_times() { return decisions::active() || has_failures_by_chance(); }
+
+bool gives_wrong_values(const char* function, const place& at) {
+  used("undefined", function, &at);
+  return has_failures_by_chance();
+}
+
+bool fails_by_chance(const char* function, const place& at) {
+  const multiprocessor* const on = this_multiprocessor;
+  if (!on) return false;
+  used("chance", function, &at);
+  if (!has_failures_by_chance()) return false;
+  const observer::runtime_access now;
+  using call = std::tuple<std::uint64_t, unsigned, unsigned, unsigned>;
+  static auto& failed = *new std::set<call>;
+  return failed.insert({on->block(), on->thread_rank(), at.line(), at.column()}).second;
+}
 
 void used(const char* kind, const char* name, const place* at) {
   if (decisions* list = decisions::active()) list->used(kind, name, at, nullptr);
@@ -174,23 +201,6 @@ void called(const char* function) {
   static const pthread_t first = pthread_self();
   if (!pthread_equal(first, pthread_self())) used("host", "second_thread");
 }
-
-namespace {
-std::uint64_t works = 0;
-}  // namespace
-
-void device_gets_work() {
-  ++works;
-  scheduled::device_has_work = decisions::active() != nullptr;
-}
-
-void host_has_waited() { scheduled::device_has_work = false; }
-
-void host_asks_for_time() {
-  if (scheduled::device_has_work) used("host", "early_time");
-}
-
-std::uint64_t work_so_far() { return works; }
 
 void launch_comes() {
   static const bool once = (fork_runs_at_launch(), true);

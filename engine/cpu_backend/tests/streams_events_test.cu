@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
+#include <cuda/atomic>
 #include <set>
 #include <thread>
 #include <vector>
@@ -42,6 +43,52 @@ class event {
 
  private:
   cudaEvent_t handle_ = nullptr;
+};
+
+using flag = cuda::atomic_ref<int, cuda::thread_scope_system>;
+
+__global__ void wait_and_add(int* awaited, int wanted, int* number) {
+  while (flag(*awaited).load(cuda::memory_order_acquire) != wanted) {
+  }
+  *number += 1;
+}
+__global__ void raise(int* raised) { flag(*raised).store(1, cuda::memory_order_release); }
+// Two of these take turns. (A GPU need not have updates of pinned memory that are atomic.)
+__global__ void pass_on(int* turn, int mine, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    int now = mine - 1;
+    while (now % 2 != mine) now = flag(*turn).load(cuda::memory_order_acquire);
+    flag(*turn).store(now + 1, cuda::memory_order_release);
+  }
+}
+__global__ void answer(int* asked, int* answered) {
+  while (flag(*asked).load(cuda::memory_order_acquire) == 0) {
+  }
+  flag(*answered).store(42, cuda::memory_order_release);
+}
+
+// Numbers that host and device reach while the other one does. CUDA loads a kernel at its first
+// launch, and waits for the device to do so: one that another kernel waits for is to be there
+// before.
+class pinned_numbers {
+ public:
+  pinned_numbers() {
+    cudaFuncAttributes loaded{};
+    REQUIRE(cudaFuncGetAttributes(&loaded, wait_and_add) == cudaSuccess);
+    REQUIRE(cudaFuncGetAttributes(&loaded, raise) == cudaSuccess);
+    REQUIRE(cudaFuncGetAttributes(&loaded, pass_on) == cudaSuccess);
+    REQUIRE(cudaFuncGetAttributes(&loaded, answer) == cudaSuccess);
+    REQUIRE(cudaMallocHost(&all_, 4 * sizeof(int)) == cudaSuccess);
+    for (int i = 0; i < 4; ++i) all_[i] = 0;
+  }
+  ~pinned_numbers() { (void)cudaFreeHost(all_); }
+  pinned_numbers(const pinned_numbers&) = delete;
+  pinned_numbers& operator=(const pinned_numbers&) = delete;
+  int& operator[](int i) const { return all_[i]; }
+  int* operator+(int i) const { return all_ + i; }
+
+ private:
+  int* all_ = nullptr;
 };
 
 void sleep_30_milliseconds(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); }
@@ -193,6 +240,15 @@ TEST_CASE("the time between two events contains the work between them") {
   CHECK(cudaEventQuery(end) == cudaSuccess);
 }
 
+TEST_CASE("an event has happened when the device was waited for") {
+  const stream in;
+  const event recorded;
+  REQUIRE(cudaLaunchHostFunc(in, sleep_30_milliseconds, nullptr) == cudaSuccess);
+  REQUIRE(cudaEventRecord(recorded, in) == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(cudaEventQuery(recorded) == cudaSuccess);
+}
+
 TEST_CASE("an event that is recorded again marks the later place") {
   const stream in;
   const event start;
@@ -244,4 +300,74 @@ TEST_CASE("1,000 streams and events come and go") {
     REQUIRE(cudaStreamDestroy(in) == cudaSuccess);
   }
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("a kernel may wait for what the host does after its launch") {
+  const pinned_numbers numbers;
+  const stream in(cudaStreamNonBlocking);
+  wait_and_add<<<1, 1, 0, in>>>(numbers + 0, 1, numbers + 1);
+  CHECK(cudaStreamQuery(in) == cudaErrorNotReady);
+  flag(numbers[0]).store(1, cuda::memory_order_release);
+  CHECK(cudaStreamSynchronize(in) == cudaSuccess);
+  CHECK(numbers[1] == 1);
+}
+
+TEST_CASE("a kernel may wait for a later launch in another stream") {
+  const pinned_numbers numbers;
+  const stream first(cudaStreamNonBlocking), second(cudaStreamNonBlocking);
+  wait_and_add<<<1, 1, 0, first>>>(numbers + 0, 1, numbers + 1);
+  raise<<<1, 1, 0, second>>>(numbers + 0);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(numbers[1] == 1);
+}
+
+TEST_CASE("what comes after a kernel that waits waits, too") {
+  const pinned_numbers numbers;
+  const stream first(cudaStreamNonBlocking), second(cudaStreamNonBlocking);
+  checked::device_buffer<int> copied(1);
+  const event in_between(cudaEventDisableTiming);
+  wait_and_add<<<1, 1, 0, first>>>(numbers + 0, 1, numbers + 1);
+  wait_and_add<<<1, 1, 0, first>>>(numbers + 0, 1, numbers + 1);
+  REQUIRE(cudaEventRecord(in_between, first) == cudaSuccess);
+  REQUIRE(cudaStreamWaitEvent(second, in_between, 0) == cudaSuccess);
+  REQUIRE(cudaMemcpyAsync(copied.data(), numbers + 1, sizeof(int), cudaMemcpyDefault, second) ==
+          cudaSuccess);
+  const auto negate = [](void* number) { *static_cast<int*>(number) *= -1; };
+  REQUIRE(cudaLaunchHostFunc(second, negate, numbers + 1) == cudaSuccess);
+  CHECK(cudaEventQuery(in_between) == cudaErrorNotReady);
+  flag(numbers[0]).store(1, cuda::memory_order_release);
+  CHECK(cudaStreamSynchronize(second) == cudaSuccess);
+  CHECK(numbers[1] == -2);
+  CHECK(cudaMemcpy(numbers + 2, copied.data(), sizeof(int), cudaMemcpyDefault) == cudaSuccess);
+  CHECK(numbers[2] == 2);
+}
+
+TEST_CASE("a host thread may wait for a kernel by looking at memory") {
+  const pinned_numbers numbers;
+  answer<<<1, 1>>>(numbers + 0, numbers + 1);
+  flag(numbers[0]).store(1, cuda::memory_order_release);
+  while (flag(numbers[1]).load(cuda::memory_order_acquire) != 42) {
+  }
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
+TEST_CASE("two kernels of two streams may take turns") {
+  const pinned_numbers numbers;
+  const stream first(cudaStreamNonBlocking), second(cudaStreamNonBlocking);
+  pass_on<<<1, 1, 0, first>>>(numbers + 0, 1, 20);
+  pass_on<<<1, 1, 0, second>>>(numbers + 0, 0, 20);
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(numbers[0] == 40);
+}
+
+TEST_CASE("a kernel may wait for another host thread") {
+  const pinned_numbers numbers;
+  wait_and_add<<<1, 1>>>(numbers + 0, 1, numbers + 1);
+  std::thread other([&] {
+    sleep_30_milliseconds(nullptr);
+    flag(numbers[0]).store(1, cuda::memory_order_release);
+  });
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(numbers[1] == 1);
+  other.join();
 }

@@ -22,16 +22,17 @@ inline void reorder(thread_queue&) {}
 // Whether lanes that have met go on before the threads of other warps.
 constexpr bool lets_warp_run_ahead() { return false; }
 
+// Whether a launch moves only while a host thread waits for it or gives other work.
+constexpr bool moves_only_when_told() { return false; }
+
 // The host launches a kernel: nothing of it has happened yet.
 inline void launch_comes() {}
 
 // What the program does, for a run by decisions: see the scheduled form's header.
 inline void used(const char*, const char*, const place* = nullptr) {}
 inline void called(const char*) {}
-inline void device_gets_work() {}
-inline void host_has_waited() {}
-inline void host_asks_for_time() {}
-constexpr std::uint64_t work_so_far() { return 0; }
+
+constexpr bool fails_by_chance(const char*, const place&) { return false; }
 
 // Without LAB_SMS. Blocks are to run side by side even on a small machine.
 int default_number_of_sms();

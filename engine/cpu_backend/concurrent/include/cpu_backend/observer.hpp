@@ -8,19 +8,32 @@
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/runtime/context.hpp"
 
+namespace cpu_backend {
+struct work;
+}
+
 namespace cpu_backend::observer {
 
 constexpr void thread_pauses() {}
 constexpr bool thread_is_in_kernel() { return true; }
 inline void barrier_opens(const place&) {}
 inline void lanes_converge(unsigned, unsigned, bool, const place&) {}
+constexpr bool lane_is_absent(const char*, unsigned, bool, const place&) { return false; }
+inline void read_only_load(const void*, std::size_t, const place&) {}
+inline void bytes_come_to_host(const void*, const void*, std::size_t) {}
+inline void bytes_of_host_arrive(const void*, std::size_t) {}
 inline void memory_appears(const allocation&, const std::byte*, std::size_t) {}
 inline void memory_disappears(const void*) {}
-inline void memory_read(const void*, std::size_t) {}
-inline void memory_written(const void*, std::size_t) {}
+inline void memory_read(const work&, const void*, std::size_t) {}
+inline void memory_written(const work&, const void*, std::size_t) {}
+inline void all_work_is_done() {}
 inline void runtime_called(const char*) {}
 struct runtime_access {
   constexpr runtime_access() {}
+};
+
+struct host_function {
+  constexpr host_function() {}
 };
 
 }  // namespace cpu_backend::observer

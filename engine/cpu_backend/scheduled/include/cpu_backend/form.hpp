@@ -22,6 +22,9 @@ void reorder(thread_queue& released);
 // Whether lanes that have met go on before the threads of other warps.
 bool lets_warp_run_ahead();
 
+// Whether a launch moves only while a host thread waits for it or gives other work.
+constexpr bool moves_only_when_told() { return true; }
+
 // The host launches a kernel: nothing of it has happened yet.
 void launch_comes();
 
@@ -32,14 +35,13 @@ void launch_comes();
 void used(const char* kind, const char* name, const place* at = nullptr);
 // The host calls this function of the runtime.
 void called(const char* function);
-// The device has work that goes on when the call returns, on a GPU; or the host has waited for all
-// of it.
-void device_gets_work();
-void host_has_waited();
-// The host asks when the device came to the end of its work.
-void host_asks_for_time();
-// How often it got some.
-std::uint64_t work_so_far();
+
+// Whether this call fails by chance, as it may although nothing stands in its way: in a run that
+// LAB_PROVE_FAILS_BY_CHANCE asks for, each thread's first call at each place.
+bool fails_by_chance(const char* function, const place& at);
+
+// The same of one whose value is undefined: each is wrong in such a run.
+bool gives_wrong_values(const char* function, const place& at);
 
 // Without LAB_SMS. The same on every machine: a seed's run must not depend on it.
 constexpr int default_number_of_sms() { return 8; }

@@ -3,6 +3,7 @@
 // gives its turn back where the scheduler wants it to.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -50,11 +51,16 @@ class multiprocessor : public block_execution {
   // ---- For the player.
 
   void begin(grid& of);
+  // From here on it is the turns of that grid that come, which has waited for others.
+  static void go_on_with(const grid& of);
+  // From begin() to end().
+  bool is_taken() const { return grid_ != nullptr; }
   // Goes on with the resident block, or with the next of the grid, until that gives the turn back.
   // False where there is neither.
   bool take_turn();
   // True if the last turn changed nothing and ended where all of the block's threads wait.
   bool was_idle() const { return turn_was_idle_ && !changed_memory_; }
+  bool has_changed_memory() const { return changed_memory_; }
   bool has_block() const { return has_block_; }
   bool is_late() const { return has_block_ && is_late_; }
   // Since when its block is held back, on a clock that only grows; 0: it is not.
@@ -139,6 +145,12 @@ class multiprocessor : public block_execution {
 
  private:
   friend block_execution;
+  void note_arrival(const void* from);
+  struct {
+    const void* from = nullptr;
+    unsigned rank = 0;
+  } arrived_first_;  // at the block's barrier
+  friend block_execution;
 
   void hold_back(const place& at);
   void hold_back_now();
@@ -217,9 +229,41 @@ void announce_shared_variable(multiprocessor& to, Type& variable, const char* na
                                  name, type_name<Type>::compiler_text());
 }
 
+// What translate.py puts at the begin of a kernel with __launch_bounds__(most).
+inline void check_launch_bounds(unsigned most, const place& at = CPU_BACKEND_HERE) {
+  multiprocessor* const on = this_multiprocessor;
+  if (on && most != 0 && on->threads() > most) on->fail_as("launch_bounds", at, "", most);
+}
+
 // What translate.py puts behind the declaration of the device's variables.
 struct device_variable_of_file {
-  device_variable_of_file(const void* address, std::size_t bytes, bool is_constant);
+  device_variable_of_file(const void* address, std::size_t bytes, bool is_constant, bool is_managed,
+                          std::span<const unsigned char> padding);
 };
+
+// Which bytes of a structure, or of each element of an array, are between members: those that are
+// 0. (clang has nothing that says so.)
+template <class Type>
+std::span<const unsigned char> padding_of(const Type&) {
+#if __has_builtin(__builtin_clear_padding)
+  using element = std::remove_cv_t<std::remove_all_extents_t<Type>>;
+  if constexpr (std::is_class_v<element> && std::is_trivially_copyable_v<element>) {
+    alignas(element) static unsigned char bytes[sizeof(element)];
+    std::fill_n(bytes, sizeof bytes, 0xff);
+    __builtin_clear_padding(reinterpret_cast<element*>(bytes));
+    return bytes;
+  }
+#endif
+  return {};
+}
+
+// What translate.py puts at the begin of a kernel for a parameter of the type const T*
+// __restrict__.
+inline void promise_read_only(const volatile void* pointer, const char* name) {
+  multiprocessor* const on = this_multiprocessor;
+  if (on && on->thread_rank() == 0) {
+    observer::parameter_is_read_only(const_cast<const void*>(pointer), name);
+  }
+}
 
 }  // namespace cpu_backend

@@ -14,6 +14,10 @@
 #include "cpu_backend/runtime/context.hpp"
 #include "vector_types.h"
 
+namespace cpu_backend {
+struct work;  // runtime/work_order.hpp
+}
+
 namespace cpu_backend::observer {
 
 // ---- Launches, blocks, threads.
@@ -23,8 +27,12 @@ struct launch {
   dim3 threads;
   place called_from;
   const void* kernel = nullptr;  // its address, if the launch knows it
+  const work* given = nullptr;
 };
 void launch_begins(const launch& now);
+// It waits for work that is not its own; from the second call on it is its turn again.
+void launch_waits(const work& given);
+void launch_goes_on(const work& given);
 // `failed`: the kernel died, or was stopped; the backend has said why.
 void launch_ends(bool failed);
 
@@ -68,10 +76,17 @@ void shared_variable_appears(const shared_variable& variable);
 // does not promise.
 void barrier_arrives(bool orders_memory);
 void barrier_opens(const place& at);
+// It comes to the barrier by another instruction than the first thread, of this rank: by another
+// call of a function, or by the compiler's copy of the same call.
+void barrier_reached_elsewhere(const void* from, unsigned first_rank, const void* first_from);
 
 // The lanes `lanes` of the warp whose first thread has this rank have met, and the first of them
 // came to `at`. Only __syncwarp() orders memory.
 void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at);
+
+// A shuffle reads the lane `source`, which does not take part: it has returned, or isn't named.
+// Returns whether it is to get a wrong value.
+bool lane_is_absent(const char* operation, unsigned source, bool has_returned, const place& at);
 
 // The barrier of a cooperative launch: every block's first thread arrives, and passes when all
 // have.
@@ -80,9 +95,12 @@ void grid_barrier_passes();
 
 enum class scope { block, device };  // system is device here: there is one, and the host waits
 
+// One of acquire order publishes nothing, and one of release order receives nothing, as in C++.
+enum class fence_kind { sequentially_consistent, acquire_release, acquire, release };
+
 struct fence {
   scope within = scope::device;
-  bool sequentially_consistent = true;
+  fence_kind kind = fence_kind::sequentially_consistent;
   place called_from;
 };
 void fenced(const fence& done);
@@ -107,8 +125,16 @@ struct atomic_operation {
   bool has_thread_scope = false;  // to all other threads it is a plain access
 };
 void atomic_done(const atomic_operation& operation);
+// The same in code of the host.
+void host_atomic_done(const atomic_operation& operation);
 // The program does not use what the running thread's last atomic has read.
 void old_value_is_unused();
+
+// __ldg() loads it next.
+void read_only_load(const void* address, std::size_t bytes, const place& at);
+
+// A kernel's parameter promises that what is read by it is not written in this launch.
+void parameter_is_read_only(const void* pointer, const char* name);
 
 // ---- Memory. All of it comes from the host, between launches, in the order of the stream.
 
@@ -116,9 +142,15 @@ void memory_appears(const allocation& block, const std::byte* surroundings,
                     std::size_t surrounding_bytes);
 void memory_disappears(const void* begin);
 // By a copy, which may write it elsewhere.
-void memory_read(const void* begin, std::size_t bytes);
-// A copy or a fill.
-void memory_written(const void* begin, std::size_t bytes);
+void memory_read(const work& by, const void* begin, std::size_t bytes);
+// By a copy or a fill; or it is released in the order of a stream.
+void memory_written(const work& by, const void* begin, std::size_t bytes);
+// The same by a copy from memory of the host.
+void bytes_of_host_arrive(const void* begin, std::size_t bytes);
+// A copy has taken these bytes to memory of the host.
+void bytes_come_to_host(const void* to, const void* from, std::size_t bytes);
+// The host has waited for all that it has given to streams.
+void all_work_is_done();
 // The host calls this function of the runtime, which asks something of the device; a launch is
 // "launch". The name lives as long as the program.
 void runtime_called(const char* function);
@@ -132,6 +164,19 @@ class runtime_access {
 
  private:
   void* const paused_;  // the thread of a kernel that runs here
+};
+
+// As long as one lives, it is a function of the host that runs, though it was called by the
+// runtime.
+class host_function {
+ public:
+  host_function();
+  ~host_function();
+  host_function(const host_function&) = delete;
+  host_function& operator=(const host_function&) = delete;
+
+ private:
+  const unsigned calls_of_runtime_;
 };
 
 }  // namespace cpu_backend::observer

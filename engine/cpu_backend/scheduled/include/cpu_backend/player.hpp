@@ -11,6 +11,7 @@
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/multiprocessor.hpp"
+#include "cpu_backend/scheduled/scheduler.hpp"
 
 namespace cpu_backend {
 
@@ -20,7 +21,7 @@ class player {
  public:
   explicit player(unsigned) {}
 
-  // Runs all blocks of `of`, or stops at its failure.
+  // Runs all blocks of `of` that are left, or stops at its failure, or where they wait.
   void run(grid& of);
 
   // What the watch over launches asks a multiprocessor for; see there.
@@ -30,12 +31,25 @@ class player {
   std::uint64_t events() const { return events_.load(std::memory_order_relaxed); }
 
  private:
-  void run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident, decisions& list);
+  struct resident_grid {
+    grid* of = nullptr;
+    std::vector<multiprocessor*> all;
+    std::vector<multiprocessor*> taking_part;  // those that have a block, or may get one
+    scheduler order;
+  };
+
+  resident_grid begin(grid& of);
+  resident_grid take_waiting(grid& of);
+  void take_turns(resident_grid& now);
+  void start_by_decisions(grid& of, const std::vector<multiprocessor*>& resident, decisions& list);
+  void run_by_decisions(grid& of, const std::vector<multiprocessor*>& resident, decisions& list,
+                        bool goes_on);
   // Blocks that wait at a barrier of the grid go on, if it has opened, or never will.
   static void leave_grid_barriers(const grid& of, const std::vector<multiprocessor*>& resident);
   void fail_as_deadlock(grid& of, const std::vector<multiprocessor*>& resident);
 
   std::vector<std::unique_ptr<multiprocessor>> multiprocessors_;
+  std::vector<resident_grid> waiting_;
   std::vector<std::uint64_t> unstarted_;  // blocks that a run by decisions does not let start
   std::atomic<bool> holds_block_ = false;
   std::atomic<std::uint64_t> events_ = 0;

@@ -42,14 +42,28 @@ void accessed(bool changed_memory, const void* from);
 void progressed();
 // Some thread of the block has changed memory earlier in this turn.
 void memory_changed();
+// No launch has: the host, or a copy.
+void others_change_memory();
 bool runs_by_decisions();
 // Which variable of the device is there. (Those of classes, templates and functions are not known.)
-enum class device_variable { none, variable, constant };
+enum class device_variable { none, variable, constant, padding };
 device_variable device_variable_at(const void* address);
+struct span_of_memory {
+  const std::byte* begin = nullptr;
+  std::size_t bytes = 0;
+
+  // The offset in it, if that is less than `bytes`.
+  std::size_t offset_of(const void* address) const {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
+  }
+  bool holds(const void* address) const { return offset_of(address) < bytes; }
+};
+// From the first of them to the last, but for managed ones.
+extern constinit span_of_memory variables_of_device;
+// Whether that is a __device__ or __constant__ one, of which the host has a copy of its own.
+bool is_variable_of_device_alone(const void* address);
 // As form::used(); the instruction before `from` did it, or, if that is nullptr, who calls.
 void used(const char* kind, const char* name, const void* from);
-// In such a run: whether the host has not yet waited for all that it has given the device.
-extern constinit bool device_has_work;
 // Whether that is a local variable of the running thread, or of any thread.
 bool is_own_local(const void* address);
 bool is_local(const void* address);
@@ -62,7 +76,7 @@ void strong_access_done(const void* address, std::size_t bytes, observer::access
 const char* order_in_words(bool acquires, bool releases, observer::scope within);
 // Before a sequentially consistent fence.
 void sc_fence_begins();
-void fence_done(bool sequentially_consistent, observer::scope within);
+void fence_done(observer::fence_kind kind, observer::scope within);
 // Between the two calls of a strong access, and in a run by decisions only: which write of its word
 // it reads, or is next to in coherence order.
 std::optional<unsigned> decided_write();
