@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Races as sequence diagrams: an SVG file, drawn from the chains in racecheck's findings.
 
-Each thread is a line down. What a thread did stands on its line in its order; what two threads did
+Each thread, stream or the host is a line down. What it did stands on its line in its order; what two did
 is ordered by arrows alone. A solid arrow is what the checker saw, a dashed one is what is missing.
 """
 
@@ -17,9 +17,11 @@ def _index(index):
     return str(index[0]) if index[1:] == [0, 0] else "({},{},{})".format(*index)
 
 
-def thread_name(lane):
-    """'block 0 thread 30' for a lane of a chain."""
-    return f"block {_index(lane['block'])} thread {_index(lane['thread'])}"
+def lane_name(lane):
+    """'block 0 thread 30', 'kernel scale in stream 1, block 0 thread 30' or 'the host', for a lane."""
+    thread = f"block {_index(lane['block'])} thread {_index(lane['thread'])}"
+    work = lane.get("work", "")
+    return thread if not work else f"{work}, {thread}" if work.startswith("kernel") else work
 
 
 def line_of(event, file=""):
@@ -36,7 +38,7 @@ def in_words(finding):
     chain = finding["chain"]
     sentences = [f"Race ({finding['memory']}) on {finding['object']}."]
     for number, event in enumerate(chain["events"]):
-        lane = thread_name(chain["lanes"][event["lane"]])
+        lane = lane_name(chain["lanes"][event["lane"]])
         for arrow in chain["arrows"]:
             if arrow["to"] == number:
                 for lack in arrow["lacks"]:
@@ -156,7 +158,10 @@ class _Legend(_Column):
                 self.figure.label(x + 55, y, words, colour="quiet")
                 x += 216
         self.bottom = y + 6
+        between_works = any(lane.get("work") for chain in chains for lane in chain["lanes"])
         rule = "Each line down is one thread. What two threads do is ordered by arrows alone."
+        if between_works:
+            rule = "Each line down is work in a stream, or the host. What two do is ordered by arrows alone."
         self.add_paragraph(MARGIN, rule, "quiet")
 
 
@@ -193,7 +198,7 @@ class _Race(_Column):
             top = self.bottom
             self.figure.label(MARGIN, top + LINE_HEIGHT - 4, name, bold=True)
             roles = " and ".join(lane["roles"])
-            self.add_paragraph(MARGIN + 18, f"{thread_name(lane)} {roles}", "ink")
+            self.add_paragraph(MARGIN + 18, f"{lane_name(lane)} {roles}", "ink")
         self.bottom += ROW_GAP + LINE_HEIGHT
         for number, name in enumerate(LANE_NAMES[: len(lanes)]):
             self.figure.label(self._x(number), self.bottom - 4, name, "middle", bold=True)

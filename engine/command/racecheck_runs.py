@@ -182,6 +182,8 @@ def problem_of(run, timeout, option="--timeout"):
         return "a kernel ended the program by exit()"
     if run.report["failed_launches"]:
         return "a kernel did not come to its end"
+    if run.code == 1 and run.report["launches"] and not run.report["accesses"]:
+        return "no kernel accesses memory that threads share, so nothing was checked"
     if run.code != 0 and not run.report["findings"]:
         return f"the program ended with {run.code}"
     return None

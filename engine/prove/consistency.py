@@ -217,8 +217,10 @@ class Graph:
             event = events[each]
             seen = waiting.setdefault(event.thread, {})
             if event.kind == "F":
-                self._meet(each, [head for some in seen.values() for head in some])
-                fences.setdefault(event.thread, []).append(each)
+                if event.acquires:
+                    self._meet(each, [head for some in seen.values() for head in some])
+                if event.releases:
+                    fences.setdefault(event.thread, []).append(each)
                 continue
             source = self.sources[each]
             if event.kind != "S":

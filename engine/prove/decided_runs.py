@@ -112,6 +112,12 @@ class DecidedRuns:
         _, result, problem = self._begin(False, decisions, False, True).get()
         return () if problem else read_trace(result[1]).uses
 
+    def run_with_failures(self):
+        """What the race checker says of a run in which calls that may fail by chance do, once at each place
+        in each thread."""
+        _, (run, _), _ = self._begin(False, None, False).get()
+        return run
+
     def expect(self, decisions):
         """A run by these decisions will be asked for: it begins now, if another one that was expected is
         over."""
@@ -147,7 +153,10 @@ class DecidedRuns:
                 each.close()
 
     def _run(self, place, forks, decisions, orders_fences, names_places=False):
-        settings = decided(place.folder, decisions, orders_fences)
+        if decisions is None:
+            settings = {"LAB_PROVE_FAILS_BY_CHANCE": "1"}
+        else:
+            settings = decided(place.folder, decisions, orders_fences)
         if names_places:
             settings["LAB_PROVE_PLACES"] = "1"
         run = self._forked_run(place, settings, orders_fences) if forks else None

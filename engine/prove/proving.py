@@ -13,13 +13,15 @@ from engine.prove.consistency import bits_of
 from engine.prove.decided_runs import SEED, decided_runs
 from engine.prove.executions import Execution
 from engine.prove.starting import end_in_words, explore_starts, first_hang
-from engine.prove.trace import NotExplored, not_explored
+from engine.prove.trace import NotExplored, does_in_words, not_explored
 
 REFUSALS = {
     "many_events": "a run has more than 2,000 strong accesses: try a grid of 2 x 2 and small inputs",
     "many_blocks": "a launch has more blocks than are resident at once: try fewer, or set LAB_SMS",
     "stealing": "blocks that cancel others are not explored yet",
     "mixed_sizes": "strong accesses of two sizes to the same bytes are not explored yet",
+    "waits_for_others": "may hang: a kernel waits for the host or for other work, and what ends its wait is "
+    "not explored",
     "waits": "a thread has waited where other threads of its block wrote: try fewer threads",
 }
 DIFFERENT = (
@@ -30,6 +32,9 @@ NOT_ENDED = "it has not come to its end"  # until all that was begun has
 BEFORE_STARTS = " before it was known whether it ends if not all blocks start"
 TIME_IS_OVER = "its time was over (--seconds)"
 SECONDS_TO_REPLAY = 1.5  # after its time, for what a run has found by then
+MOST_EXECUTIONS = 1_000_000
+MOST_RESULTS, MOST_OF_RESULT = 4, 300  # how many are shown, and the characters of each
+CHANCES = ("chance", "undefined")  # kinds of what a run with failures tries
 START = re.compile(r"[1-9][0-9]*:[0-9]+(,[0-9]+)*")  # before all decisions
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
@@ -53,9 +58,11 @@ class Exploration:
         self.waits = {}  # {a launch in which blocks wait and need not all start: the number of its blocks}
         self.stuck = ()  # the blocks that wait for ever in the run that failed
         self.hang = ""  # who waits for whom, if that is why it failed
-        self.results = {}  # what the program printed, each text once: its keys
+        self.results = {}  # {what the program printed: in how many executions, and the decisions of one}
         self.prints_the_same = True  # in two runs of the same decisions
         self.has_weak_writes = self.has_volatile = False
+        self.strong_accesses = 0  # of the run that has most
+        self.has_chance = False  # whether a call may fail by chance
         self.has_merged = False  # whether several executions have gone on as one
         self.failed = None  # the run that failed, and its decisions
         self.unfinished = NOT_ENDED  # why not all executions are known; "" if they are
@@ -127,6 +134,7 @@ class Exploration:
         execution = Execution(trace, self._numbers_of_parts)
         self.has_weak_writes |= trace.has_weak_writes
         self.has_volatile |= trace.has_volatile
+        self.has_chance |= any(each.kind in CHANCES for each in trace.uses)
         for launch in trace.with_waits:
             blocks, _ = trace.shapes[launch - 1]
             if not trace.cooperative[launch - 1]:
@@ -149,6 +157,7 @@ class Exploration:
                 if not execution.is_consistent():
                     return
         self.launches = tuple(zip(trace.shapes, trace.cooperative))
+        self.strong_accesses = max(self.strong_accesses, len(trace.events))
         self.kinds.update(dict.fromkeys(self.launches))
         graph = execution.graph()
         if (is_complete and problem_of(done, 0)) or findings:
@@ -168,10 +177,13 @@ class Exploration:
                 raise CommandError(f"not proved: {DIFFERENT}.")
             else:
                 self.prints_the_same = self._first[1] == done.output
+        is_new = graph not in self.executions  # the first one runs twice
         if trace.refused != "early":
             self.executions.add(graph)
-        if is_complete:
-            self.results[done.output] = True
+        if is_complete and is_new:
+            count, decisions = self.results.get(done.output, (0, None))
+            decisions = decisions or execution.decisions(range(len(execution.events)))
+            self.results[done.output] = count + 1, decisions
         for part in bits_of(graph):
             self._runs_with[part] = self._runs_with.get(part, 0) | 1 << self._run_count
         self._run_count += 1
@@ -208,9 +220,8 @@ def _confirmed(done, execution, findings, run):
     of these it judges anew.
     """
     decisions = execution.decisions(range(len(execution.events)))
-    if not findings or any(each["kind"] != "race" for each in findings):
-        return done, decisions
-    if execution.has_shown_its_fence_orders():
+    are_races = findings and all(each["kind"] == "race" for each in findings)
+    if not are_races or execution.has_shown_its_fence_orders():
         return done, decisions
     again = None
     for decisions_so in execution.lists_by_fence_order():
@@ -239,6 +250,32 @@ def explore(program, options, limit, seconds):
     return exploration
 
 
+MOST_THREADS_OF_SMALL, MOST_ACCESSES_OF_SMALL, SECONDS_OF_SMALL = 16, 64, 1
+
+
+def explore_small(program, options):
+    """An Exploration, for a second, of a program whose launches are small; None: they are not, or it does
+    what is not explored. Who must start is not asked."""
+    exploration = Exploration()
+    try:
+        patience = time_limit(SECONDS_OF_SMALL)
+        with decided_runs(program, options, SECONDS_OF_SMALL) as runs, patience:
+            _explore_all(exploration, runs, MOST_EXECUTIONS, is_small)
+    except TimeIsOver:
+        exploration.unfinished = TIME_IS_OVER
+    except CommandError:
+        return None
+    return exploration if is_small(exploration) else None
+
+
+def is_small(exploration):
+    threads = [blocks * threads for (blocks, threads), _ in exploration.launches]
+    return (
+        0 < max(threads, default=0) <= MOST_THREADS_OF_SMALL
+        and 0 < exploration.strong_accesses <= MOST_ACCESSES_OF_SMALL
+    )
+
+
 class TimeIsOver(Exception):
     """Raised wherever the main thread is, as KeyboardInterrupt is."""
 
@@ -259,8 +296,9 @@ def time_limit(seconds):
         signal.signal(signal.SIGALRM, before)
 
 
-def _explore_all(exploration, runs, limit):
-    """Explores the program, and with each set of blocks that may have started before the others."""
+def _explore_all(exploration, runs, limit, is_wanted=None):
+    """Explores the program, and with each set of blocks that may have started before the others; with
+    `is_wanted`, which says after the first two runs whether to go on, the program alone."""
 
     def explore_as(part, beginning=(), only_first=False):
         def run(decisions, orders_fences):
@@ -292,6 +330,10 @@ def _explore_all(exploration, runs, limit):
         explore_as(exploration, only_first=True)
         if exploration.failed:
             return
+    if is_wanted:
+        if is_wanted(exploration):
+            explore_as(exploration)
+        return
     part = first_hang(exploration, explore_with)
     if part is None:
         explore_as(exploration)
@@ -301,10 +343,30 @@ def _explore_all(exploration, runs, limit):
         part = explore_starts(exploration, explore_with)
     if part is None:
         runs.wait_for_all()
+        if exploration.has_chance:
+            _check_chance(exploration, runs)
         exploration.unfinished = ""
         return
     exploration.failed, exploration.hang = part.failed, part.hang
     exploration.unfinished = part.unfinished + BEFORE_STARTS
+
+
+def _check_chance(exploration, runs):
+    """Calls that may fail by chance fail once in each thread: that must change nothing but who comes when."""
+    done = runs.run_with_failures()
+    if _was_stopped(done):
+        raise CommandError("not proved: a run was stopped, and not by lab.")
+    if done.report["findings"] or problem_of(done, 0):
+        then = "there is a race or a fault"
+    elif exploration.prints_the_same and done.output not in exploration.results:
+        then = f"it prints {in_one_line(done.output)}"
+    else:
+        return
+    uses = [each for each in runs.uses([]) if each.kind in CHANCES]
+    what = (
+        does_in_words(uses[0]) if uses else "the program calls a function that may fail by chance"
+    )
+    raise CommandError(f"not proved: {what}, and then {then}.")
 
 
 def _was_stopped(done):
@@ -336,27 +398,47 @@ def say_explored(explored):
         shown = f'"{text}"' if text and "\n" not in text else "the same output"
         result = f"one result: {shown}"
     else:
-        result = f"{len(explored.results)} different outputs"
+        number = len(explored.results)
+        shown = f", of which {MOST_RESULTS} are shown" * (number > MOST_RESULTS)
+        result = f"{number} different outputs{shown}"
     ends = end_in_words(explored.kinds)
     what = f"{executions} of {shape_in_words(explored.kinds)}; no race, no fault; {ends}; {result}"
-    bounds = "this grid, these inputs"
+    bounds = "this grid, these inputs, numbers and addresses as this machine has them"
     waits = "no round of a waiting loop that leaves its thread as it was"
     cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
-    lacks_older_values = explored.has_weak_writes or explored.has_volatile
-    if lacks_older_values:
-        say_fitted(f"explored: {what}")
-        say_fitted(
-            "not proved: of words that are accessed both atomically and otherwise, "
-            "older values were not explored"
+    missing = []
+    if explored.has_weak_writes or explored.has_volatile:
+        missing.append(
+            "of words that are accessed both atomically and otherwise, older values were not explored"
         )
-    else:
-        say_fitted(f"proved: {what}")
+    if explored.prints_the_same and len(explored.results) > 1:
+        missing.append(
+            "what it prints depends on the order of its accesses: if all of these outputs are right, "
+            "let it print only what is the same in all"
+        )
+    say_fitted(f"{'explored' if missing else 'proved'}: {what}")
+    for why in missing:
+        say_fitted(f"not proved: {why}")
+    for number, (output, (count, _)) in enumerate(shown_results(explored), 1):
+        say_fitted(f"output {number}, of {counted(count, 'execution')}: {in_one_line(output)}")
     if explored.has_merged:
         say_fitted(
             "merged: executions that had left the same memory at a launch's end went on as one"
         )
     say_fitted(f"bounds: {bounds}; {waits}; {cycles}")
-    return 1 if lacks_older_values else 0
+    return 1 if missing else 0
+
+
+def shown_results(explored):
+    """The first of several outputs, each with its count and the decisions that lead to it."""
+    has_several = len(explored.results) > 1 and explored.prints_the_same and not explored.unfinished
+    return [*explored.results.items()][:MOST_RESULTS] if has_several else []
+
+
+def in_one_line(output):
+    """What a program printed, in quotation marks."""
+    text = " | ".join(line.strip() for line in output.split("\n") if line.strip())
+    return f'"{text if len(text) <= MOST_OF_RESULT else text[:MOST_OF_RESULT] + "..."}"'
 
 
 def say_findings_of(program, run, merging, timeout):

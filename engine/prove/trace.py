@@ -142,9 +142,17 @@ class Trace:
         )
 
     def on_fence(self, block, rank, order):
-        is_sc, is_narrow = order[0] == "s", order[1] == "b"
         self._add(
-            Event(len(self.shapes), (block, rank), "F", is_narrow=is_narrow, is_sc=is_sc), None
+            Event(
+                len(self.shapes),
+                (block, rank),
+                "F",
+                acquires=order[0] != "r",
+                releases=order[0] != "a",
+                is_narrow=order[1] == "b",
+                is_sc=order[0] == "s",
+            ),
+            None,
         )
 
     def _add(self, event, source):
@@ -222,9 +230,17 @@ def not_explored(uses):
 
 def in_words(use):
     """'own.cu:7 creates a stream, whose other orders are not explored'"""
+    why = (
+        _ROWS.get(use.kind, {}).get("why", {}).get(use.name, "whose other orders are not explored")
+    )
+    return f"{does_in_words(use)}, {why}"
+
+
+def does_in_words(use):
+    """'own.cu:7 creates a stream'"""
     row = _ROWS.get(use.kind, {"does": "does {name}", "denied": {}})
     does = row["denied"].get(use.name) or row["does"].format(name=use.name)
-    return f"{use.place or 'the program'} {does}, whose other orders are not explored"
+    return f"{use.place or 'the program'} {does}"
 
 
 _ROWS = {row["kind"]: row for row in rows()}

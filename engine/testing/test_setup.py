@@ -18,14 +18,15 @@ def printed(command, **options):
     return subprocess.run(command, text=True, check=False, **outputs, **options)
 
 
-def marked_lines(source):
-    """{mark: its line's number} of the lines of a source that end in `// mark: MARK`, each once."""
+def marked_lines(*sources):
+    """{mark: its line's number} of the lines of sources that end in `// mark: MARK`, each once."""
     lines = {}
-    for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
-        mark = line.partition("// mark: ")[2]
-        if mark:
-            assert mark not in lines, f"{source} has the mark {mark} twice"
-            lines[mark] = number
+    for source in sources:
+        for number, line in enumerate(source.read_text(encoding="utf-8").splitlines(), 1):
+            mark = line.partition("// mark: ")[2]
+            if mark:
+                assert mark not in lines, f"{source} has the mark {mark} twice"
+                lines[mark] = number
     return lines
 
 

@@ -6,7 +6,6 @@ without symmetry) does not count an execution in which a look or a compare-and-s
 its loop begins again and nothing has changed. Such executions are counted here where they differ.
 """
 
-import json
 import os
 
 import pytest
@@ -14,9 +13,8 @@ import pytest
 from engine.prove.decided_runs import decided_runs
 from engine.prove.executions import Execution
 from engine.prove.proving import Exploration
-from this_build import BUILD
+from this_build import is_by_clang
 
-IS_CLANG = "clang" in json.loads((BUILD / "single_file.json").read_text())["compiler"]
 SECONDS_OF_RUN = 60
 # Each with GenMC's count, and how many more begin a loop again.
 COUNTS = {
@@ -46,7 +44,7 @@ def explored(name):
 
 
 @pytest.mark.skipif(
-    IS_CLANG, reason="unoptimized code: temporaries of a waiting loop count as variables"
+    is_by_clang(), reason="unoptimized code: temporaries of a waiting loop count as variables"
 )
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name):

@@ -3,7 +3,6 @@
 happens."""
 
 import itertools
-import json
 import os
 import random
 import subprocess
@@ -12,11 +11,7 @@ from engine.prove.memory_model import INITIAL, MemoryOrder, Program, ThreadScope
 from engine.prove.memory_model.axioms import Enumeration
 from engine.prove.memory_model.program import Kind
 from engine.prove.tests.random_programs import random_program, random_program_of_two_words
-from this_build import BUILD
 
-IS_CLANG = (
-    "clang" in json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))["compiler"]
-)
 SEEDS = 400
 RANDOM_SEEDS = 60
 RANDOM_PROGRAM_COUNT = 120

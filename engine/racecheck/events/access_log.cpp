@@ -58,6 +58,8 @@ const char* variable_at(const std::byte* address, bool writes) {
       return "variable";
     case device_variable::constant:
       return writes ? "written_constant" : "constant";
+    case device_variable::padding:
+      return writes ? "padding" : "variable";
     case device_variable::none:
       return "host_variable";
   }
@@ -127,6 +129,9 @@ void access_log::find(instruction& known, const std::byte* address, std::size_t 
         const auto left = static_cast<std::size_t>(known.in->begin + known.in->bytes - address);
         known.last = {address, std::min(bytes, left)};
       }
+    }
+    if (writes && known.in->what == region::kind::variable) {
+      consumer().variable_written(now.thread(), *known.in, address, bytes, place_at(known.number));
     }
     lasts = !known.in->is_shared_memory();
   } else if (shadow_memory::is_built_in(address) || (bytes == 1 && is_guard_variable(address))) {

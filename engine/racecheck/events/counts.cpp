@@ -100,6 +100,11 @@ std::optional<std::uint64_t> bytes_of_launch::unseen() const {
   return unseen;
 }
 
+void bytes_of_launch::launch_waits() {
+  (void)launch_ends();
+  is_compared_ = false;
+}
+
 loaded_pieces bytes_of_launch::launch_ends() {
   std::vector<std::pair<const region*, const bytes_of_region*>> in_order;
   for (const auto& [each, bytes] : regions_) {
@@ -150,6 +155,21 @@ void group_counts::raise_to(const group_counts& other) {
 void launch_counter::launch_begins(const cpu_backend::observer::launch& now) {
   now_ = {};
   now_.launch = now;
+  is_in_launch_ = true;
+}
+
+void launch_counter::launch_waits() {
+  waiting_.push_back({std::move(now_), std::exchange(blocks_, {})});
+  running_ = nullptr;
+  is_in_launch_ = false;
+}
+
+void launch_counter::launch_goes_on(const cpu_backend::work& given) {
+  const auto found = std::ranges::find(
+      waiting_, &given, [](const waiting_launch& each) { return each.counts.launch.given; });
+  now_ = std::move(found->counts);
+  blocks_ = std::move(found->blocks);
+  waiting_.erase(found);
   is_in_launch_ = true;
 }
 
@@ -242,44 +262,6 @@ host_counts host_call_counter::counts(shadow_memory& memory) const {
     counts.unfreed_allocations += each.what != region::kind::variable;
   });
   return counts;
-}
-
-void counting_consumer::plainly_accessed(const thread_state& by, region& in,
-                                         const std::byte* address, std::size_t bytes, bool writes) {
-  counter_.accessed(by.name.rank, in, bytes, writes);
-  if (writes) {
-    bytes_.stored(in, address, bytes);
-  } else {
-    bytes_.loaded(in, address, bytes);
-  }
-}
-
-void counting_consumer::atomic_done(thread_state& by,
-                                    const cpu_backend::observer::atomic_operation& done,
-                                    place_number place) {
-  if (region* in = memory().find(done.address)) {
-    counter_.atomic_done(by.name.rank, *in);
-    using cpu_backend::observer::access;
-    if (done.kind != access::load) bytes_.stored(*in, done.address, done.bytes);
-    if (done.kind != access::store) bytes_.loaded(*in, done.address, done.bytes);
-  }
-  next_.atomic_done(by, done, place);
-}
-
-bool counting_consumer::check(std::span<const logged_access> logged) {
-  for (const logged_access& each : logged) {
-    plainly_accessed(*each.thread, *each.in, each.address, each.bytes, each.writes);
-  }
-  return next_.check(logged);
-}
-
-bool counting_consumer::volatile_access(thread_state& by, const std::byte* address,
-                                        std::size_t bytes, place_index place, bool writes) {
-  if (region* in = memory().find(address)) {
-    const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
-    plainly_accessed(by, *in, address, std::min(bytes, left), writes);
-  }
-  return next_.volatile_access(by, address, bytes, place, writes);
 }
 
 }  // namespace racecheck

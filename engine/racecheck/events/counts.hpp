@@ -53,6 +53,8 @@ class bytes_of_launch {
   // How many bytes have changed in the launch and were not stored; nothing if that is not known.
   std::optional<std::uint64_t> unseen() const;
   // Puts back what was changed, but for what the launch has stored. Returns what it has loaded.
+  // Others work meanwhile: of this launch nothing more is compared.
+  void launch_waits();
   loaded_pieces launch_ends();
 
  private:
@@ -152,6 +154,8 @@ class launch_counter {
   static constexpr std::size_t most_launches = 1000;
 
   void launch_begins(const cpu_backend::observer::launch& now);
+  void launch_waits();
+  void launch_goes_on(const cpu_backend::work& given);
   void launch_ends(bool failed, std::optional<std::uint64_t> unseen_bytes_stored,
                    loaded_pieces loaded);
   void block_begins(const cpu_backend::observer::block& begun);
@@ -185,7 +189,13 @@ class launch_counter {
   static void add(const resident_block& done, launch_counts& to);
   void uses_shared_memory(region& used);
 
+  struct waiting_launch {
+    launch_counts counts;
+    std::unordered_map<unsigned, resident_block> blocks;
+  };
+
   std::vector<launch_counts> done_;
+  std::vector<waiting_launch> waiting_;
   launch_counts now_;
   bool is_in_launch_ = false;
   std::unordered_map<unsigned, resident_block> blocks_;  // by multiprocessor
@@ -212,104 +222,6 @@ class host_call_counter {
  private:
   mutable std::mutex lock_;
   host_counts so_far_;
-};
-
-// Stands between the events and their next consumer: counts what happens, and hands it on.
-//
-// It is a consumer of its own, so that a program that is not counted has nothing to do with it.
-class counting_consumer final : public event_consumer {
- public:
-  explicit counting_consumer(event_consumer& next) : next_(next) {}
-
-  const launch_counter& counter() const { return counter_; }
-  host_counts host() { return host_calls_.counts(memory()); }
-  bytes_of_launch& bytes() { return bytes_; }
-
-  void launch_begins(const cpu_backend::observer::launch& now) override {
-    counter_.launch_begins(now);
-    bytes_.launch_begins(memory());
-    next_.launch_begins(now);
-  }
-  void launch_ends(bool failed) override {
-    const std::optional<std::uint64_t> unseen = bytes_.unseen();
-    counter_.launch_ends(failed, unseen, bytes_.launch_ends());
-    next_.launch_ends(failed);
-  }
-  void block_begins(const cpu_backend::observer::block& begun) override {
-    counter_.block_begins(begun);
-    next_.block_begins(begun);
-  }
-  void block_ends() override {
-    counter_.block_ends();
-    next_.block_ends();
-  }
-  void block_runs(unsigned multiprocessor) override {
-    counter_.block_runs(multiprocessor);
-    next_.block_runs(multiprocessor);
-  }
-  void block_pauses() override {
-    counter_.block_pauses();
-    next_.block_pauses();
-  }
-  thread_state* thread_runs(unsigned rank) override { return next_.thread_runs(rank); }
-  void shared_variable_appears(const cpu_backend::observer::shared_variable& variable) override {
-    if (!variable.is_at_namespace_scope) counter_.shared_variable_used(variable.bytes);
-    next_.shared_variable_appears(variable);
-  }
-  void barrier_arrives(thread_state& by, bool orders_memory) override {
-    counter_.barrier_arrives(orders_memory);
-    next_.barrier_arrives(by, orders_memory);
-  }
-  void barrier_opens(place_number place) override {
-    counter_.barrier_opens();
-    next_.barrier_opens(place);
-  }
-  void lanes_converge(unsigned first_rank, unsigned lanes, place_number place) override {
-    counter_.lanes_converge();
-    next_.lanes_converge(first_rank, lanes, place);
-  }
-  void grid_barrier_arrives(thread_state& by) override {
-    counter_.grid_barrier_arrives();
-    next_.grid_barrier_arrives(by);
-  }
-  void grid_barrier_passes(thread_state& by) override { next_.grid_barrier_passes(by); }
-  void fenced(thread_state& by, scope within, bool sequentially_consistent,
-              place_number place) override {
-    counter_.fenced(by.name.rank);
-    next_.fenced(by, within, sequentially_consistent, place);
-  }
-  void atomic_begins(thread_state& by, const std::byte* address, std::size_t bytes,
-                     cpu_backend::observer::access kind) override {
-    next_.atomic_begins(by, address, bytes, kind);
-  }
-  void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
-                   place_number place) override;
-  void old_value_is_unused(thread_state& by) override { next_.old_value_is_unused(by); }
-  bool check(std::span<const logged_access> logged) override;
-  bool volatile_access(thread_state& by, const std::byte* address, std::size_t bytes,
-                       place_index place, bool writes) override;
-  bool access_in_no_region(thread_state& by, const std::byte* address, std::size_t bytes,
-                           place_number place, bool writes) override {
-    return next_.access_in_no_region(by, address, bytes, place, writes);
-  }
-  void access_leaves_region(thread_state& by, const std::byte* address, std::size_t bytes,
-                            place_number place, bool writes) override {
-    next_.access_leaves_region(by, address, bytes, place, writes);
-  }
-  void runtime_called(const char* function) override {
-    host_calls_.called(function);
-    next_.runtime_called(function);
-  }
-  shadow_memory& memory() override { return next_.memory(); }
-
- private:
-  void plainly_accessed(const thread_state& by, region& in, const std::byte* address,
-                        std::size_t bytes, bool writes);
-
-  event_consumer& next_;
-  launch_counter counter_;
-  host_call_counter host_calls_;
-  bytes_of_launch bytes_;
 };
 
 }  // namespace racecheck

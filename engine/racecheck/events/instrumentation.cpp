@@ -20,6 +20,7 @@
 
 using racecheck::checker_synchronizes;
 using racecheck::consumer;
+using racecheck::fence_kind;
 using racecheck::index_of_place;
 using racecheck::plain_accesses;
 using racecheck::running_thread;
@@ -39,7 +40,7 @@ void let_others_run() {
 
 inline void on_read(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = false;
-  if (!running_thread) return racecheck::on_host_access(address, writes);
+  if (!running_thread) return racecheck::on_host_use(address, bytes, from, writes);
   if (--accesses_until_turn == 0) [[unlikely]]
     let_others_run();
   // Last of all: in the weak form it puts into memory what the read is to get.
@@ -61,7 +62,7 @@ inline void check_alignment(const void* address, bool writes, const void* from) 
 
 inline void on_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;
-  if (!running_thread) return racecheck::on_host_access(address, writes);
+  if (!running_thread) return racecheck::on_host_use(address, bytes, from, writes);
   plain_accesses.add(static_cast<const std::byte*>(address), bytes, from, true);
 }
 
@@ -69,6 +70,10 @@ inline void on_write(const void* address, std::size_t bytes, const void* from) {
 // must not be put back over what was written.
 inline void on_copy(void* to, const void* from, std::size_t bytes, const void* where) {
   if (bytes == 0) return;
+  if (!running_thread) {  // what is copied is not used
+    racecheck::on_host_access(from, bytes, where, false);
+    return on_write(to, bytes, where);
+  }
   const auto distance = static_cast<std::size_t>(static_cast<const std::byte*>(from) -
                                                  static_cast<const std::byte*>(to));
   const bool overlap = distance < bytes || -distance < bytes;
@@ -82,7 +87,7 @@ inline void on_copy(void* to, const void* from, std::size_t bytes, const void* w
 __attribute__((always_inline)) inline void on_volatile_read(const void* address, std::size_t bytes,
                                                             const void* from) {
   constexpr bool writes = false;
-  if (!running_thread) return racecheck::on_host_access(address, writes);
+  if (!running_thread) return racecheck::on_volatile_host_access(address, bytes, from, writes);
   __builtin_unwind_init();
   cpu_backend::scheduled::note_state(__builtin_frame_address(0));
   // Others run before anything is noted, since the program reads only after this call: what they
@@ -99,7 +104,7 @@ __attribute__((always_inline)) inline void on_volatile_read(const void* address,
 }
 inline void on_volatile_write(const void* address, std::size_t bytes, const void* from) {
   constexpr bool writes = true;
-  if (!running_thread) return racecheck::on_host_access(address, writes);
+  if (!running_thread) return racecheck::on_volatile_host_access(address, bytes, from, writes);
   cpu_backend::observer::atomic_begins(address, bytes, cpu_backend::observer::access::store);
   const checker_synchronizes now;
   consumer().volatile_access(now.thread(), static_cast<const std::byte*>(address), bytes,
@@ -261,16 +266,20 @@ void begins(const volatile void* address, std::size_t bytes) {
 
 void done(const volatile void* address, unsigned bytes, atomic_access_kind kind, int with,
           bool changed, const void* from) {
-  if (!running_thread) return;
   const bool acquires = kind != atomic_access_kind::store && with != relaxed && with != release;
   const bool releases =
       kind != atomic_access_kind::load && (with == release || with == acq_rel || with == seq_cst);
+  if (!running_thread) {
+    return racecheck::on_host_atomic(const_cast<const void*>(address), bytes, kind, acquires,
+                                     releases, from);
+  }
   {
     const checker_synchronizes now;
     racecheck::event_consumer& consumer = racecheck::consumer();
     if (with == seq_cst) {
-      cpu_backend::scheduled::fence_done(true, scope::device);
-      consumer.fenced(now.thread(), scope::device, true, racecheck::place_of(from));
+      cpu_backend::scheduled::fence_done(fence_kind::sequentially_consistent, scope::device);
+      consumer.fenced(now.thread(), scope::device, fence_kind::sequentially_consistent,
+                      racecheck::place_of(from));
     }
     cpu_backend::observer::atomic_operation operation;
     operation.address =
@@ -296,9 +305,12 @@ void __tsan_atomic_thread_fence(int with) {
   if (!racecheck::running_thread || with == relaxed) return;
   if (with == seq_cst) cpu_backend::scheduled::sc_fence_begins();
   const checker_synchronizes now;
-  cpu_backend::scheduled::fence_done(with == seq_cst, scope::device);
-  racecheck::consumer().fenced(now.thread(), scope::device, with == seq_cst,
-                               racecheck::place_of(HERE));
+  const fence_kind kind = with == seq_cst   ? fence_kind::sequentially_consistent
+                          : with == acq_rel ? fence_kind::acquire_release
+                          : with == release ? fence_kind::release
+                                            : fence_kind::acquire;
+  cpu_backend::scheduled::fence_done(kind, scope::device);
+  racecheck::consumer().fenced(now.thread(), scope::device, kind, racecheck::place_of(HERE));
 }
 void __tsan_atomic_signal_fence(int) {}
 

@@ -2,7 +2,9 @@
 // The backend's observer: hands what the backend tells to the consumer, and keeps track of the
 // thread whose accesses the instrumentation reports.
 #include "cpu_backend/observer.hpp"
+#include "cpu_backend/form.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include "cpu_backend/scheduled.hpp"
@@ -47,12 +49,31 @@ runtime_access::~runtime_access() {
   running_thread = static_cast<racecheck::thread_state*>(paused_);
 }
 
+host_function::host_function()
+    : calls_of_runtime_(std::exchange(racecheck::accesses_by_runtime, 0)) {
+  racecheck::note_function_in_stream();
+}
+host_function::~host_function() { racecheck::accesses_by_runtime = calls_of_runtime_; }
+
 void launch_begins(const launch& now) {
   if (scheduled::runs_by_decisions()) plain_accesses.watch_memory();
   racecheck::launch_prints();
   ++racecheck::accesses_by_runtime;
   racecheck::time_of_program.set_launch_runs(true);
   consumer().launch_begins(now);
+}
+void launch_waits(const work& given) {
+  put_newest_values_back();
+  plain_accesses.flush();
+  running_thread = nullptr;
+  consumer().launch_waits(given);
+  racecheck::time_of_program.set_launch_runs(false);
+  --racecheck::accesses_by_runtime;
+}
+void launch_goes_on(const work& given) {
+  ++racecheck::accesses_by_runtime;
+  racecheck::time_of_program.set_launch_runs(true);
+  consumer().launch_goes_on(given);
 }
 void launch_ends(bool failed) {
   put_newest_values_back();
@@ -66,7 +87,12 @@ void launch_ends(bool failed) {
   }
   --racecheck::accesses_by_runtime;
 }
-void block_begins(const block& begun) { consumer().block_begins(begun); }
+void block_begins(const block& begun) {
+  if (scheduled::runs_by_decisions()) {
+    consumer().memory().note_shared({begun.dynamic_shared_memory, begun.dynamic_shared_bytes});
+  }
+  consumer().block_begins(begun);
+}
 void block_ends() {
   put_newest_values_back();
   plain_accesses.flush();
@@ -96,11 +122,19 @@ void thread_pauses() {
 bool thread_is_in_kernel() { return running_thread != nullptr; }
 void shared_variable_appears(const shared_variable& variable) {
   const checker_synchronizes now;
+  if (scheduled::runs_by_decisions()) {
+    consumer().memory().note_shared({variable.address, variable.bytes});
+  }
   consumer().shared_variable_appears(variable);
 }
 void barrier_arrives(bool orders_memory) {
   const checker_works now;
   consumer().barrier_arrives(now.thread(), orders_memory);
+}
+void barrier_reached_elsewhere(const void* from, unsigned first_rank, const void* first_from) {
+  const checker_works now;
+  consumer().barrier_reached_elsewhere(now.thread(), racecheck::place_of(from), first_rank,
+                                       racecheck::place_of(first_from));
 }
 void barrier_opens(const place& at) {
   scheduled::barrier_opened();
@@ -113,6 +147,23 @@ void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, con
   const checker_synchronizes now;
   consumer().lanes_converge(first_rank, lanes, racecheck::place_of(at));
 }
+bool lane_is_absent(const char* operation, unsigned source, bool has_returned, const place& at) {
+  if (has_returned) {
+    const checker_works now;
+    consumer().lane_has_ended(now.thread(), source, racecheck::place_of(at));
+  }
+  return form::gives_wrong_values(operation, at);
+}
+void read_only_load(const void* address, std::size_t bytes, const place& at) {
+  if (!running_thread) return;
+  const checker_works now;
+  consumer().read_only_load(now.thread(), static_cast<const std::byte*>(address), bytes,
+                            racecheck::place_of(at));
+}
+void parameter_is_read_only(const void* pointer, const char* name) {
+  const checker_works now;
+  consumer().parameter_is_read_only(static_cast<const std::byte*>(pointer), name);
+}
 void grid_barrier_arrives() {
   const checker_synchronizes now;
   consumer().grid_barrier_arrives(now.thread());
@@ -123,12 +174,11 @@ void grid_barrier_passes() {
 }
 void fenced(const fence& done) {
   const checker_synchronizes now;
-  scheduled::fence_done(done.sequentially_consistent, done.within);
-  consumer().fenced(now.thread(), done.within, done.sequentially_consistent,
-                    racecheck::place_of(done.called_from));
+  scheduled::fence_done(done.kind, done.within);
+  consumer().fenced(now.thread(), done.within, done.kind, racecheck::place_of(done.called_from));
 }
 void atomic_begins(const void* address, std::size_t bytes, access kind, bool has_thread_scope) {
-  if (!running_thread) return;
+  if (!running_thread) return racecheck::host_atomic_begins();
   if (has_thread_scope) kind = access::update;  // It reads the newest value, as an update does.
   if (scheduled::runs_by_decisions()) {
     racecheck::note_memory(static_cast<const std::byte*>(address), kind != access::load, nullptr);
@@ -142,6 +192,10 @@ void atomic_begins(const void* address, std::size_t bytes, access kind, bool has
     consumer().atomic_begins(now.thread(), static_cast<const std::byte*>(address), bytes, kind);
   }
   racecheck::is_in_atomic = true;
+}
+void host_atomic_done(const atomic_operation& done) {
+  racecheck::on_host_atomic(done.address, done.bytes, done.kind, done.acquires, done.releases,
+                            nullptr, &done.called_from);
 }
 void atomic_done(const atomic_operation& operation) {
   const checker_synchronizes now;
@@ -163,13 +217,40 @@ void memory_disappears(const void* begin) {
   consumer().memory().remove_allocation(begin);
 }
 void runtime_called(const char* function) { consumer().runtime_called(function); }
-void memory_read(const void* begin, std::size_t bytes) {
+void memory_read(const work& by, const void* begin, std::size_t bytes) {
+  consumer().range_accessed(by, static_cast<const std::byte*>(begin), bytes, false);
   if (scheduled::runs_by_decisions() && consumer().memory().has_unwritten(begin, bytes)) {
     scheduled::used("memory", "unwritten", nullptr);
   }
 }
-void memory_written(const void* begin, std::size_t bytes) {
+void memory_written(const work& by, const void* begin, std::size_t bytes) {
+  scheduled::others_change_memory();
+  consumer().range_accessed(by, static_cast<const std::byte*>(begin), bytes, true);
   consumer().memory().written_by_host(begin, bytes);
+}
+void bytes_come_to_host(const void* to, const void* from, std::size_t bytes) {
+  const auto* const source = static_cast<const std::byte*>(from);
+  racecheck::shadow_memory& memory = consumer().memory();
+  const bool is_small = bytes <= std::size_t{1} << 20;  // each byte is looked at
+  for (std::size_t i = 0; is_small && i < bytes; ++i) {
+    const bool is_unwritten = memory.has_unwritten(source + i, 1);
+    racecheck::note_copied_byte(static_cast<const std::byte*>(to) + i, is_unwritten);
+  }
+}
+void bytes_of_host_arrive(const void* begin, std::size_t bytes) {
+  if (!scheduled::runs_by_decisions()) return;
+  const auto* const at = static_cast<const std::byte*>(begin);
+  for (std::size_t i = 0; i + sizeof(void*) <= bytes; i += sizeof(void*)) {
+    const std::byte* pointer = nullptr;
+    std::memcpy(&pointer, at + i, sizeof pointer);
+    if (racecheck::shadow_memory::is_read_only(pointer)) {
+      scheduled::used("memory", "address_of_host", nullptr);
+    }
+  }
+}
+void all_work_is_done() {
+  racecheck::output_has_come();
+  consumer().all_work_is_done();
 }
 
 }  // namespace cpu_backend::observer

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "cpu_backend/execution/source_line.hpp"
+#include "cpu_backend/runtime/work_order.hpp"
 
 extern "C" {
 extern const char __executable_start;  // the linker's name for the begin of the program
@@ -206,6 +207,20 @@ place_number place_of(const cpu_backend::place& at) {
   return entry->second;
 }
 
+place_number place_of(const cpu_backend::call_stack& calls) {
+  static auto& known = *new std::map<const void*, bool>;  // of the student's
+  for (unsigned i = 0; i < calls.count; ++i) {
+    const place_number here = place_of(calls.instructions[i]);
+    const auto [found, is_new] = known.try_emplace(calls.instructions[i]);
+    if (is_new) {
+      const std::string file = source_lines({here}).front().file;
+      found->second = !file.empty() && cpu_backend::belongs_to_student(file);
+    }
+    if (found->second) return here;
+  }
+  return 0;
+}
+
 const void* instruction_at(place_number place) {
   return place & of_call ? nullptr : &__executable_start + place + 1;
 }
@@ -246,10 +261,62 @@ variable_name find_variable(const void* address) {
   return {in_cpp(program_file().name_of(*found)), offset - found->st_value, found->st_size};
 }
 
+std::string stream_name(unsigned number) {
+  namespace order = cpu_backend::work_order;
+  if (number == 0) return "the default stream";
+  if (number == cpu_backend::stream_of_thread) return "the default stream of its host thread";
+  const auto line_of_stream = [](unsigned of) {
+    return cpu_backend::line_of(order::maker_of_stream(of));
+  };
+  const source_line at = line_of_stream(number);
+  // Of a line that makes several the number tells which.
+  std::string name;
+  constexpr std::string_view maker = "cudaStreamCreate";
+  const auto call = at.text.find(maker);
+  bool is_only_one =
+      call != std::string::npos && at.text.find(maker, call + 1) == std::string::npos;
+  for (unsigned each = 1; is_only_one && each <= order::streams_made(); ++each) {
+    const source_line other = each == number ? source_line() : line_of_stream(each);
+    is_only_one = other.line != at.line || other.file != at.file;
+  }
+  if (is_only_one) {
+    const auto begin = at.text.find('&', call);
+    const auto end = at.text.find_first_not_of(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", begin + 1);
+    if (begin != std::string::npos && end != std::string::npos &&
+        (at.text[end] == ')' || at.text[end] == ',')) {
+      name = at.text.substr(begin + 1, end - begin - 1);
+    }
+  }
+  return "stream " + (name.empty() ? std::to_string(number) : name);
+}
+
 std::string find_function(const void* address) {
   const ElfW(Sym)* const found =
       program_file().find(offset_in_program(address), symbol_kind::function);
   return found ? in_cpp(program_file().name_of(*found)) : "";
+}
+
+std::string short_name(const std::string& function) {
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  std::string name = function;
+  for (std::size_t at; (at = name.find(unnamed)) != std::string::npos;) {
+    name.erase(at, unnamed.size());
+  }
+  // Outside of the template's arguments, which may have spaces and parentheses of their own.
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth != 0) continue;
+    if (name[i] == ' ') begin = i + 1;
+    if (name[i] == '(') {
+      name.resize(i);
+      break;
+    }
+  }
+  return name.substr(begin);
 }
 
 // ---- Places by their numbers

@@ -29,6 +29,8 @@ using place_number = std::uint32_t;
 // The place of the instruction before `return_address`.
 place_number place_of(const void* return_address);
 place_number place_of(const cpu_backend::place& at);
+// The place of the student's own call among these; 0 if there is none.
+place_number place_of(const cpu_backend::call_stack& calls);
 // The return address that has this place; nullptr for a place of the other kind.
 const void* instruction_at(place_number place);
 
@@ -45,8 +47,14 @@ struct variable_name {
   std::size_t bytes = 0;
 };
 variable_name find_variable(const void* address);
+// "stream NAME", as the line that made it names it, or else by its number, from 1; 0: "the default
+// stream".
+std::string stream_name(unsigned number);
 // The program's function at `address`, with its parameters; empty if unknown.
 std::string find_function(const void* address);
+// The name of a function as a reader writes it: without parameters, the type that it returns and
+// unnamed namespaces.
+std::string short_name(const std::string& function);
 
 // Places of accesses in fewer bits than a place_number has: numbered as kernels come to them.
 // 0 if the numbers are used up.

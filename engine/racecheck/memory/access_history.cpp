@@ -126,14 +126,29 @@ namespace {
 // Sets of reads may take this and 12 bytes for each byte of memory: with its cells, which take 4,
 // that makes 16.
 constexpr std::size_t few_bytes_of_read_sets = std::size_t{64} << 20;
+// From launch to launch, as long as the work before need not be done.
+constexpr std::size_t most_split_cells = std::size_t{1} << 20;
 
 }  // namespace
 
 bool access_history::begin_launch(std::size_t memory_bytes) {
+  const bool all_is_done = clocks_.works().empty();
+  const bool forgets_bytes = all_is_done || split_cells_.size() > most_split_cells;
   const bool start_over[] = {read_sets_.begin_launch(few_bytes_of_read_sets + 12 * memory_bytes),
-                             locations_.begin_launch(), split_cells_.begin_launch(),
-                             records_of_bytes_.begin_launch()};
+                             locations_.begin_launch(),
+                             forgets_bytes && split_cells_.begin_launch(),
+                             forgets_bytes && records_of_bytes_.begin_launch()};
+  if (all_is_done) {
+    first_set_ = read_sets_.first();
+    first_location_ = locations_.first();
+  }
   return std::find(std::begin(start_over), std::end(start_over), true) != std::end(start_over);
+}
+
+cell_record access_history::latest_of(cell_record number, object_number first) const {
+  const noted_work* const in =
+      number.number() < first ? nullptr : clocks_.works().numbered(number.latest_work());
+  return in ? cell_record::of_epoch(in->first_epoch, number.place()) : cell_record();
 }
 
 void access_history::forget(cell& of) {
@@ -162,7 +177,7 @@ void access_history::begin_split(region& in, cell& whole, cell_record& write) {
     to = records_of_bytes_.add();
     records_of_bytes_[to].fill(record);
   };
-  if (write.access_epoch() >= clocks_.launch_start()) {
+  if (write.access_epoch() >= clocks_.known_start()) {
     cell_record each = write;
     each.unmark(cell::written_bytes);
     give_all(bytes.writes, each);
@@ -171,7 +186,7 @@ void access_history::begin_split(region& in, cell& whole, cell_record& write) {
     read_sets_.share(whole.read.number(), bytes_of_cell - 1);
     give_all(bytes.reads, whole.read);
   } else if (!whole.read.has(cell::has_reads) &&
-             whole.read.access_epoch() >= clocks_.launch_start()) {
+             whole.read.access_epoch() >= clocks_.known_start()) {
     give_all(bytes.reads, whole.read);
   }
   whole.read = {};
@@ -202,13 +217,18 @@ void access_history::keep_read(const block_state& block, const thread_state& by,
     return (!made.has(cell_record::is_atomic) || made.marks() == read.marks()) &&
            is_before(clocks_, block, by, read);
   };
+  const auto add = [&](cell_record to, std::uint32_t block_of_reads) {
+    read = read_sets_.add(to, block_of_reads, made, by.name.block);
+    if (!read.has(cell::has_reads)) return;
+    read = read.with_latest(clocks_.works().number_of(by.name.block), made.place());
+  };
   if (has_reads(read)) {
-    read = read_sets_.add(read, 0, made, by.name.block);
+    add(cell::reads_of_set(read.number()), 0);
   } else if (read.has(cell::has_reads) || !is_of_launch() || may_replace()) {
     read = made;
   } else {
     in.has_marked_cells = true;
-    read = read_sets_.add(read, clocks_.block_of(read.access_epoch()), made, by.name.block);
+    add(read, clocks_.block_of(read.access_epoch()));
   }
 }
 
@@ -223,6 +243,20 @@ object_number access_history::make_location(region& in, cell& of, access_shape s
       cell_record::of_number(made, of.write.marks() & (cell::written_bytes | cell::is_split));
   of.write.mark(cell::has_location);
   return made;
+}
+
+cell_record access_history::last_write_of(const cell& of) const {
+  if (of.write.has(cell::has_location)) {
+    return locations_.has(of.write.number()) ? locations_[of.write.number()].last : cell_record();
+  }
+  if (!of.write.has(cell::is_split)) return of.write;
+  cell_record last;
+  if (!split_cells_.has(of.write.number())) return last;
+  for (std::size_t byte = 0; byte < bytes_of_cell; ++byte) {
+    const cell one = records_of_byte(split_cells_[of.write.number()], byte);
+    if (one.write.access_epoch() >= last.access_epoch()) last = one.write;
+  }
+  return last;
 }
 
 }  // namespace racecheck

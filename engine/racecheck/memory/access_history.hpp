@@ -81,6 +81,7 @@ class atomic_locations {
   bool begin_launch();
   // Whether it is a location of this launch.
   bool has(object_number number) const { return locations_.has(number); }
+  object_number first() const { return locations_.first(); }
   // For a cell whose weak write is `weak_write`.
   object_number add(access_shape shape, cell_record weak_write);
   void remove(object_number number);
@@ -188,10 +189,10 @@ class earlier_messages {
   // on.
   void forget(std::uint32_t location) { words_.erase(location); }
 
-  // The message of write number `write`, and whether that is the last one executed.
+  // The message of write number `write`, and how many were executed later.
   const message& read(const message& last, unsigned write) { return word_of(last).by_write[write]; }
-  bool is_last(const message& last, unsigned write) {
-    return write + 1 == word_of(last).by_write.size();
+  unsigned writes_after(const message& last, unsigned write) {
+    return static_cast<unsigned>(word_of(last).by_write.size()) - 1 - write;
   }
   // Adds a write, which make(message&) makes of the message of number `after`; `last` is its
   // message then.
@@ -237,12 +238,27 @@ class access_history {
   bool begin_launch(std::size_t memory_bytes);
   // Everything about a cell, whose memory is gone.
   void forget(cell& of);
-  // What a launch before this one has left in the tables, as cells still name it.
-  void forget_earlier_launch(cell& of) {
+  void forget_earlier_reads(cell_record& read) const {
+    if (!read.has(cell::has_reads) || read_sets_.has(read.number())) return;
+    read = latest_of(read, first_set_);
+  }
+  // What a launch before this one has left in the tables, as cells still name it. The latest read
+  // stays, and before a plain access the latest write.
+  void forget_earlier_launch(cell& of, bool comes_plain = false) {
+    forget_earlier_reads(of.read);
     const bool is_earlier = of.write.has(cell::has_location) ? !locations_.has(of.write.number())
                             : of.write.has(cell::is_split)   ? !split_cells_.has(of.write.number())
                                                              : false;
-    if (is_earlier) of.write = cell_record::of_number(0, of.write.marks() & cell::written_bytes);
+    if (!is_earlier) return;
+    const unsigned written = of.write.marks() & cell::written_bytes;
+    // Atomics of two works do not race.
+    const bool keeps = comes_plain && of.write.has(cell::has_location);
+    of.write = keeps ? latest_of(of.write, first_location_) : cell_record();
+    of.write.mark(written);
+  }
+  // That a cell which has a location was written, as a whole.
+  void note_write(cell& of, const thread_state& by, place_index place) const {
+    of.write = of.write.with_latest(clocks_.works().number_of(by.name.block), place);
   }
 
   // ---- Weak writes, and cells whose bytes have records of their own.
@@ -251,6 +267,8 @@ class access_history {
     const object_number at = of.location();
     return at != 0 ? locations_[at].weak_write : of.write;
   }
+  // The last one of this launch, whatever it was; otherwise one of an earlier epoch.
+  cell_record last_write_of(const cell& of) const;
   // From here on each byte has records of its own, which begin as those of all.
   split_cell& split(region& in, cell& whole) {
     cell_record& write = weak_write_of(whole);
@@ -261,6 +279,7 @@ class access_history {
     cell one;
     if (of.writes != 0) one.write = records_of_bytes_[of.writes][byte];
     if (of.reads != 0) one.read = records_of_bytes_[of.reads][byte];
+    forget_earlier_reads(one.read);
     return one;
   }
   // `writes`: the access that changed them. It may have made the reads of all bytes superfluous.
@@ -287,8 +306,12 @@ class access_history {
 
  private:
   void begin_split(region& in, cell& whole, cell_record& write);
+  // The latest access of an earlier launch's number, if its work need not be done yet: then the
+  // number is not below `first`.
+  cell_record latest_of(cell_record number, object_number first) const;
 
   const launch_clocks& clocks_;
+  object_number first_set_ = 0, first_location_ = 0;  // since all work was done
   read_sets read_sets_;
   atomic_locations locations_;
   numbered_table<split_cell> split_cells_;

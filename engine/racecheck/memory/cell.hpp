@@ -34,6 +34,8 @@ class numbered_table {
     return starts_over;
   }
 
+  // The first number of this launch.
+  object_number first() const { return first_; }
   // Whether it is a number of this launch. 0 is none.
   bool has(object_number number) const { return number >= first_; }
   object_number add() {
@@ -138,10 +140,19 @@ class cell_record {
   }
   cell_record(std::uint64_t stamp, place_index place, unsigned marks)
       : bits_(stamp | std::uint64_t{place} << place_shift | marks) {}
+  static cell_record of_epoch(epoch at, place_index place) { return {at << at_shift, place, 0}; }
   // Not of an access: the number of what stands elsewhere.
   static cell_record of_number(object_number number, unsigned marks) {
     return {std::uint64_t{number} << at_shift, 0, marks};
   }
+  // The same, and the latest access that it stands for: the work's number, from 1 on, and where. It
+  // is what is left of it when the number is one of an earlier launch.
+  cell_record with_latest(std::size_t work, place_index place) const {
+    return {std::uint64_t{number()} << at_shift | (work < most_threads_of_block ? work : 0)
+                                                      << rank_shift,
+            place, marks()};
+  }
+  std::uint32_t latest_work() const { return rank(); }
 
   bool operator==(const cell_record&) const = default;
 
@@ -192,8 +203,9 @@ class cell_record {
 inline bool is_before(const launch_clocks& clocks, const block_state& block, const thread_state& by,
                       cell_record other) {
   const epoch at = other.access_epoch();
-  return at < clocks.launch_start() ||
-         clocks.before(block, by, {clocks.block_of(at), other.rank()}, at);
+  if (at < clocks.known_start()) return true;
+  if (at < clocks.launch_start()) return clocks.earlier_work_is_before(block, at);
+  return clocks.before(block, by, {clocks.block_of(at), other.rank()}, at);
 }
 
 // What does not fit stands in a table, under a number that the cell has instead of an epoch.

@@ -233,6 +233,7 @@ class read_sets {
   bool begin_launch(std::size_t most_bytes);
   // Whether it is a set of this launch.
   bool has(number set) const { return sets_.has(set); }
+  number first() const { return sets_.first(); }
 
   // What a cell has instead of `reads`, one read by a thread of `block_of_reads` or a set, once a
   // thread of `block` has `made` one more. Of each thread the last read of each kind counts: what

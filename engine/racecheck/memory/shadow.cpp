@@ -165,14 +165,17 @@ void shadow_memory::written_by_host(const void* begin, std::size_t bytes) {
 bool shadow_memory::has_unwritten(const void* begin, std::size_t bytes) {
   const auto* address = static_cast<const std::byte*>(begin);
   const region* const in = bytes == 0 ? nullptr : find(address);
-  if (!in || !in->starts_unwritten) return false;
-  const std::byte* const end =
-      address + std::min(bytes, in->bytes - static_cast<std::size_t>(address - in->begin));
-  for (; address < end; ++address) {
-    if (in->cell_at(address).write.marks() >> offset_in_cell(address) & 1) continue;
-    const auto offset = static_cast<std::size_t>(address - in->begin);
-    const auto& ranges = in->written_by_host;
-    if (std::none_of(ranges.begin(), ranges.end(), [&](const auto& each) {
+  return in &&
+         in->has_unwritten(
+             address, std::min(bytes, in->bytes - static_cast<std::size_t>(address - in->begin)));
+}
+
+bool region::has_unwritten(const std::byte* address, std::size_t count) const {
+  if (!starts_unwritten) return false;
+  for (const std::byte* const end = address + count; address < end; ++address) {
+    if (cell_at(address).write.marks() >> offset_in_cell(address) & 1) continue;
+    const auto offset = static_cast<std::size_t>(address - begin);
+    if (std::ranges::none_of(written_by_host, [&](const auto& each) {
           return each.first <= offset && offset < each.second;
         })) {
       return true;
@@ -312,6 +315,11 @@ std::uint64_t shadow_memory::hash_of_written() {
         if (cpu_backend::scheduled::is_local(pointer)) {
           cpu_backend::scheduled::used("memory", "address_of_local", nullptr);
         }
+        if (std::ranges::any_of(shared_of_launch_, [&](const stretch& each) {
+              return static_cast<std::size_t>(pointer - each.begin) < each.bytes;
+            })) {
+          cpu_backend::scheduled::used("memory", "address_of_shared", nullptr);
+        }
       }
       std::uint64_t value = 0;
       for (unsigned k = 0; k < bytes_of_cell; ++k) {
@@ -320,6 +328,7 @@ std::uint64_t shadow_memory::hash_of_written() {
       add({in->number, i, mask, value});
     }
   }
+  shared_of_launch_.clear();
   return hash;
 }
 

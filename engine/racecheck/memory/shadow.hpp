@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu_backend/runtime/context.hpp"
+#include "cpu_backend/scheduled.hpp"
 #include "racecheck/memory/cell.hpp"
 
 namespace racecheck {
@@ -36,6 +37,7 @@ struct region {
   cell* cells = nullptr;
   std::size_t cell_count = 0;
   bool has_marked_cells = false;  // some have more than fits into a cell
+  bool was_written = false;       // since misuse_check has looked for that
   // The number of the last write of each aligned 4 bytes, by index_of(); only in the weak form, and
   // only once something was written. See earlier_values.
   object_number* last_writes = nullptr;
@@ -43,6 +45,8 @@ struct region {
   bool holds(const std::byte* address) const {
     return static_cast<std::size_t>(address - begin) < bytes;
   }
+  // Of bytes that it holds, from `address` on.
+  bool has_unwritten(const std::byte* address, std::size_t bytes) const;
   std::size_t words() const { return index_of(begin + bytes - 1) + 1; }
   bool is_shared_memory() const { return what == kind::shared || what == kind::dynamic_shared; }
   std::size_t index_of(const std::byte* address) const {
@@ -64,10 +68,7 @@ struct region {
   }
 };
 
-struct stretch {
-  const std::byte* begin = nullptr;
-  std::size_t bytes = 0;
-};
+using stretch = cpu_backend::scheduled::span_of_memory;
 
 // All regions that the running block can reach.
 class shadow_memory {
@@ -97,6 +98,12 @@ class shadow_memory {
     ++shared_changes_;
   }
   // Shared memory of the running block has come up, or is gone.
+  // In a run by decisions: some block of this launch has shared memory there.
+  void note_shared(const stretch& memory) {
+    const auto is_same = [&](const stretch& other) { return other.begin == memory.begin; };
+    if (memory.bytes == 0 || std::ranges::any_of(shared_of_launch_, is_same)) return;
+    shared_of_launch_.push_back(memory);
+  }
   void shared_memory_changed() { ++shared_changes_; }
   // These grow when other regions can be reached than before: of any kind, or not of shared memory.
   // They stay where they are.
@@ -138,7 +145,8 @@ class shadow_memory {
   std::vector<std::unique_ptr<region>> regions_;  // sorted by begin
   std::vector<std::unique_ptr<region>> freed_;    // by kernels
   std::vector<region>* shared_ = nullptr;
-  std::unique_ptr<region> program_;  // variables of the program itself: __device__ ones
+  std::vector<stretch> shared_of_launch_;  // of all blocks, in a run by decisions
+  std::unique_ptr<region> program_;        // variables of the program itself: __device__ ones
   unsigned allocations_ = 0;
   unsigned allocations_of_kernels_ = 0;
   std::uint32_t changes_ = 1;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace racecheck {
 
@@ -158,21 +159,24 @@ weak_memory::old_value weak_memory::drawn_value(const thread_state& by, const wo
   return note_seen(by, at, drawn.reached) ? drawn : oldest;
 }
 
+std::uint32_t weak_memory::drawn() {
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  return static_cast<std::uint32_t>(random_ >> 32);
+}
+
 void weak_memory::read(const thread_state& by, region& in, const std::byte* address,
                        std::size_t bytes, place_index place) {
   if (!in.last_writes) return;
-  std::uint32_t draw = 0;
-  if (draws_) {
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    draw = static_cast<std::uint32_t>(random_ >> 32);
-  }
+  // One for the whole access, if a word of it has been written.
+  std::optional<std::uint32_t> draw;
   object_number passed = 0;
   const std::byte* where = nullptr;
   each_word(in, address, bytes, [&](const word_access& at) {
     if (earlier_.newest(at) == 0) return;
-    const old_value found = draws_ ? drawn_value(by, at, draw) : look_back(by, at, all_writes);
+    if (draws_ && !draw) draw = drawn();
+    const old_value found = draws_ ? drawn_value(by, at, *draw) : look_back(by, at, all_writes);
     const std::uint32_t newest = word_at(at.address);
     const std::uint32_t bits = bits_of(at.mask);
     if (found.passed == 0 || ((found.value ^ newest) & bits) == 0) return;

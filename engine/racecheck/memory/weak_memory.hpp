@@ -210,6 +210,7 @@ class weak_memory {
   old_value look_back(const thread_state& by, const word_access& at, unsigned most) const;
   object_number seen_by(const thread_state& by, const word_access& at) const;
   bool note_seen(const thread_state& by, const word_access& at, object_number write);
+  std::uint32_t drawn();
   old_value drawn_value(const thread_state& by, const word_access& at, std::uint32_t draw);
   stale_values shown_values(const std::byte* address, std::size_t bytes,
                             const std::byte* old_word) const;

@@ -15,6 +15,7 @@
 
 namespace racecheck {
 
+using cpu_backend::observer::fence_kind;
 using cpu_backend::observer::scope;
 
 // An epoch is a value of one counter that only grows, over all threads and launches of the process.
@@ -58,6 +59,10 @@ class clock {
   }
   void add_thread(thread_name thread, epoch until, bool keeps_threads = false) {
     blocks_.add_part(thread.block, thread.rank, number_of(until), keeps_threads);
+  }
+  // Whether it knows of anything that these blocks did.
+  bool has_any_block(std::uint32_t first, std::uint32_t end) const {
+    return blocks_.has_any(first, end);
   }
   // Whether they are equal.
   bool is(const clock& other) const { return blocks_.is(other.blocks_); }

@@ -25,6 +25,34 @@ bool launch_clocks::begin_launch() {
   return starts_over;
 }
 
+// ---- Works
+
+void launch_clocks::note_work(noted_work begun, bool begins_group) {
+  begun.first_epoch = begins_group ? launch_start() : actual_.last_epoch() + 1;
+  const cpu_backend::work given = begun.given;
+  works_.add(std::move(begun), begins_group);
+  work_goes_on(given);
+}
+
+bool launch_clocks::earlier_work_is_before(const block_state& block, epoch at) const {
+  const noted_work* const earlier = work_of(at);
+  const noted_work* const later = works_.of_block(block.number);
+  return !earlier || !later || later->given.after.covers(earlier->given.is);
+}
+
+bool launch_clocks::is_of_work_before(const block_state& block, const thread_state& by,
+                                      thread_name thread) const {
+  const noted_work* const earlier = works_.of_block(thread.block);
+  const noted_work* const later = works_.of_block(block.number);
+  if (!earlier || !later || earlier == later) return false;
+  return works_.is_before(*earlier, *later, actual_knowledge(block, by).happened_before.order);
+}
+
+launch_clocks::two_works launch_clocks::works_of(const thread_state& by, epoch earlier) const {
+  if (works_.empty()) return {};
+  return {work_of(earlier), works_.of_block(by.name.block)};
+}
+
 void launch_clocks::keep_earlier_messages() {
   if (!actual_.orders_sc_fences()) {
     orders_of_fences_ = 2;
@@ -59,20 +87,22 @@ launch_clocks::noted* launch_clocks::begun_update() {
   return last.what == kind::strong_read && last.updates ? &last : nullptr;
 }
 
-void launch_clocks::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
-  actual_.begin_block(block, number, threads);
-  note(block, {.what = kind::begin_block, .rank = threads});
+void launch_clocks::begin_block(block_state& block, std::uint32_t number, unsigned threads,
+                                bool goes_on) {
+  const std::uint32_t before = goes_on ? block.number : number;
+  actual_.begin_block(block, number, threads, goes_on);
+  note(block, {.what = kind::begin_block, .rank = threads, .with = before});
 }
 
 void launch_clocks::end_block(const block_state& block) { note(block, {.what = kind::end_block}); }
 
 void launch_clocks::fence(block_state& block, thread_state& by, scope within,
-                          bool sequentially_consistent) {
+                          fence_kind kind_of_fence) {
   note(block, {.what = kind::fence,
                .at_block_scope = within == scope::block,
-               .sequentially_consistent = sequentially_consistent,
+               .fence = static_cast<unsigned>(kind_of_fence),
                .rank = by.name.rank});
-  actual_.fence(block, by, within, sequentially_consistent);
+  actual_.fence(block, by, within, kind_of_fence);
 }
 
 void launch_clocks::strong_read(block_state& block, thread_state& by, const message& at,
@@ -151,7 +181,12 @@ void launch_clocks::happen(const noted& what) {
   }
   block_state& block = blocks_[done_block_];
   if (what.what == kind::begin_block) {
-    assumed_.begin_block(block, done_block_, what.rank);
+    const bool goes_on = what.with != done_block_;
+    if (goes_on) {
+      block = std::move(blocks_[what.with]);
+      blocks_.erase(what.with);
+    }
+    assumed_.begin_block(block, done_block_, what.rank, goes_on);
     return;
   }
   thread_state& by = block.threads[what.rank];
@@ -167,7 +202,7 @@ void launch_clocks::happen(const noted& what) {
     case kind::end_block:
       break;
     case kind::fence:
-      assumed_.fence(block, by, within, what.sequentially_consistent);
+      assumed_.fence(block, by, within, static_cast<fence_kind>(what.fence));
       break;
     case kind::strong_read:
       assumed_.strong_read(block, by, memory(), within, what.acquires, what.updates, what.older);

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "racecheck/order/device_works.hpp"
 #include "racecheck/order/synchronization.hpp"
 
 namespace racecheck {
@@ -27,12 +28,48 @@ class launch_clocks {
   // From here on nothing is noted, and no assumption is known.
   void stop_diagnosing() { diagnoses_ = false; }
   epoch launch_start() const { return actual_.launch_start(); }
-  std::uint32_t block_of(epoch at) const { return actual_.block_of(at); }
-  void begin_block(block_state& block, std::uint32_t number, unsigned threads);
+
+  // ---- Works that run beside each other.
+  const device_works& works() const { return works_; }
+  // A work begins, and the clocks with it, if `begins_group`.
+  void note_work(noted_work begun, bool begins_group);
+  // From here on it is what this work does that is asked about.
+  const noted_work& kernel_goes_on(const cpu_backend::work& given) {
+    work_goes_on(given);
+    return works_.of_kernel(given);
+  }
+  void work_goes_on(const cpu_backend::work& given) {
+    known_start_ = works_.first_unordered(given, launch_start());
+  }
+  // That launch waits for other work.
+  void note_waiting(const cpu_backend::work& given) { works_.of_kernel(given).has_waited = true; }
+  void all_work_is_done() { works_.clear(); }
+  // All that is older is before what goes on now.
+  epoch known_start() const { return known_start_; }
+  // For an epoch from known_start() on, and before launch_start().
+  bool earlier_work_is_before(const block_state& block, epoch at) const;
+  // nullptr: of one that was done before all of these began.
+  const noted_work* work_of(epoch at) const {
+    return at < launch_start() ? works_.of_epoch(at) : works_.of_block(block_of(at));
+  }
+  // The works of two accesses: of `by`, and an earlier one. The same, or nullptr, if it is one of
+  // which no others run beside it.
+  struct two_works {
+    const noted_work* earlier = nullptr;
+    const noted_work* later = nullptr;
+  };
+  two_works works_of(const thread_state& by, epoch earlier) const;
+  // Of this launch, or of another one of its group; `no_block` if it was earlier.
+  static constexpr std::uint32_t no_block = ~0u;
+  std::uint32_t block_of(epoch at) const {
+    return at < launch_start() ? no_block : actual_.block_of(at);
+  }
+  void begin_block(block_state& block, std::uint32_t number, unsigned threads,
+                   bool goes_on = false);
   void end_block(const block_state& block);
 
   // As those of synchronization.
-  void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
+  void fence(block_state& block, thread_state& by, scope within, fence_kind kind);
   void strong_read(block_state& block, thread_state& by, const message& at, scope within,
                    bool acquires, bool updates, unsigned older = 0);
   void strong_write(block_state& block, thread_state& by, message& at, scope within, bool releases,
@@ -45,7 +82,8 @@ class launch_clocks {
 
   bool before(const block_state& block, const thread_state& by, thread_name thread,
               epoch at) const {
-    return actual_.before(block, by, thread, at);
+    return actual_.before(block, by, thread, at) ||
+           (works_.has_several() && is_of_work_before(block, by, thread));
   }
   // Whether `by` can get nothing older than this write, which `thread` made in epoch `at`: what it
   // does now is after the write, or after a strong read of it. Here the fences have the order in
@@ -55,6 +93,7 @@ class launch_clocks {
                 const observation& write) const {
     const unsigned ordered = orders_of_fences_ - 1;
     return actual_.before(block, by, thread, at, ordered) ||
+           (works_.has_several() && is_of_work_before(block, by, thread)) ||
            actual_.current(block, by, ordered).happened_before.observed.get().has_observed(write);
   }
   const knowledge& actual_knowledge(const block_state& block, const thread_state& by) const {
@@ -98,12 +137,12 @@ class launch_clocks {
     bool acquires : 1 = false;
     bool releases : 1 = false;
     bool updates : 1 = false;
-    bool sequentially_consistent : 1 = false;
+    std::uint32_t fence : 2 = 0;  // a fence_kind
     std::uint32_t older : 4 = 0;
     std::uint32_t rank : rank_bits + 1 =
         0;  // of a warp the first one's; of a block all its threads
-    // A block's number; where an atomic was; a warp's lanes; of a barrier the number of `arrived_`,
-    // or all threads.
+    // A block's number, or of the one that goes on as the one that begins; where an atomic was; a
+    // warp's lanes; of a barrier the number of `arrived_`, or all threads.
     std::uint32_t with = 0;
   };
   static_assert(sizeof(noted) == 8);
@@ -114,6 +153,8 @@ class launch_clocks {
   static constexpr std::size_t most_noted = std::size_t{1} << 22;
   static constexpr std::size_t most_costly = 250'000;
 
+  bool is_of_work_before(const block_state& block, const thread_state& by,
+                         thread_name thread) const;
   void note(const block_state& block, const noted& what);
   noted* begun_update();
   void catch_up();
@@ -124,6 +165,8 @@ class launch_clocks {
   unsigned orders_of_fences_ = 1;
   synchronization actual_{std::span(without_repairs_).first(1)};
   synchronization assumed_{std::span(assumed_repairs).subspan(1)};
+  device_works works_;
+  epoch known_start_ = 0;
   std::deque<noted> noted_;
   std::uint32_t noted_block_ = 0;
   std::vector<std::vector<unsigned>> arrived_;  // at those barriers to which not all came

@@ -46,6 +46,9 @@ class shared_tree {
     return found && (at_least <= found->until || at_least <= until(find(found->parts(), part)));
   }
 
+  // Whether there is a name in [first, end).
+  bool has_any(name first, name end) const { return has_any(root_, first, end); }
+
   // Numbers of parts that are no larger are superfluous from here on, unless `keeps_parts`.
   void add(name of, number until, bool keeps_parts = false);
   void add_part(name of, name part, number until, bool keeps_parts = false);
@@ -87,6 +90,14 @@ class shared_tree {
   static const node* find(const node* in, name of) {
     while (in && !in->is_leaf) in = in->side(of);
     return in && in->key == of ? in : nullptr;
+  }
+  static bool has_any(const node* in, name first, name end) {
+    if (!in) return false;
+    if (in->is_leaf) return in->key >= first && in->key < end;
+    const name below = in->key & ~(in->deciding_bit() | (in->deciding_bit() - 1));
+    const name last = below | in->deciding_bit() | (in->deciding_bit() - 1);
+    if (last < first || below >= end) return false;
+    return has_any(in->zero, first, end) || has_any(in->one, first, end);
   }
   static number until(const node* leaf) { return leaf ? leaf->until : 0; }
 

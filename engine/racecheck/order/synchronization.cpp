@@ -63,11 +63,20 @@ void synchronization::begin_launch(epoch start) {
   at_sc_fences_of_block_.clear();
 }
 
-void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads) {
+void synchronization::begin_block(block_state& block, std::uint32_t number, unsigned threads,
+                                  bool goes_on) {
   block.number = number;
   block.floor = 0;
   block.last_floor.clear();
-  block.base.assign(assumptions_.size(), nullptr);
+  block.base.resize(assumptions_.size());
+  for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
+    const thread_state* const first = goes_on ? &block.threads.front() : nullptr;
+    if (!goes_on) {
+      block.base[assumption] = nullptr;
+    } else if (first->fork(assumption)) {
+      block.base[assumption] = first->own_state[assumption].own;
+    }
+  }
   block.arrived.clear();
   block.grid_barriers = 0;
   block.threads.resize(threads);
@@ -112,17 +121,18 @@ known synchronization::with_itself(const block_state& block, thread_state& by,
   return result;
 }
 
-void synchronization::fence(block_state& block, thread_state& by, scope within,
-                            bool sequentially_consistent) {
+void synchronization::fence(block_state& block, thread_state& by, scope within, fence_kind kind) {
+  const bool sequentially_consistent = kind == fence_kind::sequentially_consistent;
+  const bool acquires = kind != fence_kind::release, releases = kind != fence_kind::acquire;
   for (unsigned assumption = 0; assumption < assumptions_.size(); ++assumption) {
     if (!in_use(assumption)) continue;
     auto& state = state_of(by, assumption);
     const scope at = wider(within, assumptions_[assumption]);
-    if (!state.pending_block.empty()) {
+    if (acquires && !state.pending_block.empty()) {
       change(block, by, assumption).join(state.pending_block);
       state.pending_block = {};
     }
-    if (at == scope::device && !state.pending_device.empty()) {
+    if (acquires && at == scope::device && !state.pending_device.empty()) {
       change(block, by, assumption).join(state.pending_device);
       state.pending_device = {};
     }
@@ -131,6 +141,7 @@ void synchronization::fence(block_state& block, thread_state& by, scope within,
       see_pending_fences(block, by, assumption, at);
       if (orders_sc_fences_under(assumption)) see_earlier_sc_fences(block, by, assumption, at);
     }
+    if (!releases) continue;
     const known now = with_itself(block, by, assumption);
     if (sequentially_consistent) {
       if (orders_sc_fences_under(assumption)) note_sc_fence(block, at, now);

@@ -162,9 +162,11 @@ class synchronization {
   epoch launch_start() const { return launch_start_; }
   epoch last_epoch() const { return counter_; }
   std::uint32_t block_of(epoch at) const { return blocks_of_epochs_[at - launch_start_]; }
-  void begin_block(block_state& block, std::uint32_t number, unsigned threads);
+  // `goes_on`: it is the block that the state is of, which knows what its first thread did.
+  void begin_block(block_state& block, std::uint32_t number, unsigned threads,
+                   bool goes_on = false);
 
-  void fence(block_state& block, thread_state& by, scope within, bool sequentially_consistent);
+  void fence(block_state& block, thread_state& by, scope within, fence_kind kind);
   // The reading and the writing half of a strong operation, in this order for a read-modify-write.
   // `older`: how many writes of the location are later than the one that is read.
   void strong_read(block_state& block, thread_state& by, const message& last, scope within,

@@ -27,7 +27,11 @@ void conflict_check::check_reads(const thread_state& by, const cell_access& now,
     const bool is_atomic = each.has(cell_record::is_atomic);
     if (is_atomic && !(each.shape().mask() & now.mask)) return;
     if (is_morally_strong(by, now.record, each)) return;
-    if (clocks_.before(running, by, {block, each.rank()}, each.access_epoch())) return;
+    const bool is_ordered =
+        each.access_epoch() < clocks_.launch_start()
+            ? is_before(clocks_, running, by, each)
+            : clocks_.before(running, by, {block, each.rank()}, each.access_epoch());
+    if (is_ordered) return;
     findings_.add_race(by, now, what, each, is_atomic ? operation::atomic_load : operation::read);
   };
   if (history_.has_reads(read)) {
@@ -121,6 +125,30 @@ void atomic_access_check::carry_volatile(thread_state& by, region& in, const std
   });
   if (writes && locations[at].shape == shape) locations[at].last = made;
   if (writes) forget_earlier(in, address, locations[at]);
+}
+
+void atomic_access_check::host_accesses(thread_state& by, region& in,
+                                        const cpu_backend::observer::atomic_operation& done,
+                                        bool is_volatile, place_index place) {
+  const operation what = operation_of(done.kind);
+  const access_shape shape(done.bytes, offset_in_cell(done.address));
+  const object_number at = history_.make_location(in, in.cell_at(done.address), shape);
+  block_state& host = blocks_.running();
+  const bool reads = what != operation::atomic_store, updates = reads && writes(what);
+  history_.locations().use_message(at, shape, [&](message& carries) {
+    if (reads) clocks_.strong_read(host, by, carries, done.within, done.acquires, updates);
+    if (writes(what)) {
+      clocks_.strong_write(host, by, carries, done.within, done.releases, updates);
+    }
+  });
+  location& written = history_.locations()[at];
+  if (!writes(what)) return;
+  if (written.shape == shape) {
+    const unsigned marks =
+        is_volatile ? cell_record::is_volatile : cell_record::marks_of_atomic(shape, done.within);
+    written.last = cell_record(cell_record::stamp_of(by), place, marks);
+  }
+  forget_earlier(in, done.address, written);
 }
 
 void atomic_access_check::check_plain(thread_state& by, const cell_access& now, bool writes) {
@@ -229,7 +257,9 @@ void atomic_access_check::check(thread_state& by, region& in,
   const unsigned passed = std::exchange(passed_, 0);
   const auto read_now = [&] {
     locations.use_message(first, shape, [&](const message& carries) {
-      if (decided && !earlier_.is_last(carries, *decided)) clocks_.stop_noting();
+      const unsigned later = decided ? earlier_.writes_after(carries, *decided) : 0;
+      if (later != 0) clocks_.stop_noting();
+      if (later != 0 && !stores) log_.note_passed(later);
       const message& read = decided ? earlier_.read(carries, *decided) : carries;
       clocks_.strong_read(block, by, read, done.within, done.acquires, stores, passed);
     });
@@ -269,6 +299,7 @@ void atomic_access_check::check(thread_state& by, region& in,
     if (stores) {
       whole.write.mark(now.mask);
       locations.keep_write(at, before, {made, written});
+      if (now.mask == whole_cell) history_.note_write(whole, by, place);
     } else {
       history_.keep_read(block, by, in, made, whole.read);
     }
@@ -279,14 +310,16 @@ void atomic_access_check::check(thread_state& by, region& in,
 bool check_initialization(finding_collection& findings, const thread_state& by, region& in,
                           const std::byte* address, std::size_t bytes, place_number place) {
   const std::byte* const end = address + bytes;
-  if (in.cell_at(address).write.marks() >> offset_in_cell(address) & 1) [[likely]]
-    return false;
-  bool unwritten = true;
-  for (const std::byte* byte = address; byte < end && unwritten; ++byte) {
-    const cell& whole = in.cell_at(byte);
-    if (whole.write.marks() >> offset_in_cell(byte) & 1) unwritten = false;
+  // Some of the bytes, with others: a structure's padding is read with its members.
+  const auto is_unwritten = [&](const std::byte& byte) { return in.has_unwritten(&byte, 1); };
+  static const bool explores = cpu_backend::scheduled::runs_by_decisions();
+  if (explores && in.has_unwritten(address, bytes) && !std::all_of(address, end, is_unwritten)) {
+    cpu_backend::scheduled::used("memory", "partly_unwritten", instruction_at(place));
   }
-  if (!unwritten) return false;
+  const auto is_marked = [&](const std::byte& byte) {
+    return (in.cell_at(&byte).write.marks() >> offset_in_cell(&byte) & 1) != 0;
+  };
+  if (std::any_of(address, end, is_marked)) return false;
   const auto first = static_cast<std::size_t>(address - in.begin);
   const bool by_host = std::any_of(
       in.written_by_host.begin(), in.written_by_host.end(),
@@ -294,17 +327,20 @@ bool check_initialization(finding_collection& findings, const thread_state& by, 
   for (const std::byte* byte = address; byte < end; ++byte) {
     in.cell_at(byte).write.mark(1u << offset_in_cell(byte));  // once is enough
   }
-  if (!by_host) findings.add_unwritten_read(by, in, address, bytes, place);
+  if (!by_host) {
+    findings.add_misuse(mistake::unwritten_read, by.name, place, operation::read,
+                        {&in, address, bytes, {}});
+  }
   return !by_host;
 }
 
 // What nearly all accesses are: of whole cells, which hold one read and one write, and both are
 // before what `by` does now. The functions return false, and have changed nothing, where there is
 // more to do.
-inline bool plain_access_check::is_after_all_of(const thread_state& by, epoch launch_start,
+inline bool plain_access_check::is_after_all_of(const thread_state& by, epoch known_start,
                                                 std::uint64_t stamp, const cell& of) const {
   const auto is_ordered = [&](cell_record other) {
-    return other.has_stamp(stamp) || other.access_epoch() < launch_start ||
+    return other.has_stamp(stamp) || other.access_epoch() < known_start ||
            is_before(clocks_, blocks_.running(), by, other);
   };
   if (of.write.has(cell::is_split | cell::has_location) || of.read.has(cell::has_reads)) {
@@ -313,16 +349,16 @@ inline bool plain_access_check::is_after_all_of(const thread_state& by, epoch la
   return is_ordered(of.read) && is_ordered(of.write);
 }
 
-inline bool plain_access_check::read_whole_cell(const thread_state& by, epoch launch_start,
+inline bool plain_access_check::read_whole_cell(const thread_state& by, epoch known_start,
                                                 std::uint64_t stamp, place_index place, cell& of) {
-  if (!is_after_all_of(by, launch_start, stamp, of)) return false;
+  if (!is_after_all_of(by, known_start, stamp, of)) return false;
   of.read = cell_record(stamp, place, 0);
   return true;
 }
 
-inline bool plain_access_check::write_whole_cell(const thread_state& by, epoch launch_start,
+inline bool plain_access_check::write_whole_cell(const thread_state& by, epoch known_start,
                                                  std::uint64_t stamp, place_index place, cell& of) {
-  if (!is_after_all_of(by, launch_start, stamp, of)) return false;
+  if (!is_after_all_of(by, known_start, stamp, of)) return false;
   // What is after this write is after all that the write itself is after.
   of.read = {};
   of.write = cell_record(stamp, place, cell::written_bytes);
@@ -330,7 +366,7 @@ inline bool plain_access_check::write_whole_cell(const thread_state& by, epoch l
 }
 
 bool plain_access_check::check(std::span<const logged_access> logged) {
-  const epoch launch_start = clocks_.launch_start();
+  const epoch known_start = clocks_.known_start();
   bool writes = false;
   for (const logged_access& now : logged) {
     const thread_state& by = *now.thread;
@@ -341,12 +377,13 @@ bool plain_access_check::check(std::span<const logged_access> logged) {
     bool done = bits % bytes_of_cell == 0 && now.in->is_in_one_row(now.address, now.bytes);
     const cell* const end = at + now.bytes / bytes_of_cell;
     if (now.writes) {
+      now.in->was_written = true;
       for (; done && at != end; ++at)
-        done = write_whole_cell(by, launch_start, stamp, now.place, *at);
+        done = write_whole_cell(by, known_start, stamp, now.place, *at);
     } else {
-      done &= !now.in->starts_unwritten || at->write.has(1);
+      done &= !now.in->starts_unwritten || at->write.has(1) || now.is_copy;
       for (; done && at != end; ++at)
-        done = read_whole_cell(by, launch_start, stamp, now.place, *at);
+        done = read_whole_cell(by, known_start, stamp, now.place, *at);
     }
     // It does no harm to cells that are done already: the same access once more.
     if (!done) [[unlikely]]
@@ -374,9 +411,10 @@ bool plain_access_check::carry_writes(std::span<const logged_access> logged) {
 }
 
 void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
+  of.in->was_written |= of.writes;
   thread_state& by = *of.thread;
   region& in = *of.in;
-  if (!of.writes && in.starts_unwritten) {
+  if (!of.writes && in.starts_unwritten && !of.is_copy) {
     check_initialization(findings_, by, in, of.address, of.bytes, place_at(of.place));
   }
   const cell_record made(cell_record::stamp_of(by), of.place, marks);
@@ -387,7 +425,7 @@ void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
         std::min(bytes_of_cell - offset, static_cast<std::size_t>(end - address));
     const unsigned mask = ((1u << here) - 1) << offset;
     cell& whole = in.cell_at(address);
-    history_.forget_earlier_launch(whole);
+    history_.forget_earlier_launch(whole, true);
     const cell_access now{in, whole, address, made, mask, of.address, of.bytes};
     if (whole.location() != 0) atomics_.check_plain(by, now, of.writes);
     if (mask == whole_cell && !whole.write.has(cell::is_split)) {
@@ -398,6 +436,9 @@ void plain_access_check::check_cells(const logged_access& of, unsigned marks) {
       }
     }
     if (of.writes) whole.write.mark(mask);
+    if (of.writes && mask == whole_cell && whole.location() != 0) {
+      history_.note_write(whole, by, of.place);
+    }
     address += here;
   }
 }

@@ -101,6 +101,12 @@ class atomic_access_check {
   void carry_volatile(thread_state& by, region& in, const std::byte* address, std::size_t bytes,
                       place_index place, bool writes);
 
+  // An atomic or volatile access of the host's, which orders what it does there: nothing of the
+  // host is weaker.
+  void host_accesses(thread_state& by, region& in,
+                     const cpu_backend::observer::atomic_operation& done, bool is_volatile,
+                     place_index place);
+
  private:
   // A write here that is no atomic one: no load gets what was there before.
   void forget_earlier(const region& in, const std::byte* address, const location& at);
@@ -148,11 +154,11 @@ class plain_access_check {
   void check_cells(const logged_access& of, unsigned marks);
 
  private:
-  bool is_after_all_of(const thread_state& by, epoch launch_start, std::uint64_t stamp,
+  bool is_after_all_of(const thread_state& by, epoch known_start, std::uint64_t stamp,
                        const cell& of) const;
-  bool read_whole_cell(const thread_state& by, epoch launch_start, std::uint64_t stamp,
+  bool read_whole_cell(const thread_state& by, epoch known_start, std::uint64_t stamp,
                        place_index place, cell& of);
-  bool write_whole_cell(const thread_state& by, epoch launch_start, std::uint64_t stamp,
+  bool write_whole_cell(const thread_state& by, epoch known_start, std::uint64_t stamp,
                         place_index place, cell& of);
   void use_cell(thread_state& by, const cell_access& now, bool writes, cell_record& write,
                 cell_record& read);

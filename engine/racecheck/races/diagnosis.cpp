@@ -113,6 +113,10 @@ diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
       return lacks;
     }
   }
+  // What other threads have seen of a volatile word that two of them use is no way to it.
+  const bool is_of_word = word != 0 && !same_block && by_assumptions && log.is_whole() &&
+                          !log.find_way(earlier.thread, earlier_at, later.thread, {}, word);
+  if (is_of_word) return lacks;
   if (by_assumptions) {
     lacks.add(*by_assumptions);
   } else if (same_block) {

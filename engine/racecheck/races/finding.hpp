@@ -4,6 +4,7 @@
 // all text is made (report/finding_text.hpp).
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -27,22 +28,31 @@ namespace racecheck {
 // CODE.repair and CODE.otherwise of words.inc have the words. Those without a name say more about
 // another one.
 #define RACECHECK_DIAGNOSES(each)                                                                  \
-  each(two_sizes) each(members_of_one_word) each(arrays_at_one_address) each(plain_flag)           \
-      each(lock_on_one_side) each(access_after_release) each(write_after_signal)                   \
-          each(read_between_two_signals) each(release_sequence_ended) each(scope_too_narrow)       \
-              each(scope_of_one_thread) each(missing_barrier_before) each(barrier_is_enough)       \
-                  each(missing_release) each(missing_acquire) each(only_a_fence_acquires)          \
+  each(missing_event) each(unordered_threads) each(missing_wait) each(reused_too_early) each(      \
+      released_too_early) each(plain_on_the_host) each(racing_host_threads) each(two_sizes)        \
+      each(members_of_one_word) each(arrays_at_one_address) each(plain_flag) each(                 \
+          lock_on_one_side) each(different_locks) each(lock_given_back) each(lock_lets_both_in)    \
+          each(access_after_release) each(write_after_signal) each(observed_too_early) each(       \
+              reclaimed_too_early) each(read_before_its_check) each(exchanged_in_two_steps)        \
+              each(signal_not_awaited) each(read_between_two_signals) each(missing_meeting) each(  \
+                  release_sequence_ended) each(scope_too_narrow) each(scope_of_one_thread)         \
+                  each(missing_arrival) each(missing_barrier_before) each(barrier_is_enough) each( \
+                      missing_release) each(missing_acquire) each(only_a_fence_acquires)           \
                       each(missing_barrier_after) each(missing_syncwarp) each(missing_syncthreads) \
-                          each(barrier_is_not_enough) each(missing_atomic)                         \
-                              each(volatile_is_no_synchronisation) each(plain_mixed_with_atomic)   \
+                          each(barrier_is_not_enough) each(stride_of_one_block) each(              \
+                              index_without_block) each(store_after_decision)                      \
+                              each(stored_by_several) each(missing_atomic) each(                   \
+                                  volatile_is_no_synchronisation) each(plain_mixed_with_atomic)    \
                                   each(atomic_orders_nothing) each(lock_opened_by_plain_store)     \
                                       each(plain_store_beside_updates)                             \
-                                          each(plain_look_before_atomic) each(not_diagnosed)       \
-                                              each(no_synchronisation)                             \
-                                                  each(same_value_is_no_excuse)                    \
-                                                      each(older_value_read)                       \
-                                                          each(unwritten_memory)                   \
-                                                              each(outside_of_the_allocation)
+                                          each(plain_look_before_atomic) each(not_diagnosed) each( \
+                                              no_synchronisation) each(same_value_is_no_excuse)    \
+                                              each(older_value_read) each(unwritten_memory)        \
+                                                  each(outside_of_the_allocation) each(            \
+                                                      written_constant) each(local_of_another)     \
+                                                      each(atomic_on_local) each(ended_lane)       \
+                                                          each(read_only_load) each(two_barriers)  \
+                                                              each(unwritten_use)
 
 #define RACECHECK_ENUMERATOR(code) code,
 #define RACECHECK_CODE(code) #code,
@@ -114,6 +124,12 @@ inline constexpr diagnosis_set lacks_of_ways = {
     diagnosis::missing_acquire, diagnosis::missing_release, diagnosis::scope_too_narrow,
     diagnosis::missing_barrier_before, diagnosis::missing_barrier_after};
 
+// What no barrier, and no atomic in its place, has ordered.
+inline constexpr diagnosis_set missing_barriers = {diagnosis::missing_syncwarp,
+                                                   diagnosis::missing_syncthreads};
+// It is said of two accesses, and is no reason for a race.
+inline constexpr diagnosis_set of_volatile = {diagnosis::volatile_is_no_synchronisation};
+
 // Whether what would lack all that a signal has, a release, an acquire and the barriers of both
 // blocks, was meant as none: it is an atomic that happened to lie between the two threads.
 constexpr bool is_no_signal(const diagnosis_set& lacks) {
@@ -133,6 +149,16 @@ constexpr bool writes(operation what) {
   return what != operation::read && what != operation::atomic_load;
 }
 
+// The work of an access that races with another work's: see order/device_works.hpp.
+struct racing_work {
+  cpu_backend::work_kind kind = cpu_backend::work_kind::host;
+  std::string name;    // of a kernel
+  std::string stream;  // "stream copies", "the default stream"; nothing of the host
+  source_line at;      // where it was given to the stream
+
+  bool is_host() const { return kind == cpu_backend::work_kind::host; }
+};
+
 // One of two accesses.
 struct racing_access {
   operation what = operation::read;
@@ -145,6 +171,7 @@ struct racing_access {
   uint3 thread_index{};
   place_number place = 0;
   source_line at;
+  std::optional<racing_work> work;  // of neither of the two, or of both
 };
 
 // Of a thread in its block, or of a block in its grid.
@@ -197,13 +224,26 @@ struct chain {
   bool has_signal() const { return steps.size() > 1; }
 };
 
+// The numbers in their blocks of the threads that race at two lines.
+struct racing_ranks {
+  bool are_equal = true;  // of both threads, each time
+  std::uint32_t least = ~std::uint32_t{0}, largest = 0;
+
+  void add(thread_name one, thread_name other) {
+    are_equal &= one.rank == other.rank && one.block != other.block;
+    least = std::min(least, one.rank);
+    largest = std::max(largest, one.rank);
+  }
+};
+
 // A race as a sequence diagram: the threads that take part, what they did, and what orders it or
 // would have to. `cudacheck check --picture` draws it.
 struct drawn_chain {
-  struct lane {                      // a thread
+  struct lane {                      // a thread, or a work
     std::vector<std::string> roles;  // "writes", "signals", "observes", "reads", ...
     uint3 block{};
     uint3 thread{};
+    std::string work;  // "kernel scale in stream copies"
   };
   struct event {
     std::size_t lane = 0;
@@ -246,16 +286,33 @@ struct element_name {
   std::optional<std::uint64_t> in_dynamic_memory;
 };
 
-enum class mistake { race, unwritten_read, outside };
+// What is no race has a diagnosis of its own, in this order.
+enum class mistake {
+  race,
+  unwritten_read,
+  outside,
+  written_constant,
+  local_of_another,
+  atomic_on_local,
+  ended_lane,
+  read_only_load,
+  two_barriers,
+  unwritten_use
+};
+constexpr diagnosis code_of(mistake what) {
+  return diagnosis(int(diagnosis::unwritten_memory) + int(what) - int(mistake::unwritten_read));
+}
+static_assert(code_of(mistake::unwritten_use) == diagnosis::unwritten_use);
 
 // Read from a JSON file, it has no place numbers and no steps.
 struct finding {
   mistake what = mistake::race;
-  racing_access first;   // of a race: the earlier one
-  racing_access second;  // of a race: the later one; of anything else: the only one
+  racing_access first;   // of a race: the earlier one; of a read-only load: the write
+  racing_access second;  // of a race: the later one; of anything else: the only one, or the load
   std::string memory;    // "global memory", ...
   std::string object;    // "element 17 of ..."
   element_name element;
+  std::string parameter;  // of a read-only load that is none by __ldg(): the pointer
   diagnosis_set lacks;
   // The strong write that would have to publish what the first one did, and the strong read by
   // which the second one's block has seen it.
@@ -266,6 +323,9 @@ struct finding {
   // What else a diagnosis goes by: the atomic or fence whose scope is too narrow, the store that
   // ends a release sequence, the atomic that takes a lock, the last barrier before a release.
   std::optional<chain_step> cause;
+  // If both threads may hold a lock, and not the same: what would have taken the second one's.
+  std::optional<chain_step> cause_of_second;
+  racing_ranks ranks;
   // The second one's block has signalled before the second access came.
   bool signals_early = false;
   chain between;
@@ -275,6 +335,8 @@ struct finding {
   drawn_chain drawn;  // of a race
   // Threads of different blocks race at these lines, too, and nothing orders them.
   bool also_between_blocks = false;
+  // One `if` decides which of the two lines a thread comes to: no barrier stands between them.
+  bool in_two_branches = false;
   std::uint64_t seed = 0;         // of the schedule that has this very pair of accesses
   std::set<std::uint64_t> seeds;  // of all that have a finding of this diagnosis at these lines
 
@@ -291,16 +353,23 @@ struct finding {
     releaser = acquirer = {};
     between = {};
     cause.reset();
+    cause_of_second.reset();
   }
 
   // What it is called in a report: never nothing.
   diagnosis_set codes_to_tell() const {
-    if (what == mistake::unwritten_read) return {diagnosis::unwritten_memory};
-    if (what == mistake::outside) return {diagnosis::outside_of_the_allocation};
+    if (what != mistake::race) return {code_of(what)};
     return lacks.empty() ? diagnosis_set{diagnosis::no_synchronisation} : lacks;
   }
 
-  bool is_between_blocks() const { return !is_same(first.block_index, second.block_index); }
+  bool has_two_accesses() const {
+    return what == mistake::race || what == mistake::read_only_load ||
+           what == mistake::two_barriers;
+  }
+  bool is_between_works() const { return first.work && second.work; }
+  bool is_between_blocks() const {
+    return is_between_works() || !is_same(first.block_index, second.block_index);
+  }
   // Whether only the strict reading of the memory model forbids it. That an access is volatile is
   // said, too, and takes nothing away.
   bool is_strict() const {

@@ -143,23 +143,24 @@ std::string describe_outside(const region& near, const std::byte* address,
 
 namespace {
 
+bool mixes_with_atomic(const racing_access& one, const racing_access& other) {
+  return is_atomic(one.what) != is_atomic(other.what);
+}
+
+bool is_late_access(const synchronization_log::way& of) {
+  return of.lacks.has(diagnosis::access_after_release);
+}
+
+}  // namespace
+
 void name_object(finding& of, described_object as) {
   of.object = std::move(as.text);
   of.element = std::move(as.element);
 }
 
-bool mixes_with_atomic(const racing_access& one, const racing_access& other) {
-  return is_atomic(one.what) != is_atomic(other.what);
-}
-
-// Else it copies a structure, of which only its bytes are known.
-bool is_of_one_element(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
-
-}  // namespace
-
-void finding_collection::begin_launch(const cpu_backend::observer::launch& now) {
-  grid_size_ = now.blocks;
-  block_size_ = now.threads;
+uint3 finding_collection::index_of_thread(std::uint32_t block, std::uint32_t rank) const {
+  const noted_work* const in = clocks_.works().of_block(block);
+  return in ? index_of(rank, in->threads) : uint3{};
 }
 
 racing_access finding_collection::describe(thread_name thread, place_number place,
@@ -167,8 +168,10 @@ racing_access finding_collection::describe(thread_name thread, place_number plac
   racing_access made;
   made.what = what;
   made.thread = thread;
-  made.block_index = index_of(thread.block, grid_size_);
-  made.thread_index = index_of(thread.rank, block_size_);
+  if (const noted_work* in = clocks_.works().of_block(thread.block); in && in->threads.x != 0) {
+    made.block_index = index_of(thread.block - in->first_block, in->blocks);
+    made.thread_index = index_of(thread.rank, in->threads);
+  }
   made.place = place;
   made.has_thread_scope = of_thread_scope_.contains(place);
   return made;
@@ -188,6 +191,17 @@ racing_access finding_collection::describe(cell_record of, operation what) const
 void finding_collection::add_race(const thread_state& by, const cell_access& now, operation now_is,
                                   cell_record earlier_record, operation earlier_is) {
   ++races_;
+  const auto works = clocks_.works_of(by, earlier_record.access_epoch());
+  if (works.earlier && works.later && works.earlier != works.later) {
+    const bool are_kernels = works.earlier->is_kernel() && works.later->is_kernel();
+    // No event and no wait orders what waits for the other one.
+    const bool has_waited = works.earlier->has_waited || works.later->has_waited;
+    const bool tells = (are_kernels || has_waited) &&
+                       earlier_record.access_epoch() >= clocks_.launch_start() &&
+                       ((are_kernels && has_waited) ||
+                        tells_by_atomics(by, now, now_is, earlier_record, earlier_is));
+    if (!tells) return add_race_of_works(now, now_is, earlier_record, earlier_is, works);
+  }
   const racing_access earlier = describe(earlier_record, earlier_is);
   const racing_access later = describe(now.record, now_is);
   findings_at& here = findings_[{mistake::race, earlier.place, later.place}];
@@ -195,7 +209,10 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
   // A plain access and an atomic one are told by the log.
   const bool is_mixed = mixes_with_atomic(earlier, later);
   const std::uint32_t word =
-      is_mixed ? location_of(now, is_atomic(now_is) ? now.record : earlier_record, later) : 0;
+      is_mixed ? location_of(now, is_atomic(now_is) ? now.record : earlier_record, later)
+      : earlier.is_volatile && later.is_volatile
+          ? synchronization_log::location_of(now.in, now.begin, later.thread.block)
+          : 0;
   finding* known = here.latest == key ? &here.all[here.of_latest] : nullptr;
   if (!known && !is_told_apart(here, later.thread.block, is_mixed)) {
     known = find_untold(here, by, earlier, earlier_record.access_epoch());
@@ -208,17 +225,32 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                      later, word);
     if (is_no_signal(lacks))
       lacks = lacks.without(lacks_of_ways).without({diagnosis::only_a_fence_acquires});
-    if (lacks.empty() && earlier.thread.block != later.thread.block) {
+    // That both are volatile is no reason for what is found here.
+    const diagnosis_set of_order = lacks.without(of_volatile);
+    constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
+    // Relaxed volatile accesses on the way carry what they are, and tell nothing.
+    const bool is_relaxed = of_order == of_a_signal && earlier.is_volatile && later.is_volatile;
+    if ((of_order.empty() || is_relaxed) && earlier.thread.block != later.thread.block) {
       early = find_early_way(here, earlier, earlier_record.access_epoch(), by);
-      if (early && early->lacks.has(diagnosis::write_after_signal) &&
-          (earlier.what != operation::read || later.what != operation::write)) {
-        early.reset();
-      }
+      if (is_relaxed && early && !is_late_access(*early)) early.reset();
       if (early) lacks = early->lacks;
     }
-    constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
-    if (!early && lacks.without(of_a_signal).empty()) {
-      other = find_other_way(earlier, earlier_record.access_epoch(), later, lacks);
+    if ((!early || !is_late_access(*early)) && of_order.without(of_a_signal).empty()) {
+      other = find_other_way(earlier, earlier_record.access_epoch(), later,
+                             of_order.empty() || is_relaxed);
+      if (other && is_relaxed && !is_late_access(*other)) other.reset();
+      if (other && early && !is_late_access(*other)) other.reset();
+      if (other) {
+        early.reset();
+        lacks = other->lacks;
+      }
+    }
+    constexpr diagnosis_set mixed = {diagnosis::plain_mixed_with_atomic};
+    if (is_mixed && !is_atomic(earlier.what) && earlier.thread.block != later.thread.block &&
+        of_order.without(of_a_signal) == mixed) {
+      other = log_.find_release_before(earlier.thread, earlier_record.access_epoch(), later.thread);
+      if (other && !is_late_access(*other)) other.reset();
+      if (other) lacks = {diagnosis::access_after_release, diagnosis::plain_mixed_with_atomic};
     }
     known = find_same(here, lacks, earlier, later);
   }
@@ -233,6 +265,10 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
                            ? describe_object(now.in, now.begin, now.bytes)
                            : describe_object(now.in, now.address, bytes_of_cell));
     found.lacks = lacks;
+    if (works.earlier && works.later && works.earlier != works.later) {
+      found.first.work = name_of(*works.earlier);
+      found.second.work = name_of(*works.later);
+    }
     found.signals_early = early.has_value();
     found.older_load = log_.find_older_load(by.name, by.current_epoch);
     if (found.older_load) {
@@ -240,12 +276,15 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     } else {
       found.older_load = log_.find_older_load(earlier.thread, earlier_record.access_epoch());
     }
-    const auto way = early   ? early
-                     : other ? other
-                             : log_.find_way(earlier.thread, earlier_record.access_epoch(),
-                                             later.thread, lacks, word);
+    auto way = early   ? early
+               : other ? other
+                       : log_.find_way(earlier.thread, earlier_record.access_epoch(), later.thread,
+                                       lacks, word);
+    if (!way && !lacks.common_with(missing_barriers).empty()) {
+      way = log_.find_way_of_others(earlier.thread, earlier_record.access_epoch(), later.thread);
+    }
     if (way) name_way(found, *way);
-    if (!way && !is_mixed && !is_atomic(now_is))
+    if (!early && !other && !found.acquirer.known && !is_mixed && !is_atomic(now_is))
       name_lock(found, earlier_record.access_epoch(), by);
     if (!found.between.has_signal() && !found.is_between_blocks()) {
       const auto barrier =
@@ -256,6 +295,7 @@ void finding_collection::add_race(const thread_state& by, const cell_access& now
     known = &here.all.emplace_back(std::move(found));
     ++changes_;
   }
+  known->ranks.add(earlier.thread, later.thread);
   here.latest = key;
   here.of_latest = static_cast<std::size_t>(known - here.all.data());
 }
@@ -275,7 +315,8 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
   of.acquirer = by.acquired;
   of.cause = by.cause;
   for (synchronizing_operation* each : {&of.releaser, &of.acquirer}) {
-    each->thread_index = index_of(each->rank, block_size_);
+    each->thread_index = index_of_thread(
+        (each == &of.releaser ? of.publisher() : of.observer()).thread.block, each->rank);
   }
   const diagnosis_set& lacks = by.lacks;
   if (lacks.empty() || lacks != of.lacks.common_with(lacks_of_ways) ||
@@ -295,35 +336,32 @@ void finding_collection::name_way(finding& of, const synchronization_log::way& b
 }
 
 // A way on which no more is missing than that the access came too late for its release, or that a
-// store ended what the release had begun; `lacks` says so then.
+// store ended what the release had begun.
 std::optional<synchronization_log::way> finding_collection::find_other_way(
     const racing_access& earlier, epoch earlier_at, const racing_access& later,
-    diagnosis_set& lacks) const {
+    bool may_be_late) const {
   if (earlier.thread.block == later.thread.block) return std::nullopt;
   auto found = log_.find_ended_sequence(earlier.thread, earlier_at, later.thread);
   if (found) {
-    lacks = {diagnosis::release_sequence_ended};
-  } else if (lacks.empty()) {
+    found->lacks = {diagnosis::release_sequence_ended};
+  } else if (may_be_late) {
     found = log_.find_release_before(earlier.thread, earlier_at, later.thread);
-    if (found && found->lacks.has(diagnosis::write_after_signal)) {
-      const bool is_written_for_a_reader =
-          earlier.what == operation::write && later.what == operation::read;
-      if (!is_written_for_a_reader) return std::nullopt;
-      lacks = found->lacks;
-    } else if (found) {
-      lacks = {diagnosis::access_after_release};
-    }
   }
   return found;
 }
 
-// If one of the two threads alone may hold a lock: what would have taken it.
+// If one of the two threads alone may hold a lock, or each another one: what would have taken it.
 void finding_collection::name_lock(finding& of, epoch earlier_at, const thread_state& by) const {
   const auto of_first = log_.find_held(of.first.thread, earlier_at);
   const auto of_second = log_.find_held(by.name, by.current_epoch);
-  if (of_first.has_value() == of_second.has_value()) return;
-  of.cause = of_first ? of_first : of_second;
-  of.cause->in_observers_block = of_second.has_value();
+  if (!of_first && !of_second) return;
+  if (of_first && of_second) {
+    if (of_first->where == of_second->where) return;
+    of.cause_of_second = of_second->taken;
+    of.cause_of_second->in_observers_block = true;
+  }
+  of.cause = (of_first ? of_first : of_second)->taken;
+  of.cause->in_observers_block = !of_first;
 }
 
 // It takes a search of the log: after some of them, the others count like the last one.
@@ -372,17 +410,6 @@ bool finding_collection::is_told_apart(findings_at& in, std::uint32_t later_bloc
          (in.later_blocks.size() < most_blocks && in.later_blocks.insert(later_block).second);
 }
 
-void finding_collection::add_unwritten_read(const thread_state& by, const region& in,
-                                            const std::byte* address, std::size_t bytes,
-                                            place_number place) {
-  finding found;
-  found.what = mistake::unwritten_read;
-  found.second = describe(by.name, place, operation::read);
-  found.memory = describe_memory(in);
-  name_object(found, describe_object(in, address, std::min<std::size_t>(bytes, 8)));
-  add(std::move(found));
-}
-
 void finding_collection::take_back_unwritten_read(place_number place) {
   const auto known = findings_.find({mistake::unwritten_read, place_number{}, place});
   if (known != findings_.end() && --known->second.all.front().count == 0) {
@@ -391,14 +418,42 @@ void finding_collection::take_back_unwritten_read(place_number place) {
   }
 }
 
-void finding_collection::add_outside(const thread_state& by, const region& near,
-                                     const std::byte* address, std::size_t bytes,
-                                     place_number place, operation what) {
+void finding_collection::add_unwritten_use(place_number place) {
   finding found;
-  found.what = mistake::outside;
-  found.second = describe(by.name, place, what);
-  found.memory = describe_memory(near);
-  name_object(found, {describe_outside(near, address, bytes), {}});
+  found.what = mistake::unwritten_use;
+  found.second.place = place;
+  found.second.work.emplace();  // the host
+  found.memory = "memory of the host";
+  name_object(found, {"bytes of a copy", {"bytes of a copy", {}}});
+  add(std::move(found));
+}
+
+void finding_collection::add_two_barriers(thread_name first, place_number first_place,
+                                          thread_name second, place_number place) {
+  finding found;
+  found.what = mistake::two_barriers;
+  found.first = describe(first, first_place, operation::read);
+  found.second = describe(second, place, operation::read);
+  found.memory = "the block";
+  name_object(found, {"the block's barrier", {"the block's barrier", {}}});
+  add(std::move(found));
+}
+
+void finding_collection::add_misuse(mistake what, thread_name by, place_number place, operation how,
+                                    const misused& of, const cell_record* write) {
+  finding found;
+  found.what = what;
+  if (write) found.first = describe(*write, operation::write);
+  if (write) found.parameter = of.name;
+  found.second = describe(by, place, how);
+  found.memory = of.in ? describe_memory(*of.in) : "memory of one thread";
+  if (what == mistake::outside) {
+    name_object(found, {describe_outside(*of.in, of.address, of.bytes), {}});
+  } else if (of.in) {
+    name_object(found, describe_object(*of.in, of.address, std::min<std::size_t>(of.bytes, 8)));
+  } else {
+    name_object(found, {of.name, {of.name, {}}});
+  }
   add(std::move(found));
 }
 

@@ -2,6 +2,7 @@
 // What the race test has found so far, with names for the memory, the threads and the blocks.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -59,6 +60,23 @@ diagnosis_set diagnose(launch_clocks& clocks, const synchronization_log& log,
                        const racing_access& earlier, epoch earlier_at, const racing_access& later,
                        std::uint32_t word);
 
+// With the names of its kernel and its stream.
+racing_work name_of(const noted_work& of);
+// Else it copies a structure, of which only its bytes are known.
+constexpr bool is_of_one_element(std::size_t bytes) {
+  return std::has_single_bit(bytes) && bytes <= 16;
+}
+void name_object(finding& of, described_object as);
+
+// What a misuse is about: memory, or something with a name. Of an access outside of memory the
+// region that it begins or ends outside of.
+struct misused {
+  const region* in = nullptr;
+  const std::byte* address = nullptr;
+  std::size_t bytes = 0;
+  std::string name;  // of a parameter, if it is memory
+};
+
 // One finding for each pair of places and each diagnosis.
 class finding_collection {
  public:
@@ -66,21 +84,21 @@ class finding_collection {
                      const synchronization_log& log)
       : clocks_(clocks), blocks_(blocks), log_(log) {}
 
-  void begin_launch(const cpu_backend::observer::launch& now);
-
   // The access `now` by `by`, a thread of the running block, races with `earlier`.
   void add_race(const thread_state& by, const cell_access& now, operation now_is,
                 cell_record earlier, operation earlier_is);
-  // Reads what nothing has written.
-  void add_unwritten_read(const thread_state& by, const region& in, const std::byte* address,
-                          std::size_t bytes, place_number place);
-  // One of them at this place was none.
+  // One at this place was none.
   void take_back_unwritten_read(place_number place);
   // There an atomic of thread scope stands, whose accesses are plain ones.
   void note_thread_scope(place_number place) { of_thread_scope_.insert(place); }
-  // Begins or ends outside of `near`.
-  void add_outside(const thread_state& by, const region& near, const std::byte* address,
-                   std::size_t bytes, place_number place, operation what);
+  // The host uses what a copy has brought from memory that nothing has written.
+  void add_unwritten_use(place_number place);
+  // Two threads of a block come to a barrier by two calls, or by two copies of one.
+  void add_two_barriers(thread_name first, place_number first_place, thread_name second,
+                        place_number place);
+  // What is no race. `write`: that of the launch, of a load that promises that there is none.
+  void add_misuse(mistake what, thread_name by, place_number place, operation how,
+                  const misused& of, const cell_record* write = nullptr);
 
   // A race was found, and by these two instructions its thread reads an element and then writes it.
   void add_plain_update(const plain_update& update) { updates_.insert(update); }
@@ -97,6 +115,12 @@ class finding_collection {
   }
 
  private:
+  // The accesses are of two works that may run at the same time.
+  void add_race_of_works(const cell_access& now, operation now_is, cell_record earlier,
+                         operation earlier_is, const launch_clocks::two_works& works);
+  bool tells_by_atomics(const thread_state& by, const cell_access& now, operation now_is,
+                        cell_record earlier, operation earlier_is) const;
+  uint3 index_of_thread(std::uint32_t block, std::uint32_t rank) const;
   racing_access describe(cell_record of, operation what) const;
   racing_access describe(thread_name thread, place_number place, operation what) const;
   void add(finding found);
@@ -129,7 +153,7 @@ class finding_collection {
   std::optional<synchronization_log::way> find_other_way(const racing_access& earlier,
                                                          epoch earlier_at,
                                                          const racing_access& later,
-                                                         diagnosis_set& lacks) const;
+                                                         bool may_be_late) const;
   void name_lock(finding& of, epoch earlier_at, const thread_state& by) const;
   void name_way(finding& of, const synchronization_log::way& by) const;
   static finding* find_same(findings_at& in, const diagnosis_set& lacks,
@@ -143,8 +167,6 @@ class finding_collection {
   launch_clocks& clocks_;
   const resident_blocks& blocks_;
   const synchronization_log& log_;
-  dim3 grid_size_{};
-  dim3 block_size_{};
   std::map<std::tuple<mistake, place_number, place_number>, findings_at> findings_;
   std::set<plain_update> updates_;
   std::set<place_number> of_thread_scope_;

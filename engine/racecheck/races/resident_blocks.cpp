@@ -4,15 +4,23 @@
 namespace racecheck {
 
 void resident_blocks::end_launch() {
-  for (auto& [number, block] : blocks_) forget_memory(block);
-  blocks_.clear();
+  const auto is_of_launch = [&](const auto& each) {
+    return each.second.first_block == first_block_;
+  };
+  for (auto& each : blocks_) {
+    if (is_of_launch(each)) forget_memory(each.second);
+  }
+  std::erase_if(blocks_, is_of_launch);
   running_ = nullptr;
+  memory_.use_shared_memory_of(nullptr);
 }
 
 void resident_blocks::begin(const cpu_backend::observer::block& begun) {
   resident_block& block = blocks_[begun.multiprocessor];
   forget_memory(block);
-  clocks_.begin_block(block.clocks, static_cast<std::uint32_t>(begun.number), threads_of_block_);
+  block.first_block = first_block_;
+  clocks_.begin_block(block.clocks, first_block_ + static_cast<std::uint32_t>(begun.number),
+                      threads_of_block_);
   // Also one of no bytes: a launch without the size leaves it at its first access.
   region& dynamic = block.shared_memory.emplace_back();
   dynamic.begin = begun.dynamic_shared_memory;

@@ -29,13 +29,14 @@ class synchronization_log {
   void note_atomic(const thread_state& by, const region& in,
                    const cpu_backend::observer::atomic_operation& done, place_number place,
                    unsigned passed);
+  // How many it is of the last one that was noted.
+  void note_passed(unsigned passed);
   // A volatile access, which carries as much as a relaxed atomic.
   void note_volatile(const thread_state& by, const region& in, const std::byte* address,
                      bool writes, place_number place, unsigned passed);
   // The word is one that atomics use: what was handed on there ends with it.
   void note_plain_write(const thread_state& by, const region& in, const std::byte* address);
-  void note_fence(const thread_state& by, scope within, bool sequentially_consistent,
-                  place_number place);
+  void note_fence(const thread_state& by, scope within, fence_kind order, place_number place);
   // The block is past it, as are the warp's lanes past theirs.
   void note_barrier(const block_state& of, place_number place);
   void note_warp_barrier(const block_state& of, unsigned first_rank, unsigned lanes,
@@ -71,14 +72,19 @@ class synchronization_log {
   // or only at `excluded`, a location.
   std::optional<way> find_way(thread_name earlier, epoch earlier_at, thread_name later,
                               const diagnosis_set& wanted = {}, std::uint32_t excluded = 0) const;
+  // One over what another thread of both threads' block has signalled to the later one, and that
+  // lacks a barrier before it alone.
+  std::optional<way> find_way_of_others(thread_name earlier, epoch earlier_at,
+                                        thread_name later) const;
   // The same where the access that another thread of its block has published already only comes
   // now, by `later`, and what relies on it came before: `earlier`, in epoch `earlier_at`. Or where
   // `later` itself has signalled already, as `write_after_signal`.
   std::optional<way> find_early_way(thread_name earlier, epoch earlier_at, thread_name later,
                                     epoch now) const;
   // A release after which `earlier` accessed in epoch `earlier_at`, and which the later one's
-  // thread has acquired: had the access come before it, nothing would be missing. Else an atomic of
-  // which the same is true, but for the release and the acquire; it lacks `write_after_signal`.
+  // thread has acquired: had the access come before it, nothing would be missing; it lacks
+  // `access_after_release`. Else an atomic of which the same is true, but for the release and the
+  // acquire; it lacks `write_after_signal`.
   std::optional<way> find_release_before(thread_name earlier, epoch earlier_at,
                                          thread_name later) const;
   // A way on which nothing is missing but that a third thread's store, the way's `cause`, has taken
@@ -87,7 +93,11 @@ class synchronization_log {
                                          thread_name later) const;
   // The last update by this thread before epoch `at` of a location that it has not written since:
   // if that took a lock, the thread holds it then.
-  std::optional<chain_step> find_held(thread_name thread, epoch at) const;
+  struct held {
+    chain_step taken;
+    std::uint32_t where = 0;
+  };
+  std::optional<held> find_held(thread_name thread, epoch at) const;
   // The last load by this thread before epoch `at` that got an older value of its word, and after
   // which the thread has not read the word again.
   std::optional<chain_step> find_older_load(thread_name thread, epoch at) const;
@@ -104,8 +114,8 @@ class synchronization_log {
     std::uint32_t rank : rank_bits = 0;  // of a warp's barrier the first of its threads
     std::uint32_t passed : 4 = 0;
     kind what : 8 = kind::atomic;
-    bool reads : 1 = false;
-    bool writes : 1 = false;
+    bool reads : 1 = false;     // of a fence: what others have published
+    bool writes : 1 = false;    // of a fence: it publishes
     bool acquires : 1 = false;  // of a fence: sequentially consistent
     bool releases : 1 = false;
     bool at_block_scope : 1 = false;

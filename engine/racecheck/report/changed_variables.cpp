@@ -11,10 +11,6 @@ namespace {
 
 constexpr auto nowhere = std::string_view::npos;
 
-bool is_of_name(char letter) {
-  return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
-}
-
 // Where the bracket at `open` is closed; nowhere if that is on another line.
 std::size_t end_of_bracket(std::string_view text, std::size_t open) {
   std::size_t depth = 0;
@@ -124,6 +120,10 @@ bool is_element(std::string_view expression) {
 }
 
 }  // namespace
+
+bool is_of_name(char letter) {
+  return std::isalnum(static_cast<unsigned char>(letter)) || letter == '_';
+}
 
 bool has_name(std::string_view line, std::string_view name) {
   return place_of_name(line, name) != nowhere;

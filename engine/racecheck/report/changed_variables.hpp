@@ -19,6 +19,9 @@ struct changed_variables {
 };
 changed_variables variables_changed_by(std::string_view line);
 
+// Whether a name may have this letter.
+bool is_of_name(char letter);
+
 // Whether the name stands on the line, and not only as a part of another one.
 bool has_name(std::string_view line, std::string_view name);
 

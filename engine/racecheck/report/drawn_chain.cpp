@@ -35,7 +35,10 @@ class drawing {
 
   std::size_t lane_of(const uint3& block, const uint3& thread, const std::string& role);
   std::size_t lane_of(const racing_access& of) {
-    return lane_of(of.block_index, of.thread_index, writes(of.what) ? "writes" : "reads");
+    const char* const role = writes(of.what) ? "writes" : "reads";
+    if (!of.work) return lane_of(of.block_index, of.thread_index, role);
+    made_.lanes.push_back({{role}, of.block_index, of.thread_index, work_text(*of.work)});
+    return made_.lanes.size() - 1;
   }
   std::size_t add_event(std::size_t lane, const char* kind, const std::string& does,
                         const source_line& at) {
@@ -60,7 +63,7 @@ std::size_t drawing::lane_of(const uint3& block, const uint3& thread, const std:
   auto lane = std::find_if(made_.lanes.begin(), made_.lanes.end(), [&](const auto& each) {
     return is_same(each.block, block) && is_same(each.thread, thread);
   });
-  if (lane == made_.lanes.end()) lane = made_.lanes.insert(lane, {{}, block, thread});
+  if (lane == made_.lanes.end()) lane = made_.lanes.insert(lane, {{}, block, thread, {}});
   if (std::find(lane->roles.begin(), lane->roles.end(), role) == lane->roles.end()) {
     lane->roles.push_back(role);
   }

@@ -26,12 +26,18 @@ using json = nlohmann::ordered_json;
 // run: no table may have one.)
 enum class scope_word { block, device, thread };
 constexpr auto words_of(scope_word) { return std::array{"block", "device", "thread"}; }
-constexpr auto words_of(mistake) { return std::array{"race", "unwritten", "outside"}; }
+constexpr auto words_of(mistake) {
+  return std::array{"race",         "unwritten", "outside",   "constant", "local",
+                    "local_atomic", "lane",      "read_only", "barriers", "unwritten_use"};
+}
 constexpr auto words_of(operation) {
   return std::array{"read", "write", "atomic_load", "atomic_store", "atomic_update"};
 }
 constexpr auto words_of(chain_step::kind) {
   return std::array{"fence", "atomic", "barrier", "warp_barrier"};
+}
+constexpr auto words_of(cpu_backend::work_kind) {
+  return std::array{"kernel", "copy", "fill", "release", "callback", "host"};
 }
 constexpr auto& words_of(diagnosis) { return diagnosis_codes; }
 
@@ -188,6 +194,14 @@ void place(auto& in, source_line& at) {
   in("line", at.line);
 }
 
+void work(auto& in, racing_work& of) {
+  in.made("words", [&](const own_file&) { return work_text(of); });
+  in("kind", of.kind);
+  in("name", of.name);
+  in("stream", of.stream);
+  place(in, of.at);
+}
+
 void access(auto& in, racing_access& of) {
   in.made("access", [&](const own_file&) { return verb_of(of); });
   in.made("does", [&](const own_file&) { return doing_of(of); });
@@ -205,6 +219,7 @@ void access(auto& in, racing_access& of) {
   in("thread", of.thread_index);
   place(in, of.at);
   in("text", of.at.text);
+  in.optional("work", of.work, [](auto& inside, racing_work& its) { work(inside, its); });
   in.made("sentence", [&](const own_file& own) { return access_text(of, own); });
 }
 
@@ -224,6 +239,7 @@ void chain_of_race(auto& in, finding& of) {
     inside("roles", lane.roles);
     inside("block", lane.block);
     inside("thread", lane.thread);
+    inside("work", lane.work);
   });
   in.list("events", chain.events, [&](auto& inside, drawn_chain::event& event) {
     inside("lane", event.lane);
@@ -258,12 +274,13 @@ void fields(auto& in, finding& of) {
   in("count", of.count);
   demand(of.count != 0, "count");
   in.optional("element_of_dynamic_memory", of.element.in_dynamic_memory);
-  if (is_race) in.object("first", [&](auto& inside) { access(inside, of.first); });
+  if (of.has_two_accesses()) in.object("first", [&](auto& inside) { access(inside, of.first); });
   in.object("second", [&](auto& inside) { access(inside, of.second); });
   if (is_race) {
     operation_of_signal(in, "releaser", of.releaser);
     operation_of_signal(in, "acquirer", of.acquirer);
     in("signals_too_early", of.signals_early);
+    in("in_two_branches", of.in_two_branches);
     in.optional("older_load", of.older_load, [](auto& inside, chain_step& load) {
       inside("by_the_second", load.in_observers_block);
       inside("volatile", load.is_volatile);

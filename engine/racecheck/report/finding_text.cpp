@@ -22,7 +22,17 @@ std::string thread_text(const uint3& block, const uint3& thread) {
   return index_text("block", block) + ' ' + index_text("thread", thread);
 }
 
+std::string work_text(const racing_work& of) {
+  // By work_kind.
+  constexpr const char* kinds[] = {
+      "kernel", "a copy", "a fill", "cudaFreeAsync()", "a function of the host", "the host"};
+  const std::string text = kinds[static_cast<std::size_t>(of.kind)];
+  if (of.is_host()) return text;
+  return text + (of.name.empty() ? "" : ' ' + of.name) + " in " + of.stream;
+}
+
 std::string verb_of(const racing_access& of) {
+  if (of.work && of.work->kind == cpu_backend::work_kind::release) return "freed";
   const std::string verb = of.what == operation::atomic_update ? "updated"
                            : writes(of.what)                   ? "written"
                                                                : "read";
@@ -63,16 +73,13 @@ std::string line_text(const source_line& at, const own_file& own) {
 
 namespace {
 
-constexpr diagnosis_set missing_barriers = {diagnosis::missing_syncwarp,
-                                            diagnosis::missing_syncthreads};
-
 bool has_one_of(const diagnosis_set& all, const diagnosis_set& wanted) {
   return !all.common_with(wanted).empty();
 }
 
 bool barrier_is_enough(const finding& of) {
   constexpr diagnosis_set of_a_signal = {diagnosis::missing_release, diagnosis::missing_acquire};
-  return !of.is_between_blocks() && of.memory == "shared memory" &&
+  return !of.is_between_blocks() && !of.in_two_branches && of.memory == "shared memory" &&
          has_one_of(of.lacks, of_a_signal);
 }
 
@@ -82,6 +89,24 @@ bool order_is_missing(const finding& of) { return !of.lacks.common_with(lacks_of
 
 bool is_narrow(const racing_access& of) {
   return of.has_thread_scope || (is_atomic(of.what) && of.within == scope::block);
+}
+
+// Whether a barrier between a plain access and an atomic one is advised.
+bool is_barrier_advised(const finding& of) {
+  return !of.is_between_blocks() && !of.in_two_branches && !barrier_is_enough(of);
+}
+
+bool is_written_by_one_statement(const finding& of) {
+  return of.first.what == operation::write && of.second.what == operation::write &&
+         place_text(of.first.at) == place_text(of.second.at);
+}
+
+// Whether the thread that signals is of the warp for which it does.
+bool is_released_in_one_warp(const finding& of) {
+  constexpr unsigned warp_size = 32;
+  const uint3 &one = of.releaser.thread_index, &other = of.publisher().thread_index;
+  return !of.is_between_blocks() && of.releaser.known && one.y == other.y && one.z == other.z &&
+         one.x / warp_size == other.x / warp_size;
 }
 
 // " at FILE:LINE"; nothing if it is not known.
@@ -113,6 +138,7 @@ std::map<std::string_view, bool> conditions_of(const finding& of) {
       {"access_is_narrow", is_narrow(of.first) || is_narrow(of.second)},
       {"acquirer_is_volatile", of.acquirer.is_volatile},
       {"also_between_blocks", of.also_between_blocks},
+      {"in_one_warp", is_released_in_one_warp(of)},
       {"older_load_is_volatile", of.older_load && of.older_load->is_volatile},
       {"on_one_line", place_text(of.first.at) == place_text(of.second.at)},
       {"order_is_missing", order_is_missing(of)},
@@ -120,16 +146,55 @@ std::map<std::string_view, bool> conditions_of(const finding& of) {
       {"releaser_is_volatile", of.releaser.is_volatile},
       {"released_on_its_line", place_text(of.publisher().at) == place_text(of.releaser.at)},
       {"same_block", !of.is_between_blocks()},
-      {"same_block_and_no_barrier_advised", !of.is_between_blocks() && !barrier_is_enough(of)},
+      {"same_block_and_no_barrier_advised", is_barrier_advised(of)},
+      {"written_by_one_statement", is_written_by_one_statement(of)},
   };
 }
+
+namespace {
+
+// By which the host waits for the stream.
+std::string wait_text(const racing_work& of) {
+  constexpr std::string_view named = "stream ";
+  if (!of.stream.starts_with(named)) return "cudaDeviceSynchronize()";
+  const std::string name = of.stream.substr(named.size());
+  const bool is_number = name.find_first_not_of("0123456789") == std::string::npos;
+  return "cudaStreamSynchronize(" + (is_number ? "" : name) + ')';
+}
+
+// What a race of two works is told with; nothing of any other.
+void add_works(std::map<std::string_view, std::string>& to, const finding& of,
+               const own_file& own) {
+  const bool both = of.is_between_works();
+  const racing_access& host = both && of.first.work->is_host() ? of.first : of.second;
+  const racing_access& device = &host == &of.first ? of.second : of.first;
+  const auto put = [&](std::string_view name, auto text) { to[name] = both ? text() : ""; };
+  put("first_stream", [&] { return of.first.work->stream; });
+  put("second_stream", [&] { return of.second.work->stream; });
+  put("first_given", [&] { return line_text(of.first.work->at, own); });
+  put("second_given", [&] { return line_text(of.second.work->at, own); });
+  put("host_does", [&] { return doing_of(host); });
+  put("host_line", [&] { return line_text(host.at, own); });
+  // "the copy at line 19 in stream copies": advice names one work.
+  put("device_work", [&] {
+    if (device.work->is_host()) return std::string();
+    const std::string text = work_text(*device.work);
+    const std::string named = text.starts_with("a ") ? "the " + text.substr(2) : text;
+    const auto in = named.rfind(" in ");
+    return named.substr(0, in) + " of " + line_text(device.work->at, own) + named.substr(in);
+  });
+  put("wait", [&] { return wait_text(*device.work); });
+}
+
+}  // namespace
 
 std::map<std::string_view, std::string> values_of(const finding& of, const own_file& own) {
   const auto line = [&](const source_line& at) { return line_text(at, own); };
   const bool second_holds = of.cause && of.cause->in_observers_block;
   const bool by_second = of.older_load && of.older_load->in_observers_block;
   const racing_access& of_older_load = by_second ? of.second : of.first;
-  return {
+  std::map<std::string_view, std::string> values = {
+      {"acquire_line", line(of.acquirer.at)},
       {"acquire_place", place_of(of.acquirer, own)},
       {"acquiring_atomic", atomic_at(of.acquirer, "the volatile load", own)},
       {"atomic_line", line(of.atomic_one().at)},
@@ -137,8 +202,11 @@ std::map<std::string_view, std::string> values_of(const finding& of, const own_f
       {"reading_line", line(of.reader().at)},
       {"writing_line", line(of.writer().at)},
       {"cause", cause_text(of.cause, own)},
+      {"cause_line", line(line_of(of.cause))},
       {"cause_place", place_text(line_of(of.cause), own)},
       {"first_bytes", std::to_string(of.first.bytes)},
+      {"memory", of.memory},
+      {"object", of.object},
       {"first_line", line(of.first.at)},
       {"second_bytes", std::to_string(of.second.bytes)},
       {"second_line", line(of.second.at)},
@@ -157,6 +225,8 @@ std::map<std::string_view, std::string> values_of(const finding& of, const own_f
       {"releasing_atomic", atomic_at(of.releaser, "the volatile store", own)},
       {"releasing_thread", index_text("thread", of.releaser.thread_index)},
   };
+  add_works(values, of, own);
+  return values;
 }
 
 namespace {
@@ -270,18 +340,20 @@ std::vector<std::string> names_of(const diagnosis_set& codes) {
   return names;
 }
 
-std::string heading_of(const finding& found) {
-  switch (found.what) {
-    case mistake::unwritten_read:
-      return "unwritten " + found.memory + " on " + found.object;
-    case mistake::outside:
-      return "access outside of " + found.memory + ": " + found.object;
-    default:
-      return "race (" + found.memory + ") on " + found.object;
-  }
+std::string heading_of(const finding& of) {
+  if (of.what == mistake::race) return "race (" + of.memory + ") on " + of.object;
+  return text_of(code_of(of.what), "heading", of, {});
 }
 
 std::string access_text(const racing_access& of, const own_file& own) {
+  if (of.work) {
+    const std::string text =
+        verb_of(of) + " by " + work_text(*of.work) + " at " + place_text(of.at, own);
+    const std::string given = line_text(of.work->at, own);
+    if (of.work->kind == cpu_backend::work_kind::kernel) return text + ", launched at " + given;
+    return of.work->kind == cpu_backend::work_kind::callback ? text + ", given to it at " + given
+                                                             : text;
+  }
   return verb_of(of) + " by " + thread_text(of.block_index, of.thread_index) + " at " +
          place_text(of.at, own);
 }
@@ -306,10 +378,12 @@ std::string repair_of(diagnosis code, const finding& of, const drawn_chain::arro
 std::string text_of(const finding& of, const own_file& own) {
   std::string text = heading_of(of) + '\n';
   const auto add_access = [&](const racing_access& by) {
-    text += "  " + access_text(by, own) + '\n';
+    std::string line = access_text(by, own);
+    if (of.what == mistake::two_barriers) line.replace(0, line.find(' '), "reached");
+    text += "  " + line + '\n';
     if (!by.at.text.empty()) text += "      " + by.at.text + '\n';
   };
-  if (of.what == mistake::race) add_access(of.first);
+  if (of.has_two_accesses()) add_access(of.first);
   add_access(of.second);
   for (const auto& [code, sentence] : advice_of(of, own)) text += "  " + sentence + '\n';
   return text;

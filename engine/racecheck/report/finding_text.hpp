@@ -21,6 +21,8 @@ std::string index_text(const char* what, const uint3& index);
 // "block 3 thread 17", or "block (3,1,0) thread (1,0,2)".
 std::string thread_text(const uint3& block, const uint3& thread);
 
+// "kernel scale in stream copies", "the host".
+std::string work_text(const racing_work& of);
 // What was done to the variable: "read", "updated atomically at block scope", ...
 std::string verb_of(const racing_access& of);
 // What the thread does, "updates", and how: "atomically at block scope", "(volatile)" or nothing.

@@ -60,7 +60,21 @@ bool is_by_chance(const finding& now, const finding& known) {
   // A thread that writes after its signal does so for its own block's threads as well, and so far
   // nothing else has signalled that it has written.
   constexpr diagnosis_set late_signal = {diagnosis::write_after_signal};
-  constexpr diagnosis_set barrier = {diagnosis::missing_syncwarp, diagnosis::missing_syncthreads};
+  constexpr diagnosis_set barrier = missing_barriers;
+  // A thread that signals for others too early lets its observer come before them.
+  constexpr diagnosis_set of_others[] = {{diagnosis::missing_barrier_before},
+                                         {diagnosis::missing_arrival}};
+  if (!now.is_between_blocks() && !known.is_between_blocks() && !now.lacks.empty() &&
+      now.lacks.without(barrier).empty() &&
+      std::ranges::find(of_others, known.lacks) != std::end(of_others)) {
+    return true;
+  }
+  constexpr diagnosis_set late_access = {diagnosis::access_after_release};
+  if (known.lacks == late_access && known.is_between_blocks() && now.what == mistake::race &&
+      !now.is_between_blocks() &&
+      now.lacks.without(barrier).without({diagnosis::plain_flag}).empty()) {
+    return true;
+  }
   if (known.lacks == late_signal && known.what == mistake::race && now.what == mistake::race) {
     return now.lacks.without(lacks_of_ways.without({diagnosis::scope_too_narrow}))
         .without({diagnosis::only_a_fence_acquires})
@@ -71,13 +85,38 @@ bool is_by_chance(const finding& now, const finding& known) {
       now.is_between_blocks() != known.is_between_blocks()) {
     return false;
   }
+  // What a thread does in its next round may follow any atomic of the round before.
+  // The same of what is stored by one statement, which no signal would order.
+  constexpr diagnosis_set of_no_way[] = {{diagnosis::missing_meeting},
+                                         {diagnosis::store_after_decision},
+                                         {diagnosis::stored_by_several}};
+  if (std::ranges::find(of_no_way, known.lacks) != std::end(of_no_way))
+    return now.lacks.without(lacks_of_ways).empty();
+  if (known.lacks == late_access && now.lacks.has(diagnosis::plain_mixed_with_atomic)) return true;
+  constexpr diagnosis_set for_block = {diagnosis::missing_barrier_before,
+                                       diagnosis::missing_barrier_after};
+  if (known.lacks == late_access && known.is_between_blocks()) {
+    if (now.lacks.without(for_block).empty() && !now.lacks.empty() &&
+        place_text(now.releaser.at) == place_text(known.releaser.at)) {
+      return true;
+    }
+  }
+  constexpr diagnosis_set shared_states = {diagnosis::index_without_block};
+  constexpr diagnosis_set update = {diagnosis::missing_atomic};
+  constexpr diagnosis_set given_back = {diagnosis::lock_given_back};
+  if ((known.lacks == shared_states || known.lacks == given_back) && now.lacks == update)
+    return true;
   // A thread that does not wait for the barrier may come before all that it should wait for, and
   // one that accesses after its release, after all that the other one does.
-  constexpr diagnosis_set late[] = {{diagnosis::missing_barrier_after},
-                                    {diagnosis::access_after_release},
-                                    {diagnosis::read_between_two_signals},
-                                    {diagnosis::plain_flag}};
-  if (now.lacks.empty() && std::ranges::find(late, known.lacks) != std::end(late)) return true;
+  constexpr diagnosis_set late[] = {
+      {diagnosis::missing_barrier_after},    {diagnosis::access_after_release},
+      {diagnosis::read_between_two_signals}, {diagnosis::signal_not_awaited},
+      {diagnosis::missing_barrier_before},   {diagnosis::plain_flag}};
+  constexpr diagnosis_set both_in = {diagnosis::lock_lets_both_in};  // ... of a lock that is right
+  if ((now.lacks.empty() || now.lacks == both_in) &&
+      std::ranges::find(late, known.lacks) != std::end(late)) {
+    return true;
+  }
   // In a block where a barrier is missing, atomics that neither release nor acquire were not meant
   // to stand in for it.
   constexpr diagnosis_set signal = {diagnosis::missing_release, diagnosis::missing_acquire};
@@ -160,13 +199,35 @@ void name_all_updates(std::vector<finding>& all) {
   constexpr diagnosis_set relaxed = {diagnosis::missing_release, diagnosis::missing_acquire};
   const std::set<std::string> lines = lines_with(diagnosis::missing_atomic, all);
   for (finding& each : all) {
-    const diagnosis_set rest = each.lacks.without(unordered).without(update);
+    const diagnosis_set of_block =
+        each.is_between_blocks() ? diagnosis_set{} : diagnosis_set{diagnosis::plain_flag};
+    const diagnosis_set rest = each.lacks.without(unordered).without(update).without(of_block);
     if (each.what == mistake::race && !is_atomic(each.first.what) && !is_atomic(each.second.what) &&
         (rest.empty() || rest.common_with(relaxed) == relaxed) &&
         lines.contains(place_text(each.first.at)) && lines.contains(place_text(each.second.at))) {
       diagnosis_set lacks = each.lacks.common_with({diagnosis::volatile_is_no_synchronisation});
       lacks.add(update);
       set_diagnosis(each, lacks);
+    }
+  }
+}
+
+// Threads that write one element by one statement lack no barrier, unless what is written has to be
+// read before.
+void name_common_stores(std::vector<finding>& all) {
+  std::set<std::string> read_before;
+  for (const finding& each : all) {
+    if (each.lacks.common_with(missing_barriers).empty()) continue;
+    if (each.first.what == operation::read || each.second.what == operation::read)
+      read_before.insert(place_text(each.writer().at));
+  }
+  for (finding& each : all) {
+    const std::string line = place_text(each.first.at);
+    if (each.what == mistake::race && each.first.what == operation::write &&
+        each.second.what == operation::write && line == place_text(each.second.at) &&
+        !each.lacks.empty() && each.lacks.without(missing_barriers).empty() &&
+        !read_before.contains(line)) {
+      set_diagnosis(each, {});
     }
   }
 }
@@ -241,6 +302,7 @@ void add_same(finding& to, const finding& more) {
 
 std::vector<finding> merge_by_lines(std::vector<finding> findings) {
   name_all_updates(findings);
+  name_common_stores(findings);
   name_what_flags_let_through(findings);
   widen_warp_barriers(findings);
   std::map<std::tuple<mistake, two_lines, diagnosis_set>, std::size_t> known;

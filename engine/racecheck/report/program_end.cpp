@@ -26,9 +26,8 @@
 #include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
-#include "racecheck/events/counts.hpp"
-#include "racecheck/events/event_consumer.hpp"
-#include "racecheck/races/checker.hpp"
+#include "racecheck/events/host_access.hpp"
+#include "racecheck/report/counting_checker.hpp"
 #include "racecheck/report/finding_text.hpp"
 #include "racecheck/report/merging.hpp"
 #include "racecheck/report/run_report.hpp"
@@ -105,9 +104,9 @@ bool counts_only_unseen() {
 }
 
 // nullptr if nothing is to be counted.
-counting_consumer* counts_of_process() {
-  static counting_consumer* const counts =
-      is_set("LAB_RACECHECK_COUNTS") ? new counting_consumer(checker::instance()) : nullptr;
+counting_checker* counts_of_process() {
+  static counting_checker* const counts =
+      is_set("LAB_RACECHECK_COUNTS") ? new counting_checker : nullptr;
   return counts;
 }
 
@@ -134,7 +133,7 @@ void print(const std::vector<element_findings>& findings, const run_summary& run
 // Returns whether it could be written, and says so if not.
 bool write_report(const run_summary& run, const std::vector<finding>* findings) {
   run_counts counts;
-  counting_consumer* const counting = run.is_interim ? nullptr : counts_of_process();
+  counting_checker* const counting = run.is_interim ? nullptr : counts_of_process();
   if (counting) {
     counts = {counting->counter().launches(), counts_only_unseen(), counting->host()};
     if (counts.only_unseen) {
@@ -150,7 +149,7 @@ bool write_report(const run_summary& run, const std::vector<finding>* findings) 
 }
 
 void print_weak_report(const checker& of, const weak_memory& weak) {
-  if (of.launches() == 0) return;
+  if (of.launches() == 0 && weak.stale().count() == 0) return;
   std::vector<finding> findings;
   const bool explains = is_set("LAB_WEAK_EXPLAIN");
   if (explains) findings = locate(of.findings(), of.plain_updates(), seed_of_process());
@@ -247,6 +246,7 @@ int make_report(int status) {
 }
 
 void at_end(int status, void*) {
+  program_ends();
   std::fflush(stdout);
   const int changed = make_report(status);
   if (changed == status) return;
@@ -311,14 +311,15 @@ void begin_weak_form() {
 
 }  // namespace
 
+checker& checker::instance() {
+  // Never destroyed: it reports after main().
+  static checker& the_checker = counts_of_process() ? *counts_of_process() : *new checker;
+  return the_checker;
+}
+
 // It is here because a linker takes out of a library only what is called: so a program with events
 // gets the report at its end as well.
-event_consumer& consumer() {
-  static event_consumer& first = counts_of_process()
-                                     ? static_cast<event_consumer&>(*counts_of_process())
-                                     : checker::instance();
-  return first;
-}
+event_consumer& consumer() { return checker::instance(); }
 
 }  // namespace racecheck
 

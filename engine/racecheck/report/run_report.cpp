@@ -41,30 +41,6 @@ constexpr event_name event_names[] = {
     {event::fence, "fences"},
 };
 
-// The name of a function as a reader writes it: without parameters, the type that it returns and
-// unnamed namespaces.
-std::string short_name(const std::string& function) {
-  constexpr std::string_view unnamed = "(anonymous namespace)::";
-  std::string name = function;
-  for (std::size_t at; (at = name.find(unnamed)) != std::string::npos;) {
-    name.erase(at, unnamed.size());
-  }
-  // Outside of the template's arguments, which may have spaces and parentheses of their own.
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (depth != 0) continue;
-    if (name[i] == ' ') begin = i + 1;
-    if (name[i] == '(') {
-      name.resize(i);
-      break;
-    }
-  }
-  return name.substr(begin);
-}
-
 json json_of(const dim3& size) { return {size.x, size.y, size.z}; }
 
 json json_of(const launch_counts& counts) {
@@ -232,16 +208,21 @@ std::string value_text(std::uint64_t bits, unsigned bytes) {
 
 std::string text_of(const shown_read& of, const std::vector<finding>& findings) {
   const stale_read& stale = of.first;
-  std::string text;
+  std::string text, reader = name_of(stale.reader, stale.shape),
+                    writer = name_of(stale.writer, stale.shape);
   if (const finding* race = finding_of(of, findings)) {
     text = racecheck::text_of(*race);
+    if (race->is_between_works()) {
+      const bool is_first = writes(race->first.what);
+      writer = work_text(*(is_first ? race->first : race->second).work);
+      reader = work_text(*(is_first ? race->second : race->first).work);
+    }
   } else {
     text = "old value read at " + place_text(of.read) + "\n      " + of.read.text +
            "\n  of what was written at " + place_text(of.write) + "\n      " + of.write.text + '\n';
   }
-  text += "  " + name_of(stale.reader, stale.shape) + " read " +
-          value_text(stale.values.read, stale.values.bytes) + ", though " +
-          name_of(stale.writer, stale.shape) + " had written " +
+  text += "  " + reader + " read " + value_text(stale.values.read, stale.values.bytes) +
+          ", though " + writer + " had written " +
           value_text(stale.values.newest, stale.values.bytes) + '\n';
   if (stale.count > 1) {
     text += "  " + counted(stale.count, "read") + " got an old value at these lines\n";

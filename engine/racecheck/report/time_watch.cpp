@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "cpu_backend/execution/settings.hpp"
+#include "cpu_backend/observer.hpp"
 #include "racecheck/events/access_log.hpp"
 
 namespace racecheck {
@@ -145,7 +146,11 @@ void watch_end(void (*report)(int signal)) {
   sem_init(&asked_to_end, 0, 0);
   handle_signals();
   pthread_atfork(nullptr, nullptr, leave_signals_alone);
+  // None of the program's threads: looked at as one, it would wait for what the thread holds that
+  // caused the signal.
+  const cpu_backend::observer::runtime_access now;
   std::thread([report] {
+    const cpu_backend::observer::runtime_access at_the_end;
     const int signal = wait_for_end();
     if (!stops_between_launches) stop_the_kernel();
     report(signal);

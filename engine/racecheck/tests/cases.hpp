@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <type_traits>
 
 template <class T = int>
 T* fresh(std::size_t count) {
@@ -24,6 +26,18 @@ T* zeros(std::size_t count) {
   if (cudaMemset(made, 0, count * sizeof(T)) != cudaSuccess) std::exit(77);
   return made;
 }
+
+// A launch of a kernel whose parameters are pointers, each to zeros of its own.
+template <class... Value>
+std::function<void()> on_zeros(void (*kernel)(Value*...), dim3 blocks, dim3 threads) {
+  constexpr std::size_t count = 256;
+  return [=] { kernel<<<blocks, threads>>>(zeros<std::remove_cv_t<Value>>(count)...); };
+}
+
+struct test_case {
+  const char* name;
+  std::function<void()> run;
+};
 
 // The case that the program's one argument names; returns the program's exit status.
 template <class Cases>

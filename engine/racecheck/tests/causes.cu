@@ -3,12 +3,9 @@
 // be told first.
 //   causes NAME       runs one
 // A comment "mark: NAME" names a line of the two, or one that the diagnosis names.
-#include <cuda_runtime.h>
-#include <cuda/atomic>
+#include <cuda/barrier>
 
-#include "racecheck/tests/cases.hpp"
-
-using device_ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
+#include "racecheck/tests/causes_of_signals.cuh"
 
 // ---- A plain access to a word that others change by atomics
 
@@ -173,210 +170,127 @@ __global__ void tiles_of_eight(const float* left, const float* right, float* pro
   product[threadIdx.y * 8 + threadIdx.x] = sum;
 }
 
-// ---- Locks
+// ---- Several threads, and one element
 
-__global__ void lock_opened_plainly(int* lock, int* sum) {
-  while (device_ref(*lock).exchange(1, cuda::memory_order_acquire) != 0) {  // mark: lock taken
-  }
-  *sum += 1;
-  __threadfence();
-  *lock = 0;  // mark: lock opened
+__global__ void last_wins(int* out) {
+  __shared__ int chosen;
+  chosen = static_cast<int>(threadIdx.x);  // mark: chosen by all
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = chosen;
 }
 
-__global__ void lock_on_one_side(int* lock, int* sum) {
-  if (blockIdx.x == 0) {
-    *sum += 2;  // mark: added without the lock
+__global__ void answer_of_all(int* answer, int* found) {
+  for (int round = 0; round < 2; ++round) {
+    *answer = static_cast<int>(threadIdx.x);  // mark: answered by all
+    __syncthreads();
+    found[threadIdx.x] += *answer;
+    __syncthreads();
+  }
+}
+
+// The one statement writes for a reader that comes too early: a barrier is what is missing.
+__global__ void rotated(int* out) {
+  __shared__ int ring[64];
+  for (unsigned round = 0; round < 4; ++round) {
+    ring[(threadIdx.x + round) % 64] = static_cast<int>(round);  // mark: rotated on
+    out[threadIdx.x] += ring[threadIdx.x];                       // mark: rotated read
+  }
+}
+
+// ---- What no barrier can separate
+
+__global__ void mark_or_exchange(unsigned* slot) {
+  if (threadIdx.x == 0) {
+    atomicExch(slot, 1u);  // mark: mark exchanged
+  } else if (threadIdx.x == 32) {
+    *slot = 2;  // mark: mark stored
+  }
+}
+
+__device__ void count_one(int* words) { atomicAdd(&words[1], 1); }
+
+__global__ void mark_or_return(int* slot) {
+  if (threadIdx.x == 0) {
+    count_one(slot);
+    device_ref(*slot).store(1, cuda::memory_order_relaxed);  // mark: mark set
     return;
   }
-  while (atomicCAS(lock, 0, 1) != 0) {  // mark: lock of one side
-  }
-  __threadfence();
-  *sum += 1;  // mark: added under the lock
-  __threadfence();
-  atomicExch(lock, 0);
+  if (threadIdx.x == 32) *slot = 2;  // mark: mark set plainly
 }
 
-__global__ void lock_of_some(int* lock, int* sum) {
-  const bool locks = blockIdx.x != 0;
-  while (locks && atomicCAS(lock, 0, 1) != 0) {
-  }
-  __threadfence();
-  *sum += 1;  // mark: added by all
-  __threadfence();
-  if (locks) atomicExch(lock, 0);
+__global__ void shorten(int* parent) {
+  const int me = static_cast<int>(threadIdx.x);
+  int at = me;
+  while (at > parent[at]) at = parent[at];  // mark: parents followed
+  parent[me] = at;                          // mark: path shortened
 }
 
-__global__ void lock_opened_by_volatile(int* lock, int* sum) {
-  while (atomicCAS(lock, 0, 1) != 0) {  // mark: lock of a volatile
-  }
-  __threadfence();
-  *sum += 1;
-  *const_cast<volatile int*>(lock) = 0;  // mark: opened by a volatile
-}
-
-// The flag is checked again under the lock, and that is right; the first check is not.
-__global__ void double_checked(int* ready, int* lock, int* table, int* out) {
-  if (*ready == 0) {  // mark: checked without the lock
-    while (atomicCAS(lock, 0, 1) != 0) {
-    }
-    __threadfence();
-    if (*ready == 0) {
-      *table = 42;
-      *ready = 1;  // mark: set under the lock
-    }
-    __threadfence();
-    atomicExch(lock, 0);
-  }
-  out[blockIdx.x] = *table;
-}
-
-// A sum is no flag: a thread that reads it takes the lock.
-__global__ void sum_checked(int* lock, int* sum, int* out) {
-  if (blockIdx.x == 0) {
-    if (*sum > 2) *out = 1;  // mark: sum checked
-    return;
-  }
-  while (atomicCAS(lock, 0, 1) != 0) {
-  }
-  __threadfence();
-  *sum += 1;  // mark: sum increased
-  __threadfence();
-  atomicExch(lock, 0);
-}
-
-// ---- Atomics that order nothing
-
-// Each thread counts, and none waits for the count.
-__global__ void count_beside(int* counter, int* data) {
-  data[threadIdx.x] = static_cast<int>(blockIdx.x);  // mark: stored by each block
-  atomicAdd(counter, 1);
-}
-
-// The key tells that the value is there before it is.
-__global__ void table_insert(int* keys, int* values, int* out) {
-  const int mine = static_cast<int>(threadIdx.x) + 1;
-  const int slot = mine * 7 % 64;
-  const int old = atomicCAS(&keys[slot], 0, mine);
-  if (old == 0) {
-    values[slot] = mine * 10;  // mark: value written
-  } else if (old == mine) {
-    out[blockIdx.x * blockDim.x + threadIdx.x] = values[slot];  // mark: value found
+__device__ int root_of(const int* parent, int at) {
+  for (;;) {
+    const int up = parent[at];  // mark: parent followed
+    if (up == at) return at;
+    at = parent[up];  // mark: grandparent followed
   }
 }
 
-// The end of the queue moves before the item is in it.
-__global__ void queue(int* head, int* tail, int* items, int* out) {
-  if (blockIdx.x == 0) {
-    const int slot = atomicAdd(tail, 1);
-    items[slot] = static_cast<int>(threadIdx.x);  // mark: item put
+__global__ void halve(int* parent) {
+  const int me = static_cast<int>(threadIdx.x);
+  parent[me] = root_of(parent, me);  // mark: root noted
+}
+
+using block_barrier = cuda::barrier<cuda::thread_scope_block>;
+
+template <bool Shared>
+__global__ void one_lane_arrives(int* values, int* out) {
+  __shared__ block_barrier full;
+  __shared__ int own[32];
+  int* const handed = Shared ? own : values;
+  if (threadIdx.x == 0) init(&full, 1 + 32);
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    handed[threadIdx.x] = 1;  // mark: handed over
+    if (threadIdx.x == 0) (void)full.arrive();
   } else {
-    const int slot = atomicAdd(head, 1);
-    while (device_ref(*tail).load(cuda::memory_order_acquire) <= slot) {
-    }
-    out[threadIdx.x] = items[slot];  // mark: item taken
+    full.arrive_and_wait();
+    out[threadIdx.x - 32] = handed[threadIdx.x - 32];  // mark: taken over
   }
 }
 
-// Here the atomic only hands out the work: it tells no thread of what another one has done.
-__global__ void fetched_neighbours(int* next, int* data, int* out) {
-  for (int i = atomicAdd(next, 1); i < 32; i = atomicAdd(next, 1)) {
-    data[i] = i;                      // mark: own one done
-    if (i > 0) out[i] = data[i - 1];  // mark: neighbour's read
-  }
-}
-
-// The reader looks at the sequence before and after, which does not make plain data atomic.
-__global__ void seqlock(int* sequence, int* data, int* out) {
-  if (blockIdx.x == 0) {
-    for (int i = 0; i < 5; ++i) {
-      device_ref(*sequence).store(2 * i + 1, cuda::memory_order_relaxed);
-      __threadfence();
-      *data = i;  // mark: data between
-      device_ref(*sequence).store(2 * i + 2, cuda::memory_order_release);
-    }
+// One thread signals for its warp, and the other warp waits for the flag.
+__global__ void flag_of_a_warp(int* values, int* flag, int* out) {
+  if (threadIdx.x < 32) {
+    values[threadIdx.x] = 1;  // mark: written by the warp
+    if (threadIdx.x == 0) device_ref(*flag).store(1, cuda::memory_order_release);
   } else {
-    int before, after, seen;
-    do {
-      before = device_ref(*sequence).load(cuda::memory_order_acquire);
-      seen = *data;  // mark: data seen
-      __threadfence();
-      after = device_ref(*sequence).load(cuda::memory_order_relaxed);
-    } while (before != after || before % 2 != 0);
-    *out = seen;
+    while (device_ref(*flag).load(cuda::memory_order_acquire) == 0) {
+    }
+    out[threadIdx.x - 32] = values[threadIdx.x - 32];  // mark: read by the other warp
   }
 }
 
-// ---- Releases
-
-// What comes before the flag is ordered by the fences: the flag alone is no atomic.
-__global__ void volatile_flag(volatile int* flag, int* data, int* out) {
-  if (blockIdx.x == 0) {
-    *data = 7;
-    __threadfence();
-    *flag = 1;  // mark: volatile flag set
+__global__ void volatile_flag_in_a_block(volatile int* flag) {
+  if (threadIdx.x < 32) {
+    __threadfence_block();
+    if (threadIdx.x == 0) *flag = 1;  // mark: set for the warp
   } else {
-    while (*flag == 0) {  // mark: volatile flag polled
-    }
-    __threadfence();
-    *out = *data;
-  }
-}
-
-__global__ void read_after_release(int* data, int* flag, int* out) {
-  if (blockIdx.x == 0) {
-    __threadfence();
-    atomicExch(flag, 1);  // mark: released early
-    *out = *data;         // mark: read late
-  } else {
-    while (atomicAdd(flag, 0) == 0) {
-    }
-    __threadfence();
-    *data = 7;  // mark: written over
-  }
-}
-
-__global__ void sequence_ended(int* flag, int* data, int* out) {
-  if (blockIdx.x == 0) {
-    *data = 5;                                               // mark: first data
-    device_ref(*flag).store(1, cuda::memory_order_release);  // mark: released
-  } else if (blockIdx.x == 1) {
-    while (device_ref(*flag).load(cuda::memory_order_acquire) != 1) {
-    }
-    device_ref(*flag).store(2, cuda::memory_order_relaxed);  // mark: sequence ended
-  } else {
-    while (device_ref(*flag).load(cuda::memory_order_acquire) != 2) {
-    }
-    *out = *data;  // mark: last read
-  }
-}
-
-// Thread 0 waits, and the others of its block do not wait for it.
-__global__ void rounds(int* values, int* done, int* out) {
-  const unsigned t = threadIdx.x;
-  for (int round = 0; round < 3; ++round) {
-    if (blockIdx.x == 0) {
-      values[round * blockDim.x + t] = round;  // mark: round written
-      __syncthreads();
-      if (t == 0) device_ref(*done).store(round + 1, cuda::memory_order_release);
-    } else {
-      while (t == 0 && device_ref(*done).load(cuda::memory_order_acquire) <= round) {
-      }
-      out[t] += values[round * blockDim.x + t];  // mark: round read
-      __syncthreads();
+    while (*flag == 0) {  // mark: polled by the warp
     }
   }
 }
 
-// ---- All on one or two lines, where the lines alone do not tell what comes first
-// clang-format off
-__global__ void read_after_release_on_one_line(int* p) { if (blockIdx.x == 0) { __threadfence(); atomicExch(&p[1], 1); p[2] = p[0]; }  // mark: released and read
-  else { while (!atomicAdd(&p[1], 0)) {} __threadfence(); p[0] = 7; } }  // mark: waited and written
-
-__global__ void rounds_on_two_lines(int* m, int* done, int* out) { int t = threadIdx.x;
-  for (int c = 0; c < 3; c++)
-    if (blockIdx.x == 0) { m[c * 64 + t] = c; __syncthreads(); if (t == 0) device_ref(*done).store(c + 1, cuda::memory_order_release); }  // mark: whole writer
-    else { if (t == 0) while (device_ref(*done).load(cuda::memory_order_acquire) <= c) {} out[t] += m[c * 64 + t]; __syncthreads(); } }  // mark: whole reader
-// clang-format on
+// Atomics that lie between the two tell nothing: no thread looks at what they return.
+__global__ void tiles_and_sums(int* head, int* base, int* sums) {
+  if (threadIdx.x == 0) *base = atomicAdd(head, 1);
+  __syncthreads();
+  int mine = *base;  // mark: base read
+  while (mine < 6) {
+    atomicAdd(&sums[mine % 2], 1);
+    if (threadIdx.x == 0) *base = atomicAdd(head, 1);  // mark: base written
+    __syncthreads();
+    mine = *base;
+    __syncthreads();
+  }
+}
 
 // ---- What has the wrong size, scope or place
 
@@ -433,59 +347,86 @@ __global__ void overlapping_arrays() {
   }
 }
 
-const struct {
-  const char* name;
-  void (*run)();
-} cases[] = {
-    {"look_and_maximum", [] { look_and_maximum<<<2, 64>>>(zeros(1)); }},
-    {"look_in_a_block", [] { look_and_maximum<<<1, 64>>>(zeros(1)); }},
-    {"count_and_read", [] { count_and_read<<<2, 64>>>(zeros(1), zeros(128)); }},
-    {"exchange_loop", [] { exchange_loop<int*><<<2, 64>>>(zeros(1)); }},
-    {"volatile_exchange_loop", [] { exchange_loop<volatile int*><<<2, 64>>>(zeros(1)); }},
-    {"reset_while_counting", [] { reset_while_counting<<<4, 32>>>(zeros(1)); }},
-    {"plain_flag", [] { plain_flag<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"smooth_on_one_line", [] { smooth_on_one_line<<<2, 64>>>(zeros<float>(128)); }},
-    {"tiles_of_eight",
-     [] {
-       tiles_of_eight<<<1, dim3(8, 8)>>>(zeros<float>(256), zeros<float>(256), zeros<float>(64));
-     }},
-    {"locked_and_atomic", [] { locked_and_atomic<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"look_while_fetching", [] { look_while_fetching<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"last_block_of_a_sum",
-     [] { last_block_of_a_sum<<<4, 1>>>(zeros(1), zeros<unsigned>(1), zeros(1)); }},
-    {"last_block_of_volatile_parts",
-     [] { last_block_of_volatile_parts<<<4, 1>>>(zeros(4), zeros<unsigned>(1), zeros(1)); }},
-    {"store_after_a_sum", [] { store_after_a_sum<<<4, 1>>>(zeros(1), zeros<unsigned>(1)); }},
-    {"histogram_without_barrier", [] { histogram_without_barrier<<<1, 64>>>(zeros(64)); }},
-    {"add_over_two_lines", [] { add_over_two_lines<<<2, 64>>>(zeros(1)); }},
-    {"add_in_a_block", [] { add_over_two_lines<<<1, 64>>>(zeros(1)); }},
-    {"maximum_over_two_lines", [] { maximum_over_two_lines<<<2, 64>>>(zeros(1)); }},
-    {"maximum_on_one_line", [] { maximum_on_one_line<<<2, 64>>>(zeros(1)); }},
-    {"visit", [] { visit<<<2, 64>>>(zeros(8), zeros(1)); }},
-    {"average_in_place", [] { average_in_place<<<2, 64>>>(zeros<float>(128)); }},
-    {"lock_opened_plainly", [] { lock_opened_plainly<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"zeros_without_barrier", [] { zeros_without_barrier<<<1, 64>>>(zeros(16)); }},
-    {"lock_opened_by_volatile", [] { lock_opened_by_volatile<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"double_checked", [] { double_checked<<<4, 1>>>(zeros(1), zeros(1), zeros(1), zeros(4)); }},
-    {"sum_checked", [] { sum_checked<<<4, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"count_beside", [] { count_beside<<<4, 32>>>(zeros(1), zeros(32)); }},
-    {"table_insert", [] { table_insert<<<4, 32>>>(zeros(64), zeros(64), zeros(128)); }},
-    {"queue", [] { queue<<<2, 32>>>(zeros(1), zeros(1), zeros(32), zeros(32)); }},
-    {"fetched_neighbours", [] { fetched_neighbours<<<4, 1>>>(zeros(1), zeros(32), zeros(32)); }},
-    {"seqlock", [] { seqlock<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"lock_on_one_side", [] { lock_on_one_side<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"volatile_flag", [] { volatile_flag<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"lock_of_some", [] { lock_of_some<<<4, 1>>>(zeros(1), zeros(1)); }},
-    {"read_after_release_on_one_line", [] { read_after_release_on_one_line<<<2, 1>>>(zeros(3)); }},
-    {"rounds_on_two_lines",
-     [] { rounds_on_two_lines<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},
-    {"read_after_release", [] { read_after_release<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"sequence_ended", [] { sequence_ended<<<3, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"rounds", [] { rounds<<<2, 64>>>(zeros(192), zeros(1), zeros(64)); }},
-    {"two_sizes", [] { two_sizes<<<1, 64>>>(zeros(2)); }},
-    {"narrow_fence", [] { narrow_fence<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"narrow_atomic", [] { narrow_atomic<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"neighbouring_fields", [] { neighbouring_fields<<<1, 64>>>(zeros<two_fields>(1)); }},
+// Each one's parent is half of it.
+int* chain_of_parents(int count) {
+  int* const made = zeros(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const int parent = i / 2;
+    if (cudaMemcpy(&made[i], &parent, sizeof parent, cudaMemcpyHostToDevice) != cudaSuccess)
+      std::exit(77);
+  }
+  return made;
+}
+
+const test_case cases[] = {
+    {"look_and_maximum", on_zeros(look_and_maximum, 2, 64)},
+    {"look_in_a_block", on_zeros(look_and_maximum, 1, 64)},
+    {"count_and_read", on_zeros(count_and_read, 2, 64)},
+    {"exchange_loop", on_zeros(exchange_loop<int*>, 2, 64)},
+    {"volatile_exchange_loop", on_zeros(exchange_loop<volatile int*>, 2, 64)},
+    {"reset_while_counting", on_zeros(reset_while_counting, 4, 32)},
+    {"plain_flag", on_zeros(plain_flag, 2, 1)},
+    {"smooth_on_one_line", on_zeros(smooth_on_one_line, 2, 64)},
+    {"tiles_of_eight", on_zeros(tiles_of_eight, 1, dim3(8, 8))},
+    {"locked_and_atomic", on_zeros(locked_and_atomic, 4, 1)},
+    {"look_while_fetching", on_zeros(look_while_fetching, 4, 1)},
+    {"last_block_of_a_sum", on_zeros(last_block_of_a_sum, 4, 1)},
+    {"last_block_of_volatile_parts", on_zeros(last_block_of_volatile_parts, 4, 1)},
+    {"store_after_a_sum", on_zeros(store_after_a_sum, 4, 1)},
+    {"histogram_without_barrier", on_zeros(histogram_without_barrier, 1, 64)},
+    {"add_over_two_lines", on_zeros(add_over_two_lines, 2, 64)},
+    {"add_in_a_block", on_zeros(add_over_two_lines, 1, 64)},
+    {"maximum_over_two_lines", on_zeros(maximum_over_two_lines, 2, 64)},
+    {"maximum_on_one_line", on_zeros(maximum_on_one_line, 2, 64)},
+    {"visit", on_zeros(visit, 2, 64)},
+    {"average_in_place", on_zeros(average_in_place, 2, 64)},
+    {"lock_opened_plainly", on_zeros(lock_opened_plainly, 4, 1)},
+    {"zeros_without_barrier", on_zeros(zeros_without_barrier, 1, 64)},
+    {"lock_opened_by_volatile", on_zeros(lock_opened_by_volatile, 4, 1)},
+    {"double_checked", on_zeros(double_checked, 4, 1)},
+    {"sum_checked", on_zeros(sum_checked, 4, 1)},
+    {"count_beside", on_zeros(count_beside, 4, 32)},
+    {"table_insert", on_zeros(table_insert, 4, 32)},
+    {"queue", on_zeros(queue, 2, 32)},
+    {"fetched_neighbours", on_zeros(fetched_neighbours, 4, 1)},
+    {"seqlock", on_zeros(seqlock, 2, 1)},
+    {"lock_on_one_side", on_zeros(lock_on_one_side, 4, 1)},
+    {"volatile_flag", on_zeros(volatile_flag, 2, 1)},
+    {"lock_of_some", on_zeros(lock_of_some, 4, 1)},
+    {"read_after_release_on_one_line", on_zeros(read_after_release_on_one_line, 2, 1)},
+    {"rounds_on_two_lines", on_zeros(rounds_on_two_lines, 2, 64)},
+    {"read_after_release", on_zeros(read_after_release, 2, 1)},
+    {"sequence_ended", on_zeros(sequence_ended, 3, 1)},
+    {"rounds", on_zeros(rounds, 2, 64)},
+    {"last_wins", on_zeros(last_wins, 1, 32)},
+    {"last_wins_of_blocks", on_zeros(last_wins, 2, 64)},
+    {"answer_of_all", on_zeros(answer_of_all, 1, 64)},
+    {"rotated", on_zeros(rotated, 1, 64)},
+    {"mark_or_exchange", on_zeros(mark_or_exchange, 1, 64)},
+    {"mark_or_return", on_zeros(mark_or_return, 1, 64)},
+    {"shorten", [] { shorten<<<1, 64>>>(chain_of_parents(64)); }},
+    {"halve", [] { halve<<<1, 64>>>(chain_of_parents(64)); }},
+    {"one_lane_arrives", on_zeros(one_lane_arrives<true>, 1, 64)},
+    {"one_lane_arrives_global", on_zeros(one_lane_arrives<false>, 1, 64)},
+    {"flag_of_a_warp", on_zeros(flag_of_a_warp, 1, 64)},
+    {"volatile_flag_in_a_block", on_zeros(volatile_flag_in_a_block, 1, 64)},
+    {"tiles_and_sums", on_zeros(tiles_and_sums, 1, 64)},
+    {"booked_volatile", on_zeros(booked<volatile int>, 2, 32)},
+    {"booked_in_a_block", on_zeros(booked<int>, 1, 64)},
+    {"booked_volatile_in_a_block", on_zeros(booked<volatile int>, 1, 64)},
+    {"write_after_unlock", on_zeros(write_after_unlock<int>, 2, 1)},
+    {"write_after_unlock_volatile", on_zeros(write_after_unlock<volatile int>, 2, 1)},
+    {"write_after_unlock_function", on_zeros(write_after_unlock_function, 2, 1)},
+    {"read_after_signal", on_zeros(read_after_signal<volatile int, true>, 2, 1)},
+    {"read_after_signal_no_fence", on_zeros(read_after_signal<int, false>, 2, 1)},
+    {"read_after_signal_volatile_no_fence", on_zeros(read_after_signal<volatile int, false>, 2, 1)},
+    {"one_meeting", on_zeros(one_meeting<int>, 2, 1)},
+    {"one_meeting_volatile", on_zeros(one_meeting<volatile int>, 2, 1)},
+    {"no_way_back", on_zeros(no_way_back, 2, 1)},
+    {"two_sizes", on_zeros(two_sizes, 1, 64)},
+    {"narrow_fence", on_zeros(narrow_fence, 2, 1)},
+    {"narrow_atomic", on_zeros(narrow_atomic, 2, 1)},
+    {"neighbouring_fields", on_zeros(neighbouring_fields, 1, 64)},
     {"overlapping_arrays", [] { overlapping_arrays<<<1, 64, 256>>>(); }},
 };
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What racecheck says first of each race of causes.cu: the cause, and alone."""
+"""What racecheck says first of each race of causes.cu and causes_in_sources.cu: the cause, and alone."""
 
 import json
 import os
@@ -11,10 +11,9 @@ import pytest
 
 from engine.command.paths import ENGINE
 from test_setup import captured, marked_lines
-from this_build import ROOT
+from this_build import ROOT, is_by_clang
 
-SOURCE = ROOT / "engine/racecheck/tests/causes.cu"
-PROGRAM = os.environ["CAUSES_PROGRAM"]
+CASES = ROOT / "engine/racecheck/tests"
 
 PLAIN = ["plain_mixed_with_atomic"]
 LOOK = [*PLAIN, "plain_look_before_atomic"]
@@ -151,14 +150,189 @@ CAUSES = {
     "overlapping_arrays": (
         ("counts", "weights"), ["arrays_at_one_address"], "begins at the start", 1,
     ),
+    **dict.fromkeys(
+        ("last_wins", "last_wins_of_blocks"),
+        (("chosen by all", "chosen by all"), ["no_synchronisation"],
+         "let one thread write it, or give each thread an element of its own", 1),
+    ),
+    "answer_of_all": (
+        ("answered by all", "answered by all"), ["no_synchronisation"], "let one thread write it", 1,
+    ),
+    "rotated": (
+        ("rotated on", "rotated on"), ["missing_syncthreads"], "no barrier separates", None,
+    ),
+    "mark_or_exchange": (
+        ("mark exchanged", "mark stored"), PLAIN, "make line {mark stored} atomic", 1,
+    ),
+    "mark_or_return": (
+        ("mark set", "mark set plainly"), PLAIN, "make line {mark set plainly} atomic", 1,
+    ),
+    "shorten": (
+        ("parents followed", "path shortened"), ["plain_flag"],
+        "line {parents followed} goes by a plain read of what line {path shortened} writes", 1,
+    ),
+    "halve": (
+        ("parent followed" if is_by_clang() else "grandparent followed", "root noted"),
+        ["plain_flag"], "make both atomic", None,
+    ),
+    **dict.fromkeys(
+        ("one_lane_arrives", "one_lane_arrives_global"),
+        (("handed over", "taken over"), ["missing_arrival"],
+         "let each thread that comes to line {handed over} arrive at this cuda::barrier", 1),
+    ),
+    "flag_of_a_warp": (
+        ("written by the warp", "read by the other warp"), ["missing_barrier_before"],
+        "put __syncwarp() there", 1,
+    ),
+    "volatile_flag_in_a_block": (
+        ("set for the warp", "polled by the warp"), ["volatile_is_no_synchronisation"],
+        "use cuda::atomic_ref", 1,
+    ),
+    "tiles_and_sums": (
+        ("base read", "base written"), ["missing_syncthreads"], "missing __syncthreads()", None,
+    ),
+    **dict.fromkeys(
+        ("booked_volatile", "booked_in_a_block", "booked_volatile_in_a_block"),
+        (("booked under the lock", "booked without the lock"), ["lock_on_one_side"],
+         "line {booked without the lock} does not: take it there as well", 1),
+    ),
+    **dict.fromkeys(
+        ("write_after_unlock", "write_after_unlock_volatile"),
+        (("seen under the lock", "written after the unlock"), ["access_after_release"],
+         "move line {written after the unlock} before line {unlocked}", 1),
+    ),
+    "write_after_unlock_function": (
+        ("seen in between", "written after the call"), ["access_after_release"],
+        "move line {written after the call} before line {unlock called}", 1,
+    ),
+    **dict.fromkeys(
+        ("read_after_signal", "read_after_signal_no_fence", "read_after_signal_volatile_no_fence"),
+        (("read once more", "cell of the other block"), ["access_after_release"],
+         "move line {read once more} before line {cell given}", None),
+    ),
+    **dict.fromkeys(
+        ("one_meeting", "one_meeting_volatile"),
+        (("word of the round", "other's word"), ["missing_meeting"],
+         "line {word of the round} does not wait until the other block has come past line {other's word}", 1),
+    ),
+    "no_way_back": (
+        ("item replaced", "item of the round"), ["missing_meeting"],
+        "line {item replaced} does not wait until the other block has come past line {item of the round}", 1,
+    ),
 }  # fmt: skip
+
+# The same of causes_in_sources.cu.
+IN_SOURCES = {
+    "place_of_largest": (
+        ("place stored", "place stored"), ["store_after_decision"],
+        "the condition at line {largest decided} decides which thread stores at line {place stored}", 1,
+    ),
+    "place_of_largest_seen": (
+        ("seen stored", "seen stored"), ["store_after_decision"],
+        "the condition at line {seen decided} decides", 1,
+    ),
+    "place_of_largest_plain": (
+        ("largest replaced", "plainly decided"), ["missing_atomic"], "or one lock for all", None,
+    ),
+    **dict.fromkeys(
+        ("find", "find_in_a_block"),
+        (("found", "found"), ["stored_by_several"], "store with an atomic (atomicExch()", 1),
+    ),
+    "random_sums": (
+        ("state read", "state stored"), ["index_without_block"],
+        "give each thread an element of its own", 1,
+    ),
+    "state_of_all": (
+        ("state read", "state stored"), ["missing_atomic"], "missing atomic", None,
+    ),
+    "squares_double_checked": (
+        ("ready checked", "ready set"), ["plain_flag"],
+        "line {ready checked} goes by a plain read of what line {ready set} writes", 2,
+    ),
+    "two_locks": (
+        ("under one of two locks", "under one of two locks"), ["different_locks"],
+        ":{one of two locks}: let both take the same lock", 1,
+    ),
+    "guard_without_name": (
+        ("added after the guard", "added after the guard"), ["lock_given_back"],
+        "line {given back at once} takes the lock and gives it back at once", None,
+    ),
+    "look_then_enter": (
+        ("written by the writer", "read by a reader"), ["lock_lets_both_in"],
+        "let each thread announce itself first, then look for the other one", None,
+    ),
+    "shared_by_writers": (
+        ("added by two", "added by two"), ["lock_lets_both_in"], "lock lets both in", None,
+    ),
+    "left_early": (
+        ("still at work", "still at work"), ["missing_barrier_before"],
+        "there is no barrier between line {still at work} and", 1,
+    ),
+    "wiped_in_use": (
+        ("wiped", "still read"), ["reclaimed_too_early"],
+        "line {taken out} hides the element from later readers only", 1,
+    ),
+    "take_and_give": (
+        ("successor read", "successor written"), ["read_before_its_check"],
+        "make line {successor read} and line {successor written} atomic", None,
+    ),
+    "displace": (
+        ("value put", "value displaced"), ["exchanged_in_two_steps"],
+        "line {key exchanged} exchanges one word with an atomic", None,
+    ),
+    "one_neighbour_awaited": (
+        ("cell written", "both read"), ["signal_not_awaited"],
+        "line {one awaited} waits for another thread's signal", None,
+    ),
+    "once": (
+        ("initialised", "used in progress"), ["observed_too_early"],
+        "line {claimed} only claims its word, and the same thread changes it again", None,
+    ),
+    "insert_into_tree": (
+        ("key compared", "key stored"), ["access_after_release"],
+        "move line {key stored} before line {linked}", None,
+    ),
+    "build_and_walk": (
+        ("list built", "list walked"), ["no_synchronisation"], "use two launches", None,
+    ),
+    "stride_of_one_block": (
+        ("strided", "strided"), ["stride_of_one_block"],
+        "the loop at line {stride} starts at another element in each block", 1,
+    ),
+    "served_plainly": (
+        ("next one served", "turn awaited"), PLAIN, "make line {next one served} atomic", None,
+    ),
+    "reset_after_the_signal": (
+        ("arrives", "reset late"), ["access_after_release"],
+        "move line {reset late} before line {lets them go}", None,
+    ),
+    "ring_overtaken": (
+        ("put into the ring", "taken from the ring"), ["missing_meeting"],
+        "line {put into the ring} does not wait until the other block has come past", 1,
+    ),
+    "stack": (
+        ("pushed", "popped"), ["write_after_signal"],
+        "line {pushed} writes the element after the atomic at line {top raised}", 1,
+    ),
+    "bins_merged_early": (
+        ("bin of a key", "bin merged"), PLAIN, "put __syncthreads() between them", 1,
+    ),
+}  # fmt: skip
+SORTS = ("sort_without_barrier", "phases_without_barrier")
+ALL = {**CAUSES, **IN_SOURCES}
+
+
+def program_of(case):
+    is_in_sources = case in {*IN_SOURCES, *SORTS, "tiles_on_two_lines"}
+    return "causes_in_sources" if is_in_sources else "causes"
 
 
 def findings_of(case):
     """Those of the program's 20 schedules, as they are shown, and the lines of each pair."""
     with tempfile.TemporaryDirectory() as folder:
         report = os.path.join(folder, "report.json")
-        command = [sys.executable, ENGINE / "cudacheck", "check", "--program", PROGRAM]
+        program = os.environ[program_of(case).upper() + "_PROGRAM"]
+        command = [sys.executable, ENGINE / "cudacheck", "check", "--program", program]
         run = captured([*command, "--json", report, "--", case])
         if run.returncode != 1:
             raise AssertionError(f"{case}: exit code {run.returncode}\n{run.stdout}{run.stderr}")
@@ -166,10 +340,12 @@ def findings_of(case):
             return json.load(file)[0]["findings"]
 
 
-@pytest.mark.parametrize("case", CAUSES)
+@pytest.mark.parametrize("case", ALL)
 def test_the_cause_is_told_first(case):
-    lines = marked_lines(SOURCE)
-    marks, codes, said, count = CAUSES[case]
+    lines = marked_lines(
+        *CASES.glob(f"{program_of(case)}.cu"), *CASES.glob(f"{program_of(case)}_of_*")
+    )
+    marks, codes, said, count = ALL[case]
     findings = findings_of(case)
     first = findings[0]
     pair = sorted(first[party]["line"] for party in ("first", "second"))
@@ -182,9 +358,22 @@ def test_the_cause_is_told_first(case):
         assert len(findings) == count, texts
 
 
-def test_a_barrier_of_the_warp_is_not_advised_where_one_of_the_block_is_missing():
-    codes = {code for each in findings_of("tiles_of_eight") for code in each["codes"]}
+@pytest.mark.parametrize("case", ("tiles_of_eight", "tiles_on_two_lines", *SORTS))
+def test_a_barrier_of_the_block_alone_is_advised(case):
+    """And none of the warp; and no atomic where two elements are exchanged."""
+    codes = {code for each in findings_of(case) for code in each["codes"]}
     assert codes == {"missing_syncthreads"}
+
+
+def test_what_a_plain_comparison_decides_is_told_with_its_line():
+    lines = marked_lines(CASES / "causes_in_sources.cu")
+    advice = [
+        each["advice"][0]["text"]
+        for each in findings_of("place_of_largest_plain")
+        if each["codes"] == ["store_after_decision"]
+    ]
+    (text,) = advice
+    assert f"the condition at line {lines['plainly decided']} decides" in text
 
 
 @pytest.mark.parametrize(
@@ -202,13 +391,14 @@ def test_no_atomic_is_advised_where_an_order_is_missing(case):
 
 @pytest.mark.parametrize(
     "case",
-    [
-        case
-        for case, row in CAUSES.items()
-        if row[1] != ["missing_release", "missing_acquire", *PLAIN]
-    ],
+    [case for case, row in ALL.items() if row[1] != ["missing_release", "missing_acquire", *PLAIN]],
 )
 def test_one_remedy_is_named(case):
-    remarks = {"barrier_is_enough", "barrier_is_not_enough", "same_value_is_no_excuse"}
+    remarks = {
+        "barrier_is_enough",
+        "barrier_is_not_enough",
+        "same_value_is_no_excuse",
+        "older_value_read",
+    }
     advice = [each["code"] for each in findings_of(case)[0]["advice"]]
     assert len(set(advice) - remarks) == 1, advice

@@ -269,10 +269,7 @@ void call_the_runtime() {
   std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
 }
 
-const struct {
-  const char* name;
-  void (*run)();
-} cases[] = {
+const test_case cases[] = {
     {"host", call_the_runtime},
     {"add", launch_add},
     {"grid_stride",

@@ -113,6 +113,12 @@ __global__ void same_constant(int* found) {
   *found = 1;  // mark: constant stored
 }
 
+// Threads of the writer's block lack a barrier, and those of the others more.
+__global__ void chosen_for_all(int* chosen, int* out) {
+  if (blockIdx.x + threadIdx.x == 0) *chosen = 1;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = *chosen;
+}
+
 // ---- Signals
 
 // Within one block: thread 0 unlocks without a fence.
@@ -384,39 +390,32 @@ __global__ void thread_scope_on_its_own(int* words, int* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = of_thread<int>(mine[31 - threadIdx.x]).load();
 }
 
-const struct {
-  const char* name;
-  void (*run)();
-} cases[] = {
+const test_case cases[] = {
     {"element_of_1_byte", [] { store_at_5<<<2, 1>>>(zeros<char>(128)); }},
     {"element_of_2_bytes", [] { store_at_5<<<2, 1>>>(zeros<short>(64)); }},
     {"element_of_4_bytes", [] { store_at_5<<<2, 1>>>(zeros(32)); }},
     {"element_of_8_bytes", [] { store_at_5<<<2, 1>>>(zeros<double>(16)); }},
-    {"one_block_waits_volatile",
-     [] { one_block_waits<volatile int*><<<3, 1>>>(zeros(1), zeros(1), zeros(3)); }},
-    {"one_block_waits", [] { one_block_waits<int*><<<3, 1>>>(zeros(1), zeros(1), zeros(3)); }},
-    {"lock_with_narrow_acquire", [] { lock_with_narrow_acquire<<<2, 64>>>(zeros(1), zeros(1)); }},
+    {"one_block_waits_volatile", on_zeros(one_block_waits<volatile int*>, 3, 1)},
+    {"one_block_waits", on_zeros(one_block_waits<int*>, 3, 1)},
+    {"lock_with_narrow_acquire", on_zeros(lock_with_narrow_acquire, 2, 64)},
     {"histogram", [] { histogram<<<4, 64>>>(bins_of_threads(), zeros(64)); }},
     {"last_index", [] { last_index<<<4, 64>>>(bins_of_threads(), zeros(64)); }},
-    {"count", [] { count<<<4, 64>>>(zeros(1)); }},
-    {"count_in_a_block", [] { count<<<1, 64>>>(zeros(1)); }},
+    {"count", on_zeros(count, 4, 64)},
+    {"count_in_a_block", on_zeros(count, 1, 64)},
     {"count_bytes", [] { count_bytes<<<4, 64>>>(zeros<unsigned char>(2)); }},
-    {"count_and_double", [] { count_and_double<<<4, 64>>>(zeros(1)); }},
-    {"sum_neighbours", [] { sum_neighbours<<<1, 128>>>(zeros(128)); }},
-    {"tiles_with_a_table", [] { tiles_with_a_table<<<1, 64>>>(zeros(64), zeros(64), zeros(64)); }},
-    {"tiles_with_a_count", [] { tiles_with_a_count<<<1, 64>>>(zeros(64), zeros(64), zeros(64)); }},
-    {"tiles_with_a_sum", [] { tiles_with_a_sum<<<1, 64>>>(zeros(64), zeros(64)); }},
-    {"same_constant", [] { same_constant<<<4, 64>>>(zeros(1)); }},
-    {"lock_without_release", [] { lock_without_release<<<1, 64>>>(zeros(1), zeros(1)); }},
-    {"lock_opened_by_volatile", [] { lock_opened_by_volatile<<<2, 1>>>(zeros(1), zeros(1)); }},
-    {"flag_that_is_volatile",
-     [] { flag_that_is_volatile<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"last_block_volatile",
-     [] { last_block<volatile int*><<<8, 32>>>(zeros(8), zeros<unsigned>(1), zeros(1)); }},
-    {"last_block_plain",
-     [] { last_block<int*><<<8, 32>>>(zeros(8), zeros<unsigned>(1), zeros(1)); }},
-    {"narrow_release_and_no_acquire",
-     [] { narrow_release_and_no_acquire<<<8, 32>>>(zeros(8), zeros<unsigned>(1), zeros(1)); }},
+    {"count_and_double", on_zeros(count_and_double, 4, 64)},
+    {"sum_neighbours", on_zeros(sum_neighbours, 1, 128)},
+    {"tiles_with_a_table", on_zeros(tiles_with_a_table, 1, 64)},
+    {"tiles_with_a_count", on_zeros(tiles_with_a_count, 1, 64)},
+    {"tiles_with_a_sum", on_zeros(tiles_with_a_sum, 1, 64)},
+    {"same_constant", on_zeros(same_constant, 4, 64)},
+    {"chosen_for_all", on_zeros(chosen_for_all, 4, 64)},
+    {"lock_without_release", on_zeros(lock_without_release, 1, 64)},
+    {"lock_opened_by_volatile", on_zeros(lock_opened_by_volatile, 2, 1)},
+    {"flag_that_is_volatile", on_zeros(flag_that_is_volatile, 2, 1)},
+    {"last_block_volatile", on_zeros(last_block<volatile int*>, 8, 32)},
+    {"last_block_plain", on_zeros(last_block<int*>, 8, 32)},
+    {"narrow_release_and_no_acquire", on_zeros(narrow_release_and_no_acquire, 8, 32)},
     {"fences_before_the_barrier",
      [] {
        fences_before_the_barrier<false><<<8, 64>>>(zeros(512), zeros<unsigned>(1), zeros(64));
@@ -425,34 +424,31 @@ const struct {
      [] {
        fences_before_the_barrier<false><<<16, 32>>>(zeros(512), zeros<unsigned>(1), zeros(32));
      }},
-    {"fences_and_an_acquire",
-     [] { fences_before_the_barrier<true><<<4, 64>>>(zeros(256), zeros<unsigned>(1), zeros(64)); }},
+    {"fences_and_an_acquire", on_zeros(fences_before_the_barrier<true>, 4, 64)},
     {"fences_and_an_acquire_in_1000_blocks",
      [] {
        fences_before_the_barrier<true><<<1000, 64>>>(zeros(64000), zeros<unsigned>(1), zeros(64));
      }},
-    {"overwritten_signal", [] { overwritten_signal<<<3, 1>>>(zeros(1), zeros(1), zeros(1)); }},
+    {"overwritten_signal", on_zeros(overwritten_signal, 3, 1)},
     {"reduction_in_1000_blocks",
      [] { reduction<<<1000, 64>>>(zeros(64000), zeros(1000), zeros<unsigned>(1), zeros(1)); }},
     {"last_thread_without_release",
      [] { last_thread<<<400, 256>>>(zeros(102400), zeros<unsigned>(1), zeros(1), 1); }},
     {"last_thread_without_acquire",
      [] { last_thread<<<16, 256>>>(zeros(4096), zeros<unsigned>(1), zeros(1), 2); }},
-    {"count_then_exchange",
-     [] { count_then_exchange<<<400, 256>>>(zeros<unsigned>(1), zeros(256)); }},
+    {"count_then_exchange", on_zeros(count_then_exchange, 400, 256)},
     {"initialise", [] { initialise<0><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"initialise_and_discard", [] { initialise<1><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"initialise_and_use", [] { initialise<2><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"add_to_fresh", [] { initialise<3><<<4, 32>>>(fresh(4), zeros(1)); }},
     {"initialise_and_read", [] { initialise<4><<<4, 32>>>(fresh(4), zeros(4)); }},
-    {"names_of_types", [] { y<<<2, 1>>>(zeros(2)); }},
-    {"thread_scope_updates", [] { thread_scope_updates<<<2, 1>>>(zeros(1)); }},
-    {"thread_scope_in_one_block", [] { thread_scope_updates<<<1, 2>>>(zeros(1)); }},
-    {"thread_scope_hands_over",
-     [] { thread_scope_hands_over<<<2, 1>>>(zeros(1), zeros(1), zeros(1)); }},
-    {"thread_scope_and_wider", [] { thread_scope_and_wider<<<2, 1>>>(zeros(1)); }},
+    {"names_of_types", on_zeros(y, 2, 1)},
+    {"thread_scope_updates", on_zeros(thread_scope_updates, 2, 1)},
+    {"thread_scope_in_one_block", on_zeros(thread_scope_updates, 1, 2)},
+    {"thread_scope_hands_over", on_zeros(thread_scope_hands_over, 2, 1)},
+    {"thread_scope_and_wider", on_zeros(thread_scope_and_wider, 2, 1)},
     {"thread_scope_on_its_own", [] { thread_scope_on_its_own<<<2, 32>>>(fresh(64), zeros(64)); }},
-    {"many_lines", [] { many_lines<<<190, 1>>>(zeros(1)); }},
+    {"many_lines", on_zeros(many_lines, 190, 1)},
 };
 
 int main(int count, char** words) { return run_case(cases, count, words); }

@@ -11,13 +11,10 @@ import pytest
 
 from engine.command.paths import ENGINE
 from test_setup import captured, checked_run, marked_lines
-from this_build import BUILD, ROOT
+from this_build import ROOT, is_by_clang
 
 SOURCE = ROOT / "engine/racecheck/tests/diagnoses.cu"
 PROGRAM = os.environ["DIAGNOSES_PROGRAM"]
-IS_CLANG = (
-    "clang" in json.loads((BUILD / "single_file.json").read_text(encoding="utf-8"))["compiler"]
-)
 BARRIERS = (["missing __syncthreads()"], ["missing __syncwarp()"])
 SAME_VALUE = "it is a race even if both write the same value"
 
@@ -155,7 +152,7 @@ def test_threads_of_two_blocks_are_never_said_to_be_of_one(case, seed):
 
 
 def test_a_barrier_is_said_not_to_be_enough():
-    _, findings, _ = run("same_constant")
+    _, findings, _ = run("chosen_for_all")
     by_diagnosis = {tuple(item["diagnosis"]): item for item in findings}
     assert set(by_diagnosis) == {("no synchronisation",), ("missing __syncthreads()",)}
     assert (
@@ -193,7 +190,7 @@ def test_those_of_one_block_too():
 def test_at_two_lines():
     _, findings, _ = run("count_and_double")
     assert {tuple(item["diagnosis"]) for item in findings} == {("missing atomic",)}
-    if IS_CLANG:
+    if is_by_clang():
         return  # it makes one access of both branches, which is at neither line
     pairs = {tuple(sorted((f["first"]["line"], f["second"]["line"]))) for f in findings}
     assert (line_of("counted first"), line_of("doubled")) in pairs

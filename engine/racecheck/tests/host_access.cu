@@ -2,7 +2,6 @@
 // Host code that accesses memory: of the device, which ends a program on a GPU, and of other kinds.
 #include <cuda_runtime.h>
 
-#include <string_view>
 #include <vector>
 
 #include "racecheck/tests/cases.hpp"
@@ -15,10 +14,14 @@ __device__ int variable;
 __global__ void add_one(int* data) { data[threadIdx.x] += 1; }
 __global__ void use_variable(int* data) { data[threadIdx.x] = variable; }
 
-int* on_device() {
-  int* const data = zeros(count);
-  add_one<<<1, count>>>(data);
-  return data;
+// Calls it with memory that a kernel has used.
+test_case on_device(const char* name, void (*use)(int*)) {
+  return {name, [use] {
+            int* const data = zeros(count);
+            add_one<<<1, count>>>(data);
+            cudaDeviceSynchronize();
+            use(data);
+          }};
 }
 
 void callback(void* data) {
@@ -74,26 +77,13 @@ void use_what_the_host_reaches(int* data) {
   cudaFreeHost(pinned);
 }
 
-const struct {
-  const char* name;
-  void (*run)(int*);
-} cases[] = {
-    {"read", read_element}, {"write", write_element},
-    {"copy", copy_out},     {"fill", fill_in},
-    {"poll", poll},         {"callback", call_back},
-    {"symbol", use_symbol}, {"allowed", use_what_the_host_reaches},
+const test_case cases[] = {
+    on_device("read", read_element), on_device("write", write_element),
+    on_device("copy", copy_out),     on_device("fill", fill_in),
+    on_device("poll", poll),         on_device("callback", call_back),
+    on_device("symbol", use_symbol), on_device("allowed", use_what_the_host_reaches),
 };
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const std::string_view wanted = argc == 2 ? argv[1] : "";
-  for (const auto& each : cases) {
-    if (wanted != each.name) continue;
-    int* const data = on_device();
-    cudaDeviceSynchronize();
-    each.run(data);
-    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 3;
-  }
-  return 2;
-}
+int main(int count, char** words) { return run_case(cases, count, words); }

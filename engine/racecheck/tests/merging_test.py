@@ -12,7 +12,7 @@ import tempfile
 import pytest
 
 from engine.command.racecheck_runs import CheckedRun, MalformedReport, MergeReports, merged_findings
-from mistakes_test import OTHER_FINDINGS, RACES, SOURCE
+from mistakes_test import OTHER_FINDINGS, RACES, SOURCES
 from test_setup import checked_run
 
 MERGE_REPORTS = os.environ["MERGE_REPORTS"]
@@ -94,7 +94,7 @@ def test_a_run_without_a_report_is_a_schedule_too():
 
 
 def test_what_one_run_shows_is_said_of_the_others():
-    report = checked_run(DIAGNOSES, "same_constant", 0)[2]
+    report = checked_run(DIAGNOSES, "chosen_for_all", 0)[2]
     parts = [
         {**report, "findings": [item]}
         for item in sorted(report["findings"], key=lambda item: item["codes"])
@@ -111,7 +111,7 @@ def test_what_one_run_shows_is_said_of_the_others():
 
 def test_its_lines_are_told_by_their_numbers():
     report = checked_run(MISTAKES, "guard_classic", 0)[2]
-    (found,) = merged(report, own_file=str(SOURCE))
+    (found,) = merged(report, own_file=str(SOURCES[0]))
     assert "mistakes.cu" not in found["text"]
     line = found["second"]["line"]
     assert f"read by block 3 thread 42 at line {line}\n" in found["text"]
@@ -120,7 +120,7 @@ def test_its_lines_are_told_by_their_numbers():
 
 def test_they_may_be_counted_from_another_line_on():
     report = checked_run(MISTAKES, "guard_classic", 0)[2]
-    (found,) = merged(report, own_file=str(SOURCE), first_line=101)
+    (found,) = merged(report, own_file=str(SOURCES[0]), first_line=101)
     numbers = {int(number) for number in re.findall(r"\bline (\d+)", found["text"])}
     assert found["second"]["line"] - 100 in numbers
     assert max(numbers) < 100
@@ -128,7 +128,7 @@ def test_they_may_be_counted_from_another_line_on():
 
 def test_another_file_of_that_name_is_not_the_own_one():
     with tempfile.TemporaryDirectory() as folder:
-        other = pathlib.Path(folder, SOURCE.name)
+        other = pathlib.Path(folder, SOURCES[0].name)
         other.write_text("")
         report = checked_run(MISTAKES, "guard_classic", 0)[2]
         (found,) = merged(report, own_file=str(other))

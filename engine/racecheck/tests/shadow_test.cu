@@ -30,6 +30,11 @@ constexpr std::array active = {0u, 1u, 70u, 127u};  // the threads that do somet
 constexpr std::size_t cells = 4;
 alignas(16) std::byte memory[cells * bytes_of_cell];
 
+fence_kind kind_of_fence(bool sequentially_consistent) {
+  return sequentially_consistent ? fence_kind::sequentially_consistent
+                                 : fence_kind::acquire_release;
+}
+
 struct step {
   enum class kind { plain, volatile_access, atomic, fence, barrier, warp_barrier } what{};
   unsigned block = 0, rank = 0;
@@ -59,7 +64,7 @@ class full_shadow {
     thread_state& by = block.threads[now.rank];
     switch (now.what) {
       case step::kind::fence:
-        clocks_.fence(block, by, now.within, now.acquires);
+        clocks_.fence(block, by, now.within, kind_of_fence(now.acquires));
         return {};
       case step::kind::barrier:
         block.arrived.clear();
@@ -199,7 +204,8 @@ class real_checker {
 
   void begin_program() {
     end_program();
-    checker_.launch_begins({{blocks}, {threads}, {}});
+    static const cpu_backend::work given;
+    checker_.launch_begins({{blocks}, {threads}, {}, nullptr, &given});
     for (unsigned block = 0; block < blocks; ++block) {
       checker_.block_begins({block, block, {block, 0, 0}, nullptr, 0});
     }
@@ -212,7 +218,7 @@ class real_checker {
     const auto address = const_cast<std::byte*>(now.address);
     switch (now.what) {
       case step::kind::fence:
-        checker_.fenced(by, now.within, now.acquires, 1);
+        checker_.fenced(by, now.within, kind_of_fence(now.acquires), 1);
         break;
       case step::kind::barrier:
         for (unsigned rank = 0; rank < threads; ++rank) {
@@ -251,6 +257,7 @@ class real_checker {
  private:
   void end_program() {
     checker_.launch_ends(false);
+    checker_.all_work_is_done();
     checker_.forget_findings();
   }
 

@@ -10,7 +10,14 @@ from engine.translate.words import GAP, filled, rows
 
 PROGRAM = os.environ["WORDS_PROGRAM"]
 # Of memory, and no race.
-OTHERS = {"unwritten_memory", "outside_of_the_allocation"}
+OTHERS = {"unwritten_memory", "outside_of_the_allocation", "written_constant"} | {
+    "local_of_another",
+    "atomic_on_local",
+    "ended_lane",
+    "read_only_load",
+    "two_barriers",
+    "unwritten_use",
+}
 OF_DIAGNOSES = [code.split(".") for code in rows() if "." in code]
 
 

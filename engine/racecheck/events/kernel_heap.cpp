@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What kernels ask of the standard library: memory, by malloc() or new, and output. The linker
-// hands these functions over (--wrap); for the host they stay what they are. A kernel's block of
-// memory has shadow memory until it is freed, and for a while afterwards, so that a use of freed
-// memory is seen.
+// Memory that kernels get by malloc() or new. The linker hands these functions over (--wrap); for
+// the host they stay what they are. A kernel's block of memory has shadow memory until it is freed,
+// and for a while afterwards, so that a use of freed memory is seen.
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <utility>
 
+#include "cpu_backend/runtime/work_order.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
 #include "racecheck/events/event_consumer.hpp"
@@ -77,6 +74,7 @@ class alone_with_heap {
     static auto* const only = new std::mutex;
     return *only;
   }
+  const cpu_backend::observer::runtime_access now_;  // the lock is none of the program's
   const std::lock_guard<std::mutex> lock_;
 };
 constinit __thread bool alone_with_heap::works = false;
@@ -199,64 +197,5 @@ RACECHECK_DELETE(_ZdlPvmSt11align_val_t, (void* begin, std::size_t bytes, std::a
                  begin, bytes, to)
 RACECHECK_DELETE(_ZdaPvmSt11align_val_t, (void* begin, std::size_t bytes, std::align_val_t to),
                  begin, bytes, to)
-
-}  // extern "C"
-
-// ---- What a kernel prints
-
-namespace racecheck {
-namespace {
-
-namespace scheduled = cpu_backend::scheduled;
-
-constinit std::optional<std::uint64_t> printing_thread;  // of the launch
-constinit bool kernel_has_printed = false;               // since the host waited
-
-void note_output(const void* from) {
-  if (!scheduled::runs_by_decisions()) return;
-  if (!running_thread) {
-    if (!scheduled::device_has_work) kernel_has_printed = false;
-    if (kernel_has_printed) scheduled::used("output", "before_wait", nullptr);
-    return;
-  }
-  const checker_works now;
-  const std::uint64_t by = now.thread().name.key();
-  if (printing_thread.value_or(by) != by) scheduled::used("output", "several_threads", from);
-  printing_thread = by;
-  kernel_has_printed = true;
-}
-
-}  // namespace
-
-void launch_prints() { printing_thread.reset(); }
-
-}  // namespace racecheck
-
-extern "C" {
-
-int __real_vprintf(const char*, std::va_list);
-int __real_puts(const char*);
-int __real_putchar(int);
-
-int __wrap_vprintf(const char* format, std::va_list values) {
-  racecheck::note_output(HERE);
-  return __real_vprintf(format, values);
-}
-int __wrap_printf(const char* format, ...) {
-  racecheck::note_output(HERE);
-  std::va_list values;
-  va_start(values, format);
-  const int printed = __real_vprintf(format, values);
-  va_end(values);
-  return printed;
-}
-int __wrap_puts(const char* text) {
-  racecheck::note_output(HERE);
-  return __real_puts(text);
-}
-int __wrap_putchar(int character) {
-  racecheck::note_output(HERE);
-  return __real_putchar(character);
-}
 
 }  // extern "C"

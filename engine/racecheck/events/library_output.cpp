@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// Output by the C library, which the linker hands over (--wrap): what kernels print, and what the
+// library reads of the host's memory in order to print it.
+#include <printf.h>
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "cpu_backend/runtime/work_order.hpp"
+#include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/access_log.hpp"
+#include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/host_access.hpp"
+
+#define HERE __builtin_return_address(0)
+
+extern "C" std::size_t __real_strlen(const char*);
+
+namespace racecheck {
+namespace {
+
+namespace scheduled = cpu_backend::scheduled;
+
+constinit std::optional<std::uint64_t> printing_thread;  // of the launch
+constinit bool kernel_has_printed = false;               // since the host waited
+
+void note_output(const void* from) {
+  if (!scheduled::runs_by_decisions()) return;
+  if (!running_thread) {
+    if (kernel_has_printed || cpu_backend::work_order::is_in_callback()) {
+      scheduled::used("output", "before_wait", nullptr);
+    }
+    return;
+  }
+  const checker_works now;
+  const std::uint64_t by = now.thread().name.key();
+  if (consumer().has_several_works()) scheduled::used("output", "several_works", from);
+  if (printing_thread.value_or(by) != by) scheduled::used("output", "several_threads", from);
+  printing_thread = by;
+  kernel_has_printed = true;
+}
+
+void host_reads(const void* begin, std::size_t bytes, const void* from) {
+  if (!running_thread && bytes != 0) on_host_use(begin, bytes, from, false);
+}
+
+// With its end.
+void host_reads_text(const char* text, const void* from) {
+  if (text) host_reads(text, __real_strlen(text) + 1, from);
+}
+
+// The texts that a format asks for (glibc's parse_printf_format() names the types). Of one that a
+// precision may cut short, and which then need not have an end, the first character.
+void host_reads_texts_of(const char* format, std::va_list of, const void* from) {
+  if (running_thread || !std::strchr(format, 's')) return;
+  constexpr std::size_t most = 64;
+  int types[most] = {};
+  const std::size_t number = parse_printf_format(format, most, types);
+  const bool may_be_cut = std::strchr(format, '.') != nullptr;
+  std::va_list values;
+  va_copy(values, of);
+  for (std::size_t i = 0; i < number && i < most; ++i) {
+    const int type = types[i] & ~PA_FLAG_MASK;
+    if ((types[i] & PA_FLAG_PTR) || type == PA_POINTER || type == PA_WSTRING) {
+      (void)va_arg(values, void*);
+    } else if (type == PA_STRING) {
+      const char* const text = va_arg(values, const char*);
+      if (text && may_be_cut) host_reads(text, 1, from);
+      if (!may_be_cut) host_reads_text(text, from);
+    } else if (type == PA_FLOAT || type == PA_DOUBLE) {
+      if (types[i] & PA_FLAG_LONG_DOUBLE) {
+        (void)va_arg(values, long double);
+      } else {
+        (void)va_arg(values, double);
+      }
+    } else if (types[i] & (PA_FLAG_LONG | PA_FLAG_LONG_LONG)) {
+      (void)va_arg(values, long);
+    } else {
+      (void)va_arg(values, int);
+    }
+  }
+  va_end(values);
+}
+
+}  // namespace
+
+void launch_prints() { printing_thread.reset(); }
+
+void output_has_come() { kernel_has_printed = false; }
+void program_ends() {
+  if (kernel_has_printed) scheduled::used("output", "at_exit", nullptr);
+}
+
+}  // namespace racecheck
+
+extern "C" {
+
+int __real_puts(const char*);
+int __real_putchar(int);
+int __real_fputs(const char*, std::FILE*);
+std::size_t __real_fwrite(const void*, std::size_t, std::size_t, std::FILE*);
+int __real_vprintf(const char*, std::va_list);
+
+int __wrap_vprintf(const char* format, std::va_list values) {
+  racecheck::note_output(HERE);
+  racecheck::host_reads_texts_of(format, values, HERE);
+  return __real_vprintf(format, values);
+}
+int __wrap_puts(const char* text) {
+  racecheck::note_output(HERE);
+  racecheck::host_reads_text(text, HERE);
+  return __real_puts(text);
+}
+int __wrap_putchar(int character) {
+  racecheck::note_output(HERE);
+  return __real_putchar(character);
+}
+int __wrap_fputs(const char* text, std::FILE* to) {
+  racecheck::host_reads_text(text, HERE);
+  return __real_fputs(text, to);
+}
+std::size_t __wrap_fwrite(const void* from, std::size_t bytes, std::size_t number, std::FILE* to) {
+  racecheck::host_reads(from, bytes * number, HERE);
+  return __real_fwrite(from, bytes, number, to);
+}
+
+// Functions with a format, by those that take its values as a list.
+#define RACECHECK_PRINTS(name, parameters, format, print) \
+  int __wrap_##name parameters {                          \
+    std::va_list values;                                  \
+    va_start(values, format);                             \
+    racecheck::host_reads_texts_of(format, values, HERE); \
+    const int printed = print;                            \
+    va_end(values);                                       \
+    return printed;                                       \
+  }
+RACECHECK_PRINTS(fprintf, (std::FILE * to, const char* format, ...), format,
+                 std::vfprintf(to, format, values))
+RACECHECK_PRINTS(sprintf, (char* to, const char* format, ...), format,
+                 std::vsprintf(to, format, values))
+RACECHECK_PRINTS(snprintf, (char* to, std::size_t most, const char* format, ...), format,
+                 std::vsnprintf(to, most, format, values))
+RACECHECK_PRINTS(printf, (const char* format, ...), format,
+                 (racecheck::note_output(HERE), __real_vprintf(format, values)))
+#undef RACECHECK_PRINTS
+
+}  // extern "C"
