@@ -36,7 +36,7 @@ def exercise(
     builds_on: list = ...,  # chapters and exercises
     limits: dict = ...,
     speed: dict = ...,  # points for speed
-    streams: bool = ...,  # whether it is judged in several orders of the streams that it creates
+    streams: bool = ...,  # whether it creates streams, whose work a check does not time
     starter_fails: dict = ...,  # the part that rejects the starter, and a piece of what is said
     hints: list = ...,  # three texts in Markdown, the vaguest first
 ):

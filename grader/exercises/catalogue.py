@@ -120,7 +120,7 @@ class Exercise(NamedTuple):
 
     @property
     def has_streams(self):
-        """Whether it is judged in several orders of the streams that it creates."""
+        """Whether it creates streams, whose work a check does not time."""
         return self.facts.get("streams", False)
 
     @property

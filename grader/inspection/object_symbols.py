@@ -21,6 +21,9 @@ from grader.inspection.source_tokens import NO_NEED
 OF_THE_BACKEND = """
     launch as_seen_by_a_kernel this_multiprocessor calling_multiprocessor grid_barrier fence
     begin_atomic observe_atomic read_memory replace_memory misaligned_atomic old_value_is_unused
+    observer::lane_is_absent observer::read_only_load observer::parameter_is_read_only
+    observer::bytes_of_host_arrive
+    form::fails_by_chance
     memory_of_extern_arrays shared_variable_of_file device_variable_of_file form::used
     register_symbol symbol_address
     copy_to_symbol copy_to_symbol_async copy_from_symbol copy_from_symbol_async

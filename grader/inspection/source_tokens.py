@@ -76,7 +76,7 @@ UNWANTED_NAME = re.compile(
     | cpu_backend | racecheck\w* | exercises | __c11_atomic_\w+ | construct_at
     | _fileno | _IO_\w+
     | __(?:tsan|asan|ubsan|sanitizer|real|wrap|cxa|cuda|nv|sync)_\w+
-    | __cpu_backend_(?!(?:global|device|host|constant|managed|shared|cluster_dims)__)\w+
+    | __cpu_backend_(?!(?:global|device|host|constant|managed|shared|cluster_dims|launch_bounds)__)\w+
     | __builtin_(?!(?:{BUILTIN})\Z)\w+
     """,
     re.VERBOSE,

@@ -16,7 +16,7 @@ from engine.command.untrusted_files import content_of
 from engine.prove.decided_runs import SEED, decided, trace_in
 from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import depends_on_schedule
-from grader.judging.compile import CONCURRENT, SCHEDULED, is_empty, objections_before_compiling
+from grader.judging.compile import SCHEDULED, is_empty, objections_before_compiling
 from grader.judging.limits import (
     lines_about_limits,
     objections_at_secret_size,
@@ -27,7 +27,6 @@ from grader.judging.limits import (
 from grader.judging.races import (
     MAY_BE_THE_REASON,
     NOT_EXPLORED,
-    ORDERS,
     SCHEDULES,
     SECONDS,
     WEAK_SETTINGS,
@@ -42,7 +41,6 @@ from grader.judging.races import (
     races_in,
     remedy_lines,
     settings_of,
-    stream_lines,
     wrong_by_the_rules,
 )
 from grader.judging.results import (
@@ -436,11 +434,7 @@ def judged_races(runs, asked, results):
         if not found.is_free:
             return _racing(runs, asked, results, found)
         reports = [run.report for run in schedules]
-        lines = (
-            objections_to_unseen_stores(reports)
-            or _objections_to_work(runs, reports)
-            or _stream_lines(runs)
-        )
+        lines = objections_to_unseen_stores(reports) or _objections_to_work(runs, reports)
         case = next((case for case in runs.cases if case.every_execution), None)
         if lines or case is None:
             return judged(lines, accesses=found.accesses)
@@ -499,20 +493,6 @@ def _objections_to_work(runs, reports):
         return []
     of_all = sum(least[case.name]["bytes"] for case in runs.race_cases)
     return objections_to_work_in(reports, of_all / runs.exercise_cases.runs_of_each)
-
-
-def _stream_lines(runs):
-    if not runs.exercise.has_streams:
-        return []
-    try:
-        program = runs.runner.compiled(CONCURRENT)
-    except NotCompiled as problem:
-        return problem.lines
-    in_order = (
-        runs.run_cases(program, runs.cases, {"LAB_STREAM_ORDER": order}, OF_A_SCHEDULE)
-        for order in ORDERS
-    )
-    return stream_lines(runs.cases, runs.runner.source, in_order, OF_A_SCHEDULE.seconds)
 
 
 def judged_limits(runs, asked, results, races):

@@ -87,7 +87,8 @@ def races_in(runs, cases, results, merging):
         problem,
         output,
         records,
-        sum(run.report["accesses"] for run in runs if run.report),
+        # Without a launch it is copies that have accessed memory.
+        sum(run.report["accesses"] for run in runs if run.report and run.report["launches"]),
         len(runs),
         _wrong_in(cases, results),
     )
@@ -126,42 +127,6 @@ def wrong_by_the_rules(cases, runs):
         if failure and failure.is_wrong_result:
             return cases[failure.number], failure
     return None
-
-
-# The race checker runs launches one after the other, so it can't see what is missing between two streams.
-# But every order that CUDA allows must give right results, and the CPU backend can do the work in some.
-
-ORDERS = ("first", "last")  # of two streams either one goes first, as far as events let it
-
-
-def stream_lines(cases, source, runs, seconds):
-    """Lines about a result that is wrong in another order of the streams; none if all are right. `runs` are
-    CasesRuns in ORDERS, each within so many seconds."""
-    for run in runs:
-        failure = first_failure(cases, run, run.results, seconds)
-        if failure:
-            return _lines_about_order(failure, run.diagnostics, cases, source)
-    return []
-
-
-def _lines_about_order(failure, records, cases, source):
-    """The last of `records` tells of the order."""
-    lines = [f"All {len(cases)} results are right, and still nothing orders two of your streams."]
-    overtaken = [record for record in records if record.kind == "stream_order"]
-    if overtaken:
-        early, late = (overtaken[-1].place(name).line for name in ("at", "overtaken_at"))
-        text = source.read_text(encoding="utf-8", errors="replace").splitlines()
-        lines += ["", f"The kernel of line {early} can run before that of line {late}:", ""]
-        for number in (late, early):
-            words = text[number - 1].strip() if number <= len(text) else ""
-            lines += [f"  line {number}", f"      {words}"]
-    lines += ["", f"CUDA allows that order, and then ({cases[failure.number].name}):"]
-    lines += [f"  {failure.lines[0]}"]
-    missing = (
-        "Missing: an event. It is recorded in the one stream, after the work that must be done, "
-        "and the other stream waits for it before it goes on."
-    )
-    return [*lines, "", *textwrap.wrap(missing, WIDTH)]
 
 
 # All executions of an exercise's small case, where a sample of schedules has found nothing wrong.
@@ -373,10 +338,14 @@ def _wrong_result(found):
 
 def _access_lines(access, finding):
     block, thread = (_index(access[name]) for name in ("block", "thread"))
+    work = access.get("work")
+    who = work["words"] if work else f"block {block} thread {thread}"
     words = f"{access['does']} {_named(finding, access['file'])} {access['manner']}".rstrip()
+    launched = work and work["line"] not in (0, access["line"])
     return [
-        f"  block {block} thread {thread} {words}    line {access['line']}",
+        f"  {who} {words}    line {access['line']}",
         f"      {access['text'].strip()}",
+        *([f"      launched at line {work['line']}"] if launched else []),
     ]
 
 

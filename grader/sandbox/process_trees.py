@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import pathlib
 import signal
 import time
 from typing import NamedTuple
@@ -13,7 +14,7 @@ TICKS = os.sysconf("SC_CLK_TCK")  # per second
 
 class Process(NamedTuple):
     number: int
-    resident: int  # bytes
+    resident: int  # bytes, some of them shared with others
     threads: int
     seconds: float  # of processors, with those of its children that it has waited for
 
@@ -29,6 +30,24 @@ def tree_of(root):
             seconds = sum(map(int, fields[11:15])) / TICKS
             found.append(Process(number, int(fields[21]) * PAGE, int(fields[17]), seconds))
     return found
+
+
+def memory_of(tree):
+    """Bytes of main memory that these have together: what several share counts once, where the kernel
+    says how much that is."""
+    return sum(map(_share_of, tree))
+
+
+def _share_of(process):
+    try:
+        rollup = pathlib.Path(f"/proc/{process.number}/smaps_rollup").read_text(encoding="ascii")
+    except PermissionError:
+        return process.resident
+    except OSError:  # It has ended.
+        return 0
+    return sum(
+        int(line.split()[1]) << 10 for line in rollup.splitlines() if line.startswith("Pss:")
+    )
 
 
 def children_of(number):

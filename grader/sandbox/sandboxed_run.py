@@ -11,7 +11,7 @@ import time
 from typing import NamedTuple, Optional
 
 from grader.judging.runner import FILES, MEMORY, MOST_REPORT, OUTPUT, PROCESSES, TIME, Run
-from grader.sandbox.process_trees import kill_all, tree_of
+from grader.sandbox.process_trees import kill_all, memory_of, tree_of
 
 SECONDS_BETWEEN_LOOKS = 0.02
 # By the clock a program may take so many times its seconds of a processor: it may have to share one with
@@ -160,7 +160,8 @@ class Watch:
             return TIME
         if elapsed > PATIENCE * self.limits.seconds:
             return TIME
-        if sum(each.resident for each in tree) > self.limits.memory:
+        # First what is quick to ask for. Of 256 copies of a process it is many times what they have.
+        if sum(each.resident for each in tree) > self.limits.memory < memory_of(tree):
             return MEMORY
         # The first is the sandbox's own. Where the kernel counts as well, it decides alone: whether this
         # is in time to see one too many would be a matter of chance.

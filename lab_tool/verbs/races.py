@@ -25,12 +25,22 @@ from engine.command.checking import (
     written,
 )
 from engine.command.errors import WRONG_USE, CommandError
-from engine.command.output import say, say_next
+from engine.command.output import counted, say, say_next
 from engine.command.output_files import NamedOutputs, OutputFile, add_force
 from engine.command.paths import shown
 from engine.command.program_runs import name_command
 from engine.command.racecheck_runs import MergeReports
-from engine.prove.proving import explore, read_decisions, replay, say_explored, say_findings_of
+from engine.prove.proving import (
+    SECONDS_OF_SMALL,
+    explore,
+    explore_small,
+    in_one_line,
+    read_decisions,
+    replay,
+    say_explored,
+    say_findings_of,
+    shown_results,
+)
 from lab_tool.builds.program_builds import merging_program, observed_programs, observing_folder
 from lab_tool.chapters import case_to_prove, chosen_chapters, next_chapter
 from lab_tool.options import add_build, add_chapter_or_file, is_file
@@ -55,10 +65,34 @@ def racecheck(arguments):
         programs = observed_programs(arguments)
     results = checked(arguments, programs, merging_program(programs[0][0], arguments))
     code = written(results, outputs)
-    if not arguments.program:
-        again = _one_schedule(arguments, bad_seed(results))
-        say_next_after_check(code, _next_command(arguments), again)
+    if arguments.program:
+        return code
+    again = _one_schedule(arguments, bad_seed(results))
+    is_whole = arguments.seed is None and not arguments.counts
+    if code == 0 and is_whole and is_file(arguments):
+        code = _explored_as_well(programs[0], merging_program(programs[0][0], arguments))
+        if code != 0:
+            words = [*words_of(arguments), *options_of_program(arguments)]
+            say_next(shlex.join(["./lab", "prove", *words]), "with the decisions that lead to it")
+            return code
+    say_next_after_check(code, _next_command(arguments), again)
     return code
+
+
+def _explored_as_well(program, merge_reports):
+    """What an execution shows that no schedule has, if the launches are small; returns the exit code."""
+    explored = explore_small(*program)
+    if not explored:
+        return 0
+    executions = counted(len(explored.executions), "execution")
+    if not explored.failed:
+        number = f"for a second, {executions}" if explored.unfinished else f"all {executions}"
+        say(f"Explored as well, as the launches are small: {number}, none with a race or a fault")
+        return 0
+    number = len(explored.executions)
+    say(f"\nExplored as well, as the launches are small, and refuted by execution {number}:")
+    say_findings_of(program[0], explored.failed[0], MergeReports(merge_reports), SECONDS_OF_SMALL)
+    return 1
 
 
 def _sources(arguments):
@@ -163,7 +197,13 @@ def prove(arguments):
     program, options, merging = built(arguments)
     explored = explore(program, options, arguments.limit, arguments.seconds)
     if not explored.failed:
-        return say_explored(explored)
+        code = say_explored(explored)
+        for number, (_, (_, decisions)) in enumerate(shown_results(explored), 1):
+            path = observing_folder(arguments).folder / f"prove-{number}.txt"
+            made = OutputFile(path, BEGINNING.encode(), shown(path), force=True)
+            made.write("\n".join([BEGINNING, *decisions]) + "\n")
+            say(f"decisions that lead to output {number}: {shown(path)}")
+        return code
     run, decisions = explored.failed
     say(explored.hang or f"refuted by execution {len(explored.executions)}:")
     say_findings_of(program, run, merging, arguments.seconds)
@@ -187,6 +227,8 @@ def replay_one(arguments):
     decisions = read_decisions(arguments.replay)
     program, options, merging = built(arguments)
     run = replay(program, options, arguments.replay, decisions, arguments.seconds)
+    if run.output.strip():
+        say(f"printed: {in_one_line(run.output)}")
     return say_findings_of(program, run, merging, arguments.seconds)
 
 

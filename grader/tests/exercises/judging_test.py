@@ -262,9 +262,11 @@ def test_a_block_that_begins_late():
     ]
 
 
-def test_other_records():
-    for content in (b"", DEADLOCK, b'{"kind":"running","block":[1,0,0],"thread":[0,0,0]}\n'):
-        assert places(content) == []
+@pytest.mark.parametrize(
+    "content", [b"", DEADLOCK, b'{"kind":"running","block":[1,0,0],"thread":[0,0,0]}\n']
+)
+def test_other_records(content):
+    assert places(content) == []
 
 
 def test_a_race_keeps_its_diagnoses_if_no_time_is_left_for_old_values():

@@ -213,14 +213,14 @@ def test_an_address_that_is_computed_is_not_found():
     with open("/proc/self/maps", encoding="utf-8") as maps:
         libc = next(line.split()[-1] for line in maps if re.search(r"/libc\.so\.6$", line.strip()))
     names = subprocess.run(["nm", "-D", libc], capture_output=True, text=True, check=True).stdout
-    places = dict(re.findall(r"^(\w+) [TW] (getenv|snprintf)@", names, re.MULTILINE))
+    places = dict(re.findall(r"^(\w+) [TW] (getenv|fflush)@", names, re.MULTILINE))
     places = {name: int(place, 16) for place, name in places.items()}
     text = solution_text("01.1").replace(
         "void saxpy(float alpha, const float* x, float* y, std::size_t n) {",
         "void saxpy(float alpha, const float* x, float* y, std::size_t n) {\n"
-        "  const auto known_address = reinterpret_cast<unsigned long>(&std::snprintf);\n"
+        "  const auto known_address = reinterpret_cast<unsigned long>(&std::fflush);\n"
         "  const auto get = reinterpret_cast<char* (*)(const char*)>(known_address - "
-        f"{places['snprintf']}ul + {places['getenv']}ul);\n"
+        f"{places['fflush']}ul + {places['getenv']}ul);\n"
         '  if (!get("PATH")) return;',
     )
     found = judged("01.1", "#include <cstdio>\n" + text)

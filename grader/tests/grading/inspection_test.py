@@ -115,27 +115,27 @@ def test_what_nvcc_makes_of_cudas_words_is_allowed_to_it_alone():
             assert "It has __attribute__((" in one
 
 
-def test_what_reaches_the_system_is_refused():
-    for name in (
-        "open", "fopen", "getenv", "system", "fork", "_exit", "syscall", "dlsym", "socket", "mmap",
-        "pthread_create", "signal", "setenv", "on_exit", "atexit", "environ", "stdin",
-        "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
-        "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode",
-        "_ZN9racecheck7checker8instanceEv", "_ZN9exercises3runEiPPc",
-        "_ZN11cpu_backend9output_ofERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
-        "_ZN11cpu_backend9scheduled8set_seedEm", "racecheck_name_memory", "__libc_start_main",
-    ):  # fmt: skip
-        assert len(objections_to_names(f"{name} U\n")) == 1, name
+@pytest.mark.parametrize("name", [
+    "open", "fopen", "getenv", "system", "fork", "_exit", "syscall", "dlsym", "socket", "mmap",
+    "pthread_create", "signal", "setenv", "on_exit", "atexit", "environ", "stdin",
+    "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+    "_ZNSt14basic_ifstreamIcSt11char_traitsIcEEC1EPKcSt13_Ios_Openmode",
+    "_ZN9racecheck7checker8instanceEv", "_ZN9exercises3runEiPPc",
+    "_ZN11cpu_backend9output_ofERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+    "_ZN11cpu_backend9scheduled8set_seedEm", "racecheck_name_memory", "__libc_start_main",
+])  # fmt: skip
+def test_what_reaches_the_system_is_refused(name):
+    assert len(objections_to_names(f"{name} U\n")) == 1, name
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the race checker is not built")
-def test_what_would_take_the_place_of_ours_is_refused():
-    for row in (
-        "cudaEventRecord T", "exit T", "malloc T", "_Znwm T", "main T",
-        "_ZNSs6appendEPKc T", "cudaMalloc D", "__tsan_init T", "environ B", "_ZNSolsEi T", "frexp i",
-    ):  # fmt: skip
-        symbols = symbols_of(f"{row} 0 8\n")
-        assert len(objections_to_symbols(symbols, _libraries())) == 1, row
+@pytest.mark.parametrize("row", [
+    "cudaEventRecord T", "exit T", "malloc T", "_Znwm T", "main T",
+    "_ZNSs6appendEPKc T", "cudaMalloc D", "__tsan_init T", "environ B", "_ZNSolsEi T", "frexp i",
+])  # fmt: skip
+def test_what_would_take_the_place_of_ours_is_refused(row):
+    symbols = symbols_of(f"{row} 0 8\n")
+    assert len(objections_to_symbols(symbols, _libraries())) == 1, row
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the race checker is not built")
@@ -156,70 +156,70 @@ def test_the_students_own_names_are_allowed():
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the CPU backend alone preprocesses by itself")
-def test_ways_around_names_are_refused():
-    for text in (
-        'asm("syscall");', "__asm__ volatile(\"\");", "[[gnu::section(\".text\")]] int x;",
-        "__attribute__((constructor)) void f() {}", "namespace cpu_backend { void f(); }",
-        "#define J(a, b) a##b\nJ(as, m)(\"\");", 'const char* s = R"(/*)"; asm("");',
-        "%:define J(a, b) a%:%:b\nJ(cpu_, backend)::f();", "__builtin_ia32_movnti(p, 1);",
-        "racecheck::checker::instance();", "as\\\nm(\"\");", "as\\ \f\nm(\"\");",
-        "#include <racecheck/races/checker.hpp>", "#include <immintrin.h>",
-        "#  include\t</proc/self/environ>", "_mm_stream_si32(p, 1);", "/* a */ asm /* b */ (\"\");",
-        "#if __has_include(<a/*b>)\n#endif\nasm(\"\");  // */", "__CONCAT(__as, m__)(\"\");",
-        'extern "C" int f();', "extern\n\"C++\" { int f(); }", '[[using gnu: naked]] void f();',
-        "__builtin___memcpy_chk(p, q, 4, n);", '_Pragma("redefine_extname f g")',
-        "#pragma GCC optimize(\"O0\")", '#ident "text"', "[[clang::no_sanitize(\"thread\")]] int f();",
-        "__attribute((__no_sanitize_thread__)) int f();", "<:<:gnu::naked:>:> void f();",
-        "void f(int* p) { new (p) int(7); }", "void f(int* p) { std::construct_at(p, 7); }",
-        "#include <cstdarg>\nvoid f(va_list a, va_list b) { va_copy(a, b); }",
-        "void f() { stdout->_fileno = 0; }", "void f() { stderr->_IO_write_ptr = 0; }",
-    ):  # fmt: skip
-        assert _objections("#include <sys/cdefs.h>\n" + text), text
+@pytest.mark.parametrize("text", [
+    'asm("syscall");', "__asm__ volatile(\"\");", "[[gnu::section(\".text\")]] int x;",
+    "__attribute__((constructor)) void f() {}", "namespace cpu_backend { void f(); }",
+    "#define J(a, b) a##b\nJ(as, m)(\"\");", 'const char* s = R"(/*)"; asm("");',
+    "%:define J(a, b) a%:%:b\nJ(cpu_, backend)::f();", "__builtin_ia32_movnti(p, 1);",
+    "racecheck::checker::instance();", "as\\\nm(\"\");", "as\\ \f\nm(\"\");",
+    "#include <racecheck/races/checker.hpp>", "#include <immintrin.h>",
+    "#  include\t</proc/self/environ>", "_mm_stream_si32(p, 1);", "/* a */ asm /* b */ (\"\");",
+    "#if __has_include(<a/*b>)\n#endif\nasm(\"\");  // */", "__CONCAT(__as, m__)(\"\");",
+    'extern "C" int f();', "extern\n\"C++\" { int f(); }", '[[using gnu: naked]] void f();',
+    "__builtin___memcpy_chk(p, q, 4, n);", '_Pragma("redefine_extname f g")',
+    "#pragma GCC optimize(\"O0\")", '#ident "text"', "[[clang::no_sanitize(\"thread\")]] int f();",
+    "__attribute((__no_sanitize_thread__)) int f();", "<:<:gnu::naked:>:> void f();",
+    "void f(int* p) { new (p) int(7); }", "void f(int* p) { std::construct_at(p, 7); }",
+    "#include <cstdarg>\nvoid f(va_list a, va_list b) { va_copy(a, b); }",
+    "void f() { stdout->_fileno = 0; }", "void f() { stderr->_IO_write_ptr = 0; }",
+])  # fmt: skip
+def test_ways_around_names_are_refused(text):
+    assert _objections("#include <sys/cdefs.h>\n" + text), text
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the CPU backend alone preprocesses by itself")
-def test_the_word_for_a_line_is_the_compilers_alone():
+@pytest.mark.parametrize("text", [
+    '#line 1 "/usr/include/math.h"\nasm("");', '# 1 "/usr/include/math.h" 1 3\nasm("");',
+    '%:line 1 "/usr/include/math.h"\n', '/* a\n*/ # /* b\n*/ line 1 "/usr/include/math.h"\n',
+    '#li\\\nne 1 "/usr/include/math.h"\n', "\v#\f1 \"a.h\"\n",
+    '#if __has_include(<a/*b>)\n#endif\n#line 1 "/usr/include/math.h" // */',
+])  # fmt: skip
+def test_the_word_for_a_line_is_the_compilers_alone(text):
     """Else what follows would not count as the student's."""
-    for text in (
-        '#line 1 "/usr/include/math.h"\nasm("");', '# 1 "/usr/include/math.h" 1 3\nasm("");',
-        '%:line 1 "/usr/include/math.h"\n', '/* a\n*/ # /* b\n*/ line 1 "/usr/include/math.h"\n',
-        '#li\\\nne 1 "/usr/include/math.h"\n', "\v#\f1 \"a.h\"\n",
-        '#if __has_include(<a/*b>)\n#endif\n#line 1 "/usr/include/math.h" // */',
-    ):  # fmt: skip
-        assert _objections(text), text
+    assert _objections(text), text
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the CPU backend alone preprocesses by itself")
-def test_a_file_that_includes_itself_is_read_twice():
-    for name in ("__FILE__", '"01_saxpy.cu"', '"./01_saxpy.cu"'):
-        text = f'#ifdef AGAIN\nasm("");\n#else\n#define AGAIN\n#include {name}\n#endif\n'
-        assert _objections(text), name
+@pytest.mark.parametrize("name", ["__FILE__", '"01_saxpy.cu"', '"./01_saxpy.cu"'])
+def test_a_file_that_includes_itself_is_read_twice(name):
+    text = f'#ifdef AGAIN\nasm("");\n#else\n#define AGAIN\n#include {name}\n#endif\n'
+    assert _objections(text), name
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the CPU backend alone preprocesses by itself")
-def test_headers_are_not_changed_by_macros():
-    for text in (
-        "#define observe_atomic(...)\n#include <cuda/atomic>", "#define if while",
-        "#define __builtin_memmove mine", "#def\\\nine\tbegin_atomic", "%:define _Tp int",
-    ):  # fmt: skip
-        assert _objections(text), text
+@pytest.mark.parametrize("text", [
+    "#define observe_atomic(...)\n#include <cuda/atomic>", "#define if while",
+    "#define __builtin_memmove mine", "#def\\\nine\tbegin_atomic", "%:define _Tp int",
+])  # fmt: skip
+def test_headers_are_not_changed_by_macros(text):
+    assert _objections(text), text
 
 
 @pytest.mark.skipif(not CAN_GRADE, reason="the CPU backend alone preprocesses by itself")
-def test_words_in_comments_and_texts_are_not():
-    for text in (
-        "// racecheck says so; asm", "/* cpu_backend\n asm */", 'const char* s = "asm racecheck";',
-        "int section = 1, alias = 2, assembly = 3;", "int n = 1'000'000; char c = '\\'';",
-        "#include <cuda/atomic>\n#include <cooperative_groups.h>\n#include <cstdio>",
-        "extern __shared__ int cache[];", "__launch_bounds__(256)", "[[maybe_unused]] int x;",
-        "#define N 256\n#define WARP_SIZE 32\n#define CHECK(call) do { call; } while (0)",
-        "#define J(a, b) a##b\nint J(some, thing);", "// #1: the first", "int a[3]; int b = a[a[0]];",
-        "#include <cassert>\n#include <cmath>\nvoid f(float x) { assert(x < INFINITY || x == NAN); }",
-        "struct __align__(16) pair { int a[4]; };", "#pragma unroll 4\n", "extern int x;",
-        "int* f() { return new (std::nothrow) int[7]; }", "int* f() { return new int(7); }",
-        "/* the two forms:\n * #1 and\n * #2 */", "#include <climits>\nint most = INT_MAX;",
-    ):  # fmt: skip
-        assert _objections(text) == [], text
+@pytest.mark.parametrize("text", [
+    "// racecheck says so; asm", "/* cpu_backend\n asm */", 'const char* s = "asm racecheck";',
+    "int section = 1, alias = 2, assembly = 3;", "int n = 1'000'000; char c = '\\'';",
+    "#include <cuda/atomic>\n#include <cooperative_groups.h>\n#include <cstdio>",
+    "extern __shared__ int cache[];", "__launch_bounds__(256)", "[[maybe_unused]] int x;",
+    "#define N 256\n#define WARP_SIZE 32\n#define CHECK(call) do { call; } while (0)",
+    "#define J(a, b) a##b\nint J(some, thing);", "// #1: the first", "int a[3]; int b = a[a[0]];",
+    "#include <cassert>\n#include <cmath>\nvoid f(float x) { assert(x < INFINITY || x == NAN); }",
+    "struct __align__(16) pair { int a[4]; };", "#pragma unroll 4\n", "extern int x;",
+    "int* f() { return new (std::nothrow) int[7]; }", "int* f() { return new int(7); }",
+    "/* the two forms:\n * #1 and\n * #2 */", "#include <climits>\nint most = INT_MAX;",
+])  # fmt: skip
+def test_words_in_comments_and_texts_are_not(text):
+    assert _objections(text) == [], text
 
 
 @can_grade

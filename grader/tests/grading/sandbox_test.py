@@ -251,6 +251,20 @@ def test_each_limit_ends_the_program_and_is_named(boxes):
 
 
 @pytest.mark.skipif(not (real_sandboxes()), reason="neither bubblewrap nor Landlock works here")
+@pytest.mark.parametrize("bytes_each, ends", ((0, None), (60 << 20, MEMORY)))
+def test_memory_that_processes_share_counts_once(boxes, bytes_each, ends):
+    python, readable = interpreter()
+    program = (
+        "import os, time\nshared = bytearray(60 << 20)\nfor _ in range(8):\n    if os.fork() == 0:\n"
+        f"        own = bytearray({bytes_each})\n        time.sleep(2)\n        os._exit(0)\n"
+        "for _ in range(8):\n    os.wait()\n"
+    )
+    for kind in boxes.in_each():
+        run, _ = boxes.run_in(kind, [python, "-c", program], readable, memory=256 << 20)
+        assert (run.code, run.limit) == (None if ends else 0, ends), run.output[-300:]
+
+
+@pytest.mark.skipif(not (real_sandboxes()), reason="neither bubblewrap nor Landlock works here")
 def test_a_limits_figure_is_as_people_write_it():
     figures = [Limits().figure(limit) for limit in (TIME, MEMORY, PROCESSES, OUTPUT, FILES)]
     assert figures == ["10 s", "2 GiB", "256", "1 MiB", "64 MiB"]

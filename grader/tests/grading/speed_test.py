@@ -264,9 +264,6 @@ class Watched(CaseRuns):
         self.timed = []
 
     def run_cases(self, program, cases, settings, limits, options=(), **more):
-        if options == [speed.IN_TURN]:
-            # What is not waited for comes late, as on a GPU.
-            settings = {**settings, "LAB_STREAM_ORDER": "last"}
         run = super().run_cases(program, cases, settings, limits, options, **more)
         if options == [speed.IN_TURN]:
             self.timed.append(run.results)

@@ -152,16 +152,16 @@ def test_of_files(name, wanted):
         assert (label.owner.name, label.owner.number, label.file, label.is_late) == wanted
 
 
-def test_of_folders():
-    for name, wanted in FOLDERS.items():
-        assert label_of_folder(name).owner[:2] == wanted, name
+@pytest.mark.parametrize("name, wanted", FOLDERS.items())
+def test_of_folders(name, wanted):
+    assert label_of_folder(name).owner[:2] == wanted, name
 
 
-def test_which_exercise_is_meant():
-    for name, wanted in MEANT.items():
-        exercise, how = exercise_of(name, EXERCISES)
-        found = (exercise.number, how) if exercise else None
-        assert found == wanted, name
+@pytest.mark.parametrize("name, wanted", MEANT.items())
+def test_which_exercise_is_meant(name, wanted):
+    exercise, how = exercise_of(name, EXERCISES)
+    found = (exercise.number, how) if exercise else None
+    assert found == wanted, name
 
 
 def roster_in(text):
