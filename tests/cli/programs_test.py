@@ -132,24 +132,26 @@ def test_option_without_value():
     refuses(2, "--threads", names="--threads")
 
 
-def test_threads_out_of_range():
-    for threads in ("0", "-1", "1025", "2048", "12abc", "", "1.5", "99999999999999999999"):
-        refuses(2, "--threads", threads, names="--threads")
+@pytest.mark.parametrize(
+    "threads", ["0", "-1", "1025", "2048", "12abc", "", "1.5", "99999999999999999999"]
+)
+def test_threads_out_of_range(threads):
+    refuses(2, "--threads", threads, names="--threads")
 
 
-def test_elements_out_of_range():
-    for elements in ("1e30", "-1", "many", "2^64", "18446744073709551616"):
-        refuses(2, "--elements", elements, names="--elements")
+@pytest.mark.parametrize("elements", ["1e30", "-1", "many", "2^64", "18446744073709551616"])
+def test_elements_out_of_range(elements):
+    refuses(2, "--elements", elements, names="--elements")
 
 
-def test_blocks_out_of_range():
-    for blocks in ("0", "-1", "2147483648"):
-        refuses(2, "--blocks", blocks, names="--blocks")
+@pytest.mark.parametrize("blocks", ["0", "-1", "2147483648"])
+def test_blocks_out_of_range(blocks):
+    refuses(2, "--blocks", blocks, names="--blocks")
 
 
-def test_repeat_out_of_range():
-    for repeat in ("0", "-1"):
-        refuses(2, "--repeat", repeat, names="--repeat")
+@pytest.mark.parametrize("repeat", ["0", "-1"])
+def test_repeat_out_of_range(repeat):
+    refuses(2, "--repeat", repeat, names="--repeat")
 
 
 def test_unknown_variant():

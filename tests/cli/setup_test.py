@@ -236,16 +236,16 @@ def test_ubuntu_takes_meson_from_pypi_and_the_rest_from_apt():
     assert "pip install --quiet 'meson>=1.4.0,<2'" in ran[3]
 
 
-def test_other_systems_take_everything_into_the_folder():
-    for system in (FEDORA, UBUNTU_22):
-        ran, _, code = install(["Meson", "Catch2", "nlohmann_json"], system, user=1000, sudo=False)
-        assert code == 0
-        assert "pip install --quiet 'meson>=1.4.0,<2'" in ran[1]
-        assert "mkdir -p" in ran[2]
-        assert [command.partition("meson wrap ")[2] for command in ran[3:]] == [
-            "install catch2",
-            "install nlohmann_json",
-        ]
+@pytest.mark.parametrize("system", [FEDORA, UBUNTU_22], ids=["fedora", "ubuntu_22"])
+def test_other_systems_take_everything_into_the_folder(system):
+    ran, _, code = install(["Meson", "Catch2", "nlohmann_json"], system, user=1000, sudo=False)
+    assert code == 0
+    assert "pip install --quiet 'meson>=1.4.0,<2'" in ran[1]
+    assert "mkdir -p" in ran[2]
+    assert [command.partition("meson wrap ")[2] for command in ran[3:]] == [
+        "install catch2",
+        "install nlohmann_json",
+    ]
 
 
 def test_with_a_meson_that_is_here():
@@ -408,12 +408,14 @@ def test_what_is_no_wrap_is_not_found(text):
     assert found_wraps(text)[0] == {}
 
 
-def test_what_meson_or_ninja_can_not_take_is_one_sentence():
-    for letter, name in (("'", "'"), ("\\", "\\"), ("\n", "a line feed"), (":", ":")):
-        with pytest.raises(CommandError) as raised:
-            build_folder.require_usable_path(pathlib.Path(f"/home/a{letter}b"))
-        assert f"Meson and Ninja can't take: {name}; move" in str(raised.value)
-        assert "\n" not in str(raised.value)
+@pytest.mark.parametrize(
+    "letter, name", [("'", "'"), ("\\", "\\"), ("\n", "a line feed"), (":", ":")]
+)
+def test_what_meson_or_ninja_can_not_take_is_one_sentence(letter, name):
+    with pytest.raises(CommandError) as raised:
+        build_folder.require_usable_path(pathlib.Path(f"/home/a{letter}b"))
+    assert f"Meson and Ninja can't take: {name}; move" in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 def test_every_other_letter():

@@ -325,10 +325,10 @@ def outputs(body, ways=BY_RACECHECK, header="cuda_runtime.h", seconds=1):
 
 
 @pytest.mark.skipif(LOOPS_MAY_VANISH, reason="with clang there is no such loop")
-def test_the_loop_does_not_read_again():
+def test_the_loop_of_one_line_reads_again_and_again():
     for output in outputs(READ_ONCE):
         assert re.search(
-            r"block [01] thread 0 loops at own\.cu:4, and the loop does not read memory again\n"
+            r"block [01] thread 0 reads one place in memory again and again, by plain reads at own\.cu:4\n"
             r"while \(\*flag == 0\) \{\n"
             rf"the loop {WITHOUT_AN_ATOMIC}: .*cuda::atomic_ref.*volatile",
             output,

@@ -272,14 +272,18 @@ def test_readme_lists_the_chapters():
 SOURCE = "int a;\n\n  int b;\nint c;\nint d;\n"
 
 
-def test_accepts():
-    for excerpt in ("int a;\nint b;\n", "  int b;\n\nint c;", "int a;\n// ...\nint d;"):
-        assert stands_in(excerpt, SOURCE), excerpt
+@pytest.mark.parametrize(
+    "excerpt", ["int a;\nint b;\n", "  int b;\n\nint c;", "int a;\n// ...\nint d;"]
+)
+def test_accepts(excerpt):
+    assert stands_in(excerpt, SOURCE), excerpt
 
 
-def test_refuses():
-    for excerpt in ("int e;", "int a;\nint c;", "int d;\n// ...\nint a;", "int a; // a"):
-        assert not stands_in(excerpt, SOURCE), excerpt
+@pytest.mark.parametrize(
+    "excerpt", ["int e;", "int a;\nint c;", "int d;\n// ...\nint a;", "int a; // a"]
+)
+def test_refuses(excerpt):
+    assert not stands_in(excerpt, SOURCE), excerpt
 
 
 # docs/racecheck.md explains every diagnosis of a race, and no other one.

@@ -120,16 +120,19 @@ def test_a_chapter_without_predictions():
         chosen_prediction("04")
 
 
-def test_answers():
-    for answer, letters in (
+@pytest.mark.parametrize(
+    "answer, letters",
+    [
         ("ac", "ac"),
         (" C, a ", "ac"),
         ("a c", "ac"),
         ("aa", "a"),
         ("NONE", ""),
         ("all", "abcd"),
-    ):
-        assert letters_of(answer) == letters
+    ],
+)
+def test_answers(answer, letters):
+    assert letters_of(answer) == letters
 
 
 def test_list():

@@ -27,7 +27,7 @@ PREDICTIONS = all_predictions()
 DIAGNOSES = {
     name.replace("`", "")
     for name in re.findall(
-        r"^\| ((?:missing|scope|volatile|plain|no|access|release|write) [^|]+?) \|",
+        r"^\| ((?:missing|scope|volatile|plain|no|access|release|write|stride) [^|]+?) \|",
         (ROOT / "docs/racecheck.md").read_text(encoding="utf-8"),
         re.M,
     )

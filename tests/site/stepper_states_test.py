@@ -3,6 +3,8 @@
 
 import sys
 
+import pytest
+
 from this_build import ROOT
 
 sys.path.insert(0, str(ROOT / "docs/site"))
@@ -51,26 +53,26 @@ def test_each_lessons_own_program_is_right():
         assert old_reads(figure.lesson[:2], key) == set(), figure.lesson
 
 
-def test_each_switch_of_the_guard_is_needed():
-    for key in ("0111", "1011", "1101", "1110"):
-        assert races("04", key) != set(), key
-        assert old_reads("04", key) != set(), key
+@pytest.mark.parametrize("key", ["0111", "1011", "1101", "1110"])
+def test_each_switch_of_the_guard_is_needed(key):
+    assert races("04", key) != set(), key
+    assert old_reads("04", key) != set(), key
 
 
 def test_without_the_first_barrier_only_the_other_threads_word_races():
     assert races("04", "0111") == {frozenset({"A1.0", "B0.2"}), frozenset({"A1.0", "B1.2"})}
 
 
-def test_the_queues_counter_may_be_relaxed():
-    for barriers in ("00", "01", "10", "11"):
-        assert races("05", barriers + "0") == races("05", barriers + "1"), barriers
+@pytest.mark.parametrize("barriers", ["00", "01", "10", "11"])
+def test_the_queues_counter_may_be_relaxed(barriers):
+    assert races("05", barriers + "0") == races("05", barriers + "1"), barriers
 
 
-def test_both_barriers_of_the_queue_are_needed():
-    for key in ("010", "100"):
-        assert races("05", key) != set(), key
+@pytest.mark.parametrize("key", ["010", "100"])
+def test_both_barriers_of_the_queue_are_needed(key):
+    assert races("05", key) != set(), key
 
 
-def test_both_barriers_of_the_reduction_are_needed():
-    for key in ("01", "10"):
-        assert races("02", key) != set(), key
+@pytest.mark.parametrize("key", ["01", "10"])
+def test_both_barriers_of_the_reduction_are_needed(key):
+    assert races("02", key) != set(), key

@@ -64,11 +64,13 @@ def test_a_second_time_changes_nothing():
     assert filled(text) == text
 
 
-def test_drift_shows():
-    for old, new in (("4.00", "3.00"), ("| 0.49", "| 0.48"), ("21 rounds", "9 rounds")):
-        drifted = TABLE.replace(old, new)
-        assert drifted != TABLE
-        assert filled(drifted) == TABLE
+@pytest.mark.parametrize(
+    "old, new", [("4.00", "3.00"), ("| 0.49", "| 0.48"), ("21 rounds", "9 rounds")]
+)
+def test_drift_shows(old, new):
+    drifted = TABLE.replace(old, new)
+    assert drifted != TABLE
+    assert filled(drifted) == TABLE
 
 
 def test_all_columns():
@@ -119,8 +121,9 @@ def test_refuses():
     refuses(MARKER.replace(" show", " names=bubble_sort show") + end, "no bubble_sort at")
 
 
-def test_durations():
-    for milliseconds, text in (
+@pytest.mark.parametrize(
+    "milliseconds, text",
+    [
         (1234.5, "1,234 ms"),
         (12.34, "12.3 ms"),
         (1.0, "1.00 ms"),
@@ -128,8 +131,10 @@ def test_durations():
         (0.0036, "3.60 µs"),
         (0.00014, "140 ns"),
         (0.0000003, "0.3 ns"),
-    ):
-        assert recorded_run.duration(milliseconds) == text
+    ],
+)
+def test_durations(milliseconds, text):
+    assert recorded_run.duration(milliseconds) == text
 
 
 # Goals.
