@@ -5,6 +5,7 @@ form it behaves as ever."""
 import concurrent.futures
 import os
 import re
+import resource
 import sys
 
 from engine.command.paths import ENGINE
@@ -29,7 +30,7 @@ def test_racecheck_finds_nothing():
 def test_no_read_gets_an_old_value():
     def run(seed):
         variables = {"LAB_BRIEF_TESTS": "1", "LAB_WEAK": "1", "LAB_RACECHECK_SEED": str(seed)}
-        environment = {**os.environ, **variables}
+        environment = {**os.environ, **variables, "MALLOC_PERTURB_": "1"}
         environment.pop("LAB_TEST_LOG", None)  # one test is one case, however many seeds it runs
         return printed([PROGRAM, *OPTIONS], env=environment)
 
@@ -37,3 +38,6 @@ def test_no_read_gets_an_old_value():
         for result in pool.map(run, range(min(SEEDS, MOST_WEAK_SEEDS))):
             assert result.returncode == 0, result.stdout
             assert re.search(r"(\A|\n)weak: no read got an old value\n\Z", result.stdout)
+    # Half of a machine's memory can be allocated; what watches over it takes what is used of it.
+    largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    assert largest < 2 << 20, f"a run took {largest} KiB"

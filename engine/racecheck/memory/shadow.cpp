@@ -31,9 +31,10 @@ bool is_program_variable(const std::byte* address) {
          !cpu_backend::scheduled::is_at_extern_shared_arrays(address);
 }
 
-constexpr std::size_t few_cells = 16 * 1024;  // of a block's shared memory, which comes and goes
+// Cells of a block's shared memory, which comes and goes, are the allocator's.
+constexpr std::size_t few_bytes = 16 * 1024 * sizeof(cell);
 // Where pages of 2 MiB are worth it, of which the first and the last are partly empty.
-constexpr std::size_t many_cells = 8 * (std::size_t{2} << 20) / sizeof(cell);
+constexpr std::size_t many_bytes = 8 * (std::size_t{2} << 20);
 
 region::kind kind_of(cpu_backend::memory_kind kind) {
   switch (kind) {
@@ -48,43 +49,58 @@ region::kind kind_of(cpu_backend::memory_kind kind) {
   }
 }
 
+// Zeros to watch over a region, of which pages that no access touches cost nothing. std::calloc()
+// would touch them all where MALLOC_PERTURB_ is set, as tests do.
+void* take_zeroed(std::size_t bytes, const region& watched) {
+  if (bytes <= few_bytes) {
+    constexpr std::size_t unit = alignof(cell);  // of which the bytes have to be a multiple
+    void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    if (memory) return std::memset(memory, 0, bytes);
+  }
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    std::fprintf(stderr, "racecheck: no memory to watch over %zu bytes\n", watched.bytes);
+    std::exit(1);
+  }
+  // A thread of a grid-stride loop touches another page at each step.
+  if (bytes >= many_bytes) (void)madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+void give_back(void* memory, std::size_t bytes) {
+  if (bytes <= few_bytes) {
+    std::free(memory);
+  } else if (memory) {
+    munmap(memory, bytes);
+  }
+}
+
 }  // namespace
+
+object_number& region::last_write(std::size_t word) {
+  if (!last_writes) {
+    last_writes = static_cast<object_number*>(take_zeroed(words() * sizeof(object_number), *this));
+  }
+  return last_writes[word];
+}
+
+void region::forget_last_writes() {
+  give_back(last_writes, words() * sizeof(object_number));
+  last_writes = nullptr;
+}
 
 void shadow_memory::give_cells(region& to) {
   const auto first = reinterpret_cast<std::uintptr_t>(to.begin) / bytes_of_cell;
   const auto last = (reinterpret_cast<std::uintptr_t>(to.begin) + to.bytes - 1) / bytes_of_cell;
   to.cell_count = region::place_of(last - first) + 1;
-  if (to.cell_count <= few_cells) {
-    const std::size_t bytes = to.cell_count * sizeof(cell);
-    to.cells = static_cast<cell*>(std::aligned_alloc(alignof(cell), bytes));
-    if (to.cells) {
-      std::memset(static_cast<void*>(to.cells), 0, bytes);
-      return;
-    }
-  }
-  // Pages that no access touches cost nothing.
-  void* memory = mmap(nullptr, to.cell_count * sizeof(cell), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) {
-    std::fprintf(stderr, "racecheck: no memory to watch over %zu bytes\n", to.bytes);
-    std::exit(1);
-  }
-  // A thread of a grid-stride loop touches another page at each step.
-  if (to.cell_count >= many_cells) {
-    (void)madvise(memory, to.cell_count * sizeof(cell), MADV_HUGEPAGE);
-  }
-  to.cells = static_cast<cell*>(memory);
+  to.cells = static_cast<cell*>(take_zeroed(to.cell_count * sizeof(cell), to));
 }
 
 void shadow_memory::take_cells(region& from) {
-  if (from.cell_count <= few_cells) {
-    std::free(from.cells);
-  } else if (from.cells) {
-    munmap(from.cells, from.cell_count * sizeof(cell));
-  }
+  give_back(from.cells, from.cell_count * sizeof(cell));
   from.cells = nullptr;
-  std::free(from.last_writes);
-  from.last_writes = nullptr;
+  from.forget_last_writes();
 }
 
 void shadow_memory::add_allocation(const cpu_backend::allocation& block,

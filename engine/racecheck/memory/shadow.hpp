@@ -42,6 +42,10 @@ struct region {
   // only once something was written. See earlier_values.
   object_number* last_writes = nullptr;
 
+  // That of a word, which is 0 before the first.
+  object_number& last_write(std::size_t word);
+  void forget_last_writes();
+
   bool holds(const std::byte* address) const {
     return static_cast<std::size_t>(address - begin) < bytes;
   }
@@ -97,13 +101,13 @@ class shadow_memory {
     shared_ = of_block;
     ++shared_changes_;
   }
-  // Shared memory of the running block has come up, or is gone.
   // In a run by decisions: some block of this launch has shared memory there.
   void note_shared(const stretch& memory) {
     const auto is_same = [&](const stretch& other) { return other.begin == memory.begin; };
     if (memory.bytes == 0 || std::ranges::any_of(shared_of_launch_, is_same)) return;
     shared_of_launch_.push_back(memory);
   }
+  // Shared memory of the running block has come up, or is gone.
   void shared_memory_changed() { ++shared_changes_; }
   // These grow when other regions can be reached than before: of any kind, or not of shared memory.
   // They stay where they are.

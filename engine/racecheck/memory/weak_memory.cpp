@@ -2,36 +2,15 @@
 #include "racecheck/memory/weak_memory.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <optional>
 
 namespace racecheck {
 
-namespace {
-
-object_number& last_write_of(const word_access& at) {
-  if (!at.in.last_writes) {
-    // Pages that no write touches cost nothing.
-    at.in.last_writes =
-        static_cast<object_number*>(std::calloc(at.in.words(), sizeof(object_number)));
-    if (!at.in.last_writes) {
-      std::fprintf(stderr, "weak: no memory to remember what was in %zu bytes\n", at.in.bytes);
-      std::exit(1);
-    }
-  }
-  return at.in.last_writes[at.in.index_of(at.address)];
-}
-
-}  // namespace
-
 void earlier_values::begin_launch(shadow_memory& memory) {
   if (!writes_.begin_launch()) return;
-  memory.each_region([](region& each) {
-    if (each.last_writes) std::memset(each.last_writes, 0, each.words() * sizeof(object_number));
-  });
+  memory.each_region([](region& each) { each.forget_last_writes(); });
 }
 
 void earlier_values::forget(region& of) {
@@ -41,7 +20,7 @@ void earlier_values::forget(region& of) {
 
 void earlier_values::add(const word_access& at, std::uint64_t stamp, place_index place,
                          std::uint32_t before, epoch known_to_all) {
-  object_number& last = last_write_of(at);
+  object_number& last = at.in.last_write(at.in.index_of(at.address));
   unsigned older = 0;
   if (writes_.has(last)) {
     write& newest = writes_[last];
