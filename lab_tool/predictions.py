@@ -25,7 +25,7 @@ LETTERS = "abcd"
 PER_CHAPTER = 3
 HEAD = re.compile(
     r"Prediction (?P<number>[1-9]\d*): (?P<title>.+?)\n\n(?P<question>.+?)\n\n"
-    r"A common mistake: (?P<misconception>.+)",
+    r"A common mistake \((?P<mistaken>[a-d]+)\): (?P<misconception>.+)",
     re.DOTALL,
 )
 OF_VARIANT = re.compile(
@@ -48,7 +48,10 @@ class Prediction(NamedTuple):
     source: pathlib.Path
     title: str
     question: str
-    misconception: str  # what a student may believe who judges wrongly
+    mistaken: (
+        str  # the letters of the variants that are judged wrongly because of the misconception
+    )
+    misconception: str
     variants: dict[str, Variant]  # by letter
 
     @property
@@ -166,32 +169,20 @@ HOW_TO_ANSWER = (
 
 
 def question_of(prediction):
-    """The question, the first variant whole, and where each of the others differs from it; one that
-    differs much is whole, too."""
-    first, *others = LETTERS
-    code_of_first = prediction.variants[first].code
-    changes = {
-        letter: _changes(code_of_first, prediction.variants[letter].code) for letter in others
-    }
-    left_out = {at for of_one in changes.values() for mark, at, _ in of_one if mark == "-"}
+    """The four variants, and below them the question: that is what a small terminal still shows."""
+    first, *others = [prediction.variants[letter].code for letter in LETTERS]
+    changes = [_changes(first, other) for other in others]
+    marked = [set().union(*(of_first for of_first, _ in changes)), *(own for _, own in changes)]
     lines = [
         _bold(f"{prediction.label} {prediction.title}"),
         "",
-        *_wrapped(prediction.question),
-        "Which of the four are free of races, and why?",
-        "",
-        _bold(first),
-        *_whole(code_of_first, left_out),
+        "> marks a line that differs from variant to variant.",
     ]
-    for letter in others:
-        code = prediction.variants[letter].code
-        if len(changes[letter]) > len(code) / 2:  # as a list of changes it would be hard to read
-            lines += ["", _bold(letter)]
-            lines += _whole(code, {at for mark, at, _ in changes[letter] if mark == "+"})
-        else:
-            lines += ["", f"{_bold(letter)}, where it differs from {first}"]
-            lines += [_code_line(at, mark, line) for mark, at, line in changes[letter]]
-    return "\n".join(lines)
+    for letter, of_variant in zip(LETTERS, marked):
+        code = enumerate(prediction.variants[letter].code, 1)
+        lines += ["", _bold(letter), *(_code_line(at, at in of_variant, line) for at, line in code)]
+    lines += ["", *_wrapped(prediction.question)]
+    return "\n".join([*lines, "Which of the four are free of races, and why?"])
 
 
 def letters_of(answer):
@@ -224,35 +215,30 @@ def judgement_of(prediction, letter, answer, findings):
 
 
 def summary_of(prediction, answer):
-    """How many of the four were judged rightly, and what a student who erred may have believed."""
+    """How many of the four were judged rightly, and the belief that a wrong judgement may come from."""
     wrong = [each for each in LETTERS if (each in answer) != (each in prediction.answer)]
     free = listed(prediction.answer) or "none"
     verb = "is" if len(prediction.answer) < 2 else "are"
     lines = [f"{len(LETTERS) - len(wrong)} of {len(LETTERS)} right: {free} {verb} free of races."]
-    if wrong:
+    if set(wrong) & set(prediction.mistaken):
         lines += _wrapped(f'A common mistake: "{prediction.misconception}"')
     return "\n".join(lines)
 
 
 def _changes(first, other):
-    """[(- or +, line number, line)]: the lines of the first that the other one lacks, and its own."""
-    found = []
+    """The numbers of the lines of the first that the other one lacks, and of those that it has alone."""
+    found = set(), set()
     blocks = difflib.SequenceMatcher(None, first, other, autojunk=False).get_opcodes()
     for kind, start, end, other_start, other_end in blocks:
         if kind != "equal":
-            found += [("-", at + 1, first[at]) for at in range(start, end)]
-            found += [("+", at + 1, other[at]) for at in range(other_start, other_end)]
+            found[0].update(range(start + 1, end + 1))
+            found[1].update(range(other_start + 1, other_end + 1))
     return found
 
 
-def _whole(code, marked):
-    """All lines of a variant; those of the marked numbers differ from another variant's."""
-    return [_code_line(at, ">" if at in marked else " ", line) for at, line in enumerate(code, 1)]
-
-
-def _code_line(number, mark, line):
-    text = f"{number:3} {mark} {line}".rstrip()
-    return text if mark in " -" else _bold(text)
+def _code_line(number, is_marked, line):
+    text = f"{number:3} {'>' if is_marked else ' '} {line}".rstrip()
+    return _bold(text) if is_marked else text
 
 
 def _first_lines(finding):

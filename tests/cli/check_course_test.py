@@ -167,15 +167,15 @@ def test_contents(tree, monkeypatch, capsys):
 
 
 def test_predictions(tree):
-    folder = tree / "chapters/04_last_block_guard/predictions"
-    (folder / "fences.cu").unlink()
+    folder = tree / "chapters/05_work_queue/predictions"
+    (folder / "broadcast.cu").unlink()
     assert missing_from_course(tree) == [
-        "chapters/04_last_block_guard/predictions: 2 of 3 predictions, for ./lab predict 04; each is a "
+        "chapters/05_work_queue/predictions: 2 of 3 predictions, for ./lab predict 05; each is a "
         "NAME.cu"
     ]
-    (folder / "orders.cu").write_text("// SPDX-License-Identifier: MIT\n", encoding="utf-8")
+    (folder / "chunks.cu").write_text("// SPDX-License-Identifier: MIT\n", encoding="utf-8")
     (sentence,) = missing_from_course(tree)
-    assert "04_last_block_guard/predictions/orders.cu is no prediction: " in sentence
+    assert "05_work_queue/predictions/chunks.cu is no prediction: " in sentence
 
 
 @pytest.mark.parametrize("name", ["one_thread", "one_block"])

@@ -19,11 +19,14 @@ from lab_runs import lab, on_a_terminal
 from lab_tool import command_line, predictions
 from lab_tool.chapters import Chapter
 from lab_tool.predictions import (
+    LETTERS,
     all_predictions,
     chosen_prediction,
     letters_of,
     next_prediction,
     predictions_of,
+    question_of,
+    summary_of,
 )
 from test_setup import captured
 from this_build import BUILD, ROOT
@@ -181,6 +184,31 @@ def test_wrong():
     )
 
 
+@pytest.mark.parametrize(
+    ("label", "answer", "is_named"),
+    [("04.1", "a", False), ("07.1", "a", False), ("07.1", "acd", True), ("08.1", "a", True)],
+)
+def test_a_common_mistake_is_named_only_if_the_answer_made_it(label, answer, is_named):
+    said = summary_of(chosen_prediction(label), answer)
+    assert said.startswith("3 of 4 right: ")
+    assert ("A common mistake" in said) == is_named
+
+
+def test_each_variant_is_shown_whole_and_the_question_last():
+    """So a new line's place is seen, and a terminal of 24 lines still shows what is asked."""
+    for each in all_predictions():
+        text = question_of(each)
+        for letter in LETTERS:
+            code = each.variants[letter].code
+            shown = text.split(f"\n{letter}\n")[1].splitlines()[: len(code)]
+            assert [line[6:] for line in shown] == code, each.label
+        tail = text.splitlines()[-22:]
+        assert " ".join(each.question.split()[:3]) in "\n".join(tail), each.label
+        assert tail[-1] == "Which of the four are free of races, and why?"
+    with_a_moved_line = question_of(chosen_prediction("04.1")).split("\nb\n")[1]
+    assert "  4 >   __threadfence();\n" in with_a_moved_line
+
+
 def test_a_chapter_goes_on_after_a_right_answer_and_not_after_a_wrong_one():
     with tempfile.TemporaryDirectory() as folder:
 
@@ -277,7 +305,7 @@ def test_files_that_make_no_prediction():
     for old, new, says in (
         (code, "", "no comment as a prediction's"),
         ("Prediction ", "A prediction ", "no comment as a prediction's"),
-        ("// A common mistake: ", "// ", "no comment as a prediction's"),
+        ("// A common mistake (b): ", "// ", "no comment as a prediction's"),
         ("// END b\n", "", "one line '// BEGIN b' and one"),
         ("// BEGIN d", "// BEGIN c", "one line '// BEGIN c' and one"),
         ("// No race\n", "// Right\n", "is not that of a variant"),

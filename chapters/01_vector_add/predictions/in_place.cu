@@ -3,7 +3,7 @@
 //
 // The kernel reverses an array in place. It is launched with 4 blocks of 64 threads, and n is 255.
 //
-// A common mistake: In place is safe as long as each thread writes its own element.
+// A common mistake (ad): In place is safe as long as each thread writes its own element.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -5,8 +5,8 @@
 // overlap. A race is this: two threads access one place in memory, at least one of them writes, and
 // nothing puts the two in order.
 //
-// A common mistake: Several threads may write one element, as long as all of them write the same
-// value.
+// A common mistake (ac): Several threads may write one element, as long as all of them write the
+// same value.
 #include "lab/variants.cuh"
 
 namespace a {

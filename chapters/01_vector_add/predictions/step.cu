@@ -4,7 +4,7 @@
 // Each element of x shall be added once to the same element of sums; n is 500. atomicAdd(&sums[i],
 // x[i]) does what sums[i] += x[i] does, but in one step that no other thread can interrupt.
 //
-// A common mistake: A program without a race computes the right result.
+// A common mistake (c): A program without a race computes the right result.
 #include "lab/variants.cuh"
 
 namespace a {

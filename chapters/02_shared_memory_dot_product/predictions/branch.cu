@@ -4,8 +4,7 @@
 // In each block, the first 32 threads write to shared memory, and the other 32 read what they
 // wrote. The kernel is launched with 2 blocks of 64 threads.
 //
-// A common mistake: A barrier in a branch is always wrong, or it is enough if the threads that
-// write come to it.
+// A common mistake (ad): A barrier in a branch is always wrong.
 #include "lab/variants.cuh"
 
 namespace a {

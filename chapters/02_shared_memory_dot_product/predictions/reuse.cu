@@ -4,7 +4,7 @@
 // Each block reverses 4 groups of 64 values, one after the other, by way of shared memory. The
 // kernel is launched with 2 blocks of 64 threads.
 //
-// A common mistake: A barrier is needed only between a write and the read that comes after it.
+// A common mistake (a): A barrier is needed only between a write and the read that comes after it.
 #include "lab/variants.cuh"
 
 namespace a {

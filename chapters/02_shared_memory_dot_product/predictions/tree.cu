@@ -3,7 +3,7 @@
 //
 // Each block adds up its 64 values. The kernel is launched with 4 blocks of 64 threads.
 //
-// A common mistake: The 32 threads of a warp run in step, so among them no barrier is needed.
+// A common mistake (c): The 32 threads of a warp run in step, so among them no barrier is needed.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -5,7 +5,7 @@
 // threads, which is one warp, or 64. __syncwarp() is a barrier of one warp; __shfl_sync() here
 // hands the 0 of the warp's first thread to all its threads.
 //
-// A common mistake: Whatever brings the threads of a warp together also orders their memory
+// A common mistake (ad): Whatever brings the threads of a warp together also orders their memory
 // accesses.
 #include "lab/variants.cuh"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Prediction 8: Across two streams
+// Prediction 5: Across two streams
 //
 // A kernel fills 64 words, a copy brings them to the host, and the host reads the first one. The
 // two streams, one and two, are made with cudaStreamNonBlocking, and the copy goes to pinned
 // memory.
 //
-// A common mistake: The device does what it is asked for in the order in which the host asks.
+// A common mistake (a): The device does what it is asked for in the order in which the host asks.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -5,7 +5,7 @@
 // threads. __threadfence() orders the memory accesses of the thread that calls it;
 // __threadfence_system() does so for the host and other GPUs as well.
 //
-// A common mistake: After a fence, the other thread has the new value.
+// A common mistake (abd): After a fence, the other thread has the new value.
 #include "lab/variants.cuh"
 
 namespace a {

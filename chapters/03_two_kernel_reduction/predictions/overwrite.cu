@@ -4,7 +4,7 @@
 // Each of 256 elements is replaced by the sum of itself and the next one; in b this happens twice.
 // x has room for 512 elements.
 //
-// A common mistake: If the host waits for the kernel, nothing in it can go wrong.
+// A common mistake (d): If the host waits for the kernel, nothing in it can go wrong.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -5,7 +5,7 @@
 // blocks of 64 threads. __threadfence() orders the memory accesses of the thread that calls it;
 // __nanosleep(1000000) makes a thread wait for about a millisecond.
 //
-// A common mistake: A barrier, a fence or enough time makes one block wait for the others.
+// A common mistake (abcd): A barrier, a fence or enough time makes one block wait for the others.
 #include "lab/variants.cuh"
 
 namespace a {

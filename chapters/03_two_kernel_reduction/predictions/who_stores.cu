@@ -5,7 +5,7 @@
 // it, sums[0] to sums[3] hold one partial sum each (a, b), or sums[0] holds the sum of all (c, d).
 // atomicAdd() adds in one step that no other thread can interrupt.
 //
-// A common mistake: If only one thread per block writes, there is no race.
+// A common mistake (d): If only one thread per block writes, there is no race.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -4,8 +4,8 @@
 // The block with the last ticket copies what all threads of all blocks have written. The kernel is
 // launched with 4 blocks of 64 threads, and the counter is 0 before.
 //
-// A common mistake: A fence that every thread calls for its own writes makes the barrier before the
-// ticket superfluous.
+// A common mistake (b): A fence that every thread calls for its own writes makes the barrier before
+// the ticket superfluous.
 #include "lab/variants.cuh"
 
 namespace a {
@@ -74,10 +74,9 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 
 namespace d {
 // No race
-// Here every thread fences before the barrier, and thread 0 does not fence again before its ticket.
-// It works because __threadfence() is a sequentially consistent fence, and the barrier puts all of
-// them before the ticket. Fences that only acquire and release would not do.
-// See ../../docs/racecheck.md#what-it-checks
+// Thread 0 fences after the barrier, as in a, and that is what publishes all writes. The fences
+// before the barrier are superfluous.
+// See README.md#why-it-is-correct
 // BEGIN d
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __shared__ bool last;
@@ -85,6 +84,7 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
   __threadfence();
   __syncthreads();
   if (threadIdx.x == 0) {
+    __threadfence();
     last = atomicAdd(counter, 1) == gridDim.x - 1;
     __threadfence();
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Prediction 3: A word and a flag
+// Prediction 4: A word and a flag
 //
 // Block 0 writes a word and sets a flag. Block 1 looks at the flag once, and takes the word if the
 // flag is set. The kernel is launched with 2 blocks of 1 thread, and word and flag are 0 before.
 // atomicAdd(flag, 0) reads by an atomic.
 //
-// A common mistake: volatile is enough to hand data from one block to another.
+// A common mistake (a): volatile is enough to hand data from one block to another.
 #include "lab/variants.cuh"
 
 namespace a {

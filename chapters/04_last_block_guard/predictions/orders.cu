@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Prediction 2: The ticket's order and scope
+// Prediction 5: The ticket's order and scope
 //
 // The block with the last ticket copies what all threads of all blocks have written. The kernel is
 // launched with 4 blocks of 64 threads, and the counter is 0 before.
 //
-// A common mistake: acq_rel is enough, whatever the scope, and relaxed is never enough, whatever
-// stands next to it.
+// A common mistake (c): acq_rel is enough, whatever the scope.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

@@ -4,7 +4,7 @@
 // Blocks of 64 threads take items from a queue of 8, and each of the threads works on the item. In
 // d it is each warp that takes an item. The kernel is launched with 3 blocks.
 //
-// A common mistake: One barrier, after the write, is enough to hand an item to the block.
+// A common mistake (a): One barrier, after the write, is enough to hand an item to the block.
 #include "lab/variants.cuh"
 
 namespace a {

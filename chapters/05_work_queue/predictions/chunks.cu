@@ -4,7 +4,7 @@
 // Each block claims four items with one atomic, and writes its number to each of them. The kernel
 // is launched with 8 blocks of 1 thread, owners has 84 elements, and the counter is 0 before.
 //
-// A common mistake: A relaxed counter is too weak to share out work.
+// A common mistake (ab): A relaxed counter is too weak to share out work.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

@@ -4,7 +4,7 @@
 // 4 blocks of 1 thread do 20 items, in two launches. The counter has to be 0 again before the
 // second one.
 //
-// A common mistake: A reset by an atomic is always right, and a plain one is always wrong.
+// A common mistake (d): A plain reset is always wrong.
 #include "lab/variants.cuh"
 
 namespace a {

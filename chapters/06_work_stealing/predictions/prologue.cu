@@ -4,7 +4,7 @@
 // Each block counts the elements that it has added. The kernel is launched with 16 blocks of 64
 // threads, of which some take over others, and all elements of added are 0 before.
 //
-// A common mistake: An atomic of block scope must not be used in global memory.
+// A common mistake (c): An atomic of block scope must not be used in global memory.
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "lab/variants.cuh"
 

@@ -4,7 +4,7 @@
 // Each tile of 64 values is reversed by way of shared memory. The kernel is launched with 16 blocks
 // of 64 threads, of which some take over others.
 //
-// A common mistake: A block that takes over another one is synchronised by that.
+// A common mistake (ac): A block that takes over another one is synchronised by that.
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "lab/variants.cuh"
 

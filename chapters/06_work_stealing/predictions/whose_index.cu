@@ -4,7 +4,7 @@
 // Each element of x shall be added once to the same element of sums. The kernel is launched with 16
 // blocks of 64 threads, of which some take over others.
 //
-// A common mistake: If the result is wrong, there must be a race.
+// A common mistake (b): If the result is wrong, there must be a race.
 #include "06_work_stealing/canceled_blocks.cuh"
 #include "lab/variants.cuh"
 

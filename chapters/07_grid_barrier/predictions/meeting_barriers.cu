@@ -4,8 +4,8 @@
 // The two blocks meet, and then each thread copies a word of the other block. The launch is
 // cooperative, with 2 blocks of 64 threads, and the counter is 0 before.
 //
-// A common mistake: A barrier of the whole grid includes the block's own threads, so the block
-// needs no barrier.
+// A common mistake (abd): A barrier of the whole grid includes the block's own threads, so the
+// block needs no barrier.
 #include <cuda/atomic>
 
 #include "lab/check.cuh"

@@ -4,7 +4,7 @@
 // The two blocks meet, and then each thread copies a word of the other block. The launch is
 // cooperative, with 2 blocks of 64 threads, and the counter is 0 before.
 //
-// A common mistake: An atomic read-modify-write with both orders makes the polls' order
+// A common mistake (c): An atomic read-modify-write with both orders makes the polls' order
 // superfluous.
 #include <cuda/atomic>
 

@@ -4,7 +4,7 @@
 // In each of two rounds the blocks write a word, meet, and read the other block's word. The launch
 // is cooperative, with 2 blocks of 1 thread, and the counter is 0 before.
 //
-// A common mistake: A counter that all blocks have reached can be waited for again.
+// A common mistake (d): A counter that all blocks have reached can be waited for again.
 #include <cuda/atomic>
 
 #include "lab/check.cuh"

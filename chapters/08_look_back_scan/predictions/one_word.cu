@@ -4,7 +4,7 @@
 // 8 blocks of 1 thread. Block 0 leaves a value. The others look once, and take the value if it is
 // there.
 //
-// A common mistake: A relaxed atomic can never hand over a value.
+// A common mistake (d): A relaxed atomic can never hand over a value.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

@@ -4,7 +4,8 @@
 // 4 blocks of 64 threads number their tiles by an atomic counter, and each thread writes down its
 // number.
 //
-// A common mistake: A number out of an atomic needs no further synchronisation inside of the block.
+// A common mistake (a): A number out of an atomic needs no further synchronisation inside of the
+// block.
 #include "lab/variants.cuh"
 
 namespace a {

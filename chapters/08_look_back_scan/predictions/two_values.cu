@@ -4,7 +4,7 @@
 // 8 blocks of 1 thread. Block 0 publishes 7 and later 12. The others look once, and take what the
 // tag says.
 //
-// A common mistake: Once a value is published with release, its place may be written again.
+// A common mistake (a): Once a value is published with release, its place may be written again.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

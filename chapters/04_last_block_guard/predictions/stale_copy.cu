@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Prediction 5: An old value after a new flag
+// Prediction 3: An old value after a new flag
 //
 // Block 0 writes a word and then sets a flag; its side is right in all four. Block 1 looks at the
 // flag once, and copies the word if the flag is set. The kernel is launched with 2 blocks of 1
 // thread, and word and flag are 0 before. atomicAdd(flag, 0) reads by an atomic.
 //
-// A common mistake: A thread that sees the flag also sees everything that was written before it.
+// A common mistake (ac): A thread that sees the flag also sees everything that was written before
+// it.
 #include "lab/variants.cuh"
 
 namespace a {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Prediction 7: A release that comes through another ticket
+// Prediction 6: A release that comes through another ticket
 //
 // Block 0 writes a word. Each block adds 1 to the counter, and block 2 copies the word if both
 // others have done so before it. If it is third after block 1, the value that it reads is block
 // 1's, not block 0's. The kernel is launched with 3 blocks of 1 thread, and the counter is 0
 // before.
 //
-// A common mistake: A release reaches only a thread that reads exactly the value that it wrote.
+// A common mistake (a): A release reaches only a thread that reads exactly the value that it wrote.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"

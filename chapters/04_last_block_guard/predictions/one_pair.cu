@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Prediction 6: One release and one acquire
+// Prediction 2: One release and one acquire
 //
 // Block 0 writes a word and sets a flag. Block 1 looks at the flag once, and copies the word if the
 // flag is set. The kernel is launched with 2 blocks of 1 thread, and word and flag are 0 before. A
 // release publishes what its thread did before; an acquire that reads its value makes that visible.
 //
-// A common mistake: A release without an acquire is enough, or an acquire without a release.
+// A common mistake (cd): One half of a pair of release and acquire is enough.
 #include <cuda/atomic>
 
 #include "lab/variants.cuh"
