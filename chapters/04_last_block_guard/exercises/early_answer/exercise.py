@@ -2,11 +2,11 @@
 from grader.exercises.cases import Case, exercise, given, returned, several, updated
 
 exercise(
-    number=3,
+    number=4,
     kind="repair",
     minutes=15,
     points={"results": 3, "races": 7},
-    builds_on=["02_shared_memory_dot_product"],
+    builds_on=["04_last_block_guard"],
     limits={
         "launches per call: at most 1": "Two kernels would order the two blocks; here a flag does.",
         "global loads per thread: at most 40": "One thread works and the others of its block "
