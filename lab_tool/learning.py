@@ -12,6 +12,7 @@ import subprocess
 import sys
 import termios
 import textwrap
+import threading
 import time
 import tty
 
@@ -30,8 +31,10 @@ from lab_tool.screen import (
     progress_line,
     verdict_lines,
 )
+from lab_tool.task_page import task_rows
 
 COLOUR_CODES = re.compile(r"\x1b\[[0-9;]*m")
+KEY_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[@-~]|O.)")  # what one key sends, such as an arrow
 CLEAR = "\x1b[H\x1b[2J\x1b[3J"  # with what has been scrolled away
 
 
@@ -44,14 +47,19 @@ class Terminal:
 
     def __enter__(self):
         self.descriptor = sys.stdin.fileno()
+        self.pressed, self.has_quit = [], False
         self.saved = termios.tcgetattr(self.descriptor)
         # The window's size has changed, or the program goes on after Ctrl-Z: all is to be drawn anew.
         self.is_to_be_drawn = False
         self.handlers = {
             name: signal.signal(name, self._draw_anew) for name in (signal.SIGWINCH, signal.SIGCONT)
         }
-        tty.setcbreak(self.descriptor)
+        self._take_keys()
         return self
+
+    def _take_keys(self):
+        """Without a flush: what was typed before counts."""
+        tty.setcbreak(self.descriptor, termios.TCSADRAIN)
 
     def __exit__(self, *_):
         for name, handler in self.handlers.items():
@@ -60,17 +68,46 @@ class Terminal:
 
     def _draw_anew(self, *_):
         with contextlib.suppress(termios.error):
-            tty.setcbreak(self.descriptor)
+            self._take_keys()
         self.is_to_be_drawn = True
 
     def key(self, seconds):
         """The next key, '' if none came in so many seconds, or None at the end of the input."""
         with contextlib.suppress(InterruptedError):
-            if not select.select([self.descriptor], [], [], seconds)[0]:
-                return ""
-            pressed = os.read(self.descriptor, 32)
-            return pressed.decode(errors="replace")[:1] if pressed else None
+            has_input = not self.pressed and select.select([self.descriptor], [], [], seconds)[0]
+            if has_input and not self._read():
+                return None
+            return self.pressed.pop(0) if self.pressed else ""
         return ""
+
+    def _read(self):
+        """Whether there is input; its keys are kept."""
+        given = os.read(self.descriptor, 1 << 10).decode(errors="replace")
+        self.pressed += KEY_SEQUENCE.sub("\x1b", given)
+        return given
+
+    @contextlib.contextmanager
+    def keys_kept(self):
+        """While work goes on that takes long: q ends it, as Ctrl-C does, and other keys count afterwards."""
+        has_ended, end = os.pipe()
+
+        def keep():
+            while has_ended not in select.select([self.descriptor, has_ended], [], [])[0]:
+                if not self._read():
+                    return
+                if "q" in self.pressed:
+                    self.has_quit = True
+                    os.kill(os.getpid(), signal.SIGINT)
+                    return
+
+        keeper = threading.Thread(target=keep)
+        keeper.start()
+        try:
+            yield
+        finally:
+            os.close(end)
+            keeper.join()
+            os.close(has_ended)
 
     @contextlib.contextmanager
     def lent(self):
@@ -79,7 +116,7 @@ class Terminal:
         try:
             yield
         finally:
-            tty.setcbreak(self.descriptor)
+            self._take_keys()
 
 
 def show(lines, footer, cut="  ..."):
@@ -123,28 +160,27 @@ HINT_KEY = "h hint  "
 
 
 class Lesson:
-    """One student at one terminal. `judge(exercise)` returns the Verdict on their file, and calls
+    """One student at one Terminal. `judge(exercise)` returns the Verdict on their file, and calls
     `has_verdict` with all of it but nvcc's answer, if it asks nvcc."""
 
-    def __init__(self, work, exercise, judge, is_manual):
+    def __init__(self, work, exercise, judge, is_manual, terminal=None):
         self.work, self.exercise, self.judge, self.is_manual = work, exercise, judge, is_manual
         self.lines, self.is_solved, self.remedy = [], False, ()
+        self.terminal = terminal
 
     def run(self):
         """Until q; returns the exercise that was last."""
-        with Terminal() as terminal:
-            self.terminal = terminal
-            self._begin(self.exercise)
-            while True:
-                key = terminal.key(SECONDS_BETWEEN_LOOKS)
-                if key is None or key == "q":
-                    return self.exercise
-                if key:
-                    self._pressed(key)
-                elif terminal.is_to_be_drawn:
-                    self._draw()
-                elif not self.is_manual and self._was_saved():
-                    self._check()
+        self._begin(self.exercise)
+        while True:
+            key = self.terminal.key(SECONDS_BETWEEN_LOOKS)
+            if key is None or key == "q":
+                return self.exercise
+            if key:
+                self._pressed(key)
+            elif self.terminal.is_to_be_drawn:
+                self._draw()
+            elif not self.is_manual and self._was_saved():
+                self._check()
 
     def _begin(self, exercise):
         self.exercise = exercise
@@ -241,8 +277,9 @@ class Lesson:
 
     def _task(self):
         lesson = shown(self.exercise.folder.parent.parent / "README.md")
-        text = self.exercise.text.splitlines()[1:]  # without its license
-        self._page([*text, "", f"The lesson: {lesson}"])
+        text = self.exercise.text.partition("\n")[2]  # without its license
+        rows = task_rows(text, shutil.get_terminal_size().columns)
+        self._page([*rows, "", f"The lesson: {lesson}"])
 
     def _solution(self):
         if not self.is_solved:

@@ -19,7 +19,7 @@ from grader.exercises.work_folder import DONE, NOT_BEGUN
 from grader.judging.results import cases_of
 from lab_tool.builds.backends import require_gpu
 from lab_tool.builds.program_builds import exercise_builds
-from lab_tool.learning import Lesson, is_terminal
+from lab_tool.learning import Lesson, Terminal, is_terminal
 from lab_tool.options import add_backend, add_build, add_work, work_folder
 from lab_tool.screen import (
     NO_HINTS,
@@ -125,14 +125,23 @@ def learn(arguments):
         raise CommandError(f"{sentence}.", WRONG_USE)
     require_gpu(arguments)
     work.require_place_of(exercise)
-    builds = exercise_builds(arguments, exercises)
-    lesson = Lesson(
-        work,
-        exercise,
-        lambda each, **told: checked(builds, each, work.file_of(each), work, **told),
-        arguments.manual,
-    )
-    last = lesson.run()
+    with Terminal() as terminal:
+        try:
+            with terminal.keys_kept():
+                builds = exercise_builds(arguments, exercises)
+        except KeyboardInterrupt:
+            if not terminal.has_quit:
+                raise
+            last = exercise
+        else:
+            lesson = Lesson(
+                work,
+                exercise,
+                lambda each, **told: checked(builds, each, work.file_of(each), work, **told),
+                arguments.manual,
+                terminal,
+            )
+            last = lesson.run()
     say_next(work.command("learn", last.number), "goes on here")
     return 0
 

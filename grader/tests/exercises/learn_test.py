@@ -23,7 +23,7 @@ from grader.exercises.catalogue import all_exercises, chosen_exercise
 from grader.exercises.solutions import starter
 from grader.exercises.work_folder import WorkFolder
 from grader.judging.verdict import FAILED, PASSED, Verdict
-from lab_tool import learning
+from lab_tool import learning, task_page
 from lab_tool.authoring.trials import solution
 from lab_tool.learning import Lesson
 from lab_tool.screen import verdict_lines
@@ -138,6 +138,80 @@ def test_from_the_starter_to_the_next_exercise(learn):
     learn.press("q")
     assert learn.process.wait(PATIENCE) == 0
     assert learn.is_as_before()
+
+
+def test_keys_that_were_pressed_during_the_start_count(learn):
+    learn.press("h")
+    learn.until("hint 1 of 3")
+    learn.press("q")
+    assert learn.process.wait(PATIENCE) == 0
+
+
+@pytest.fixture
+def typed():
+    """A Terminal, and what types at it."""
+    terminal, other = pty.openpty()
+    settings = termios.tcgetattr(other)
+    with (
+        open(other, encoding="utf-8") as keyboard,
+        mock.patch.object(sys, "stdin", keyboard),
+        learning.Terminal() as taken,
+    ):
+        yield taken, lambda text: os.write(terminal, text.encode())
+        termios.tcsetattr(other, termios.TCSANOW, settings)
+    os.close(terminal)
+
+
+def test_keys_are_kept_while_something_is_built(typed):
+    terminal, write = typed
+    with terminal.keys_kept():
+        write("lt\x1b[A")
+        while len(terminal.pressed) < 3:
+            time.sleep(0.01)
+    assert [terminal.key(0) for _ in range(4)] == ["l", "t", "\x1b", ""]
+
+
+def test_q_ends_what_is_being_built(typed):
+    terminal, write = typed
+    with pytest.raises(KeyboardInterrupt), terminal.keys_kept():
+        write("q")
+        time.sleep(60)
+    assert terminal.has_quit
+
+
+@pytest.mark.parametrize("has_rich", [False, True])
+def test_a_task_is_laid_out_for_the_window(has_rich):
+    text = (
+        "# 01.1 name: a title\n\nThe *s*ingle word, a\n[race](../races.md#race) of **two** threads with "
+        "`a[i](b)`\nand `x * y * z`.\n\n```text drawing\n  1   2\n\n  3\n```\n\n- one item that is\n"
+        "  long enough for two rows\n- another\n"
+    )
+    python = task_page.python_with(task_page.RICH) if has_rich else None
+    if has_rich and not python:
+        pytest.skip("rich is not here")
+    with mock.patch.object(task_page, "python_with", return_value=python):
+        rows = task_page.task_rows(text, 40)
+    assert max(map(len, rows)) <= 40
+    shown = "\n".join(rows)
+    assert "```" not in shown and "races.md" not in shown and "# 01" not in shown
+    words = " ".join(shown.split())
+    assert "The single word, a race of two threads with" in words
+    assert "1 2 3" in words
+    if not has_rich:
+        assert rows == [
+            "01.1 name: a title",
+            "",
+            "The single word, a race of two threads",
+            "with `a[i](b)` and `x * y * z`.",
+            "",
+            "    1   2",
+            "",
+            "    3",
+            "",
+            "- one item that is long enough for two",
+            "  rows",
+            "- another",
+        ]
 
 
 def test_an_interruption_leaves_the_terminal_as_it_was(learn):
