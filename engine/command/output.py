@@ -136,14 +136,16 @@ def say_in_colours(text):
     _write_line(sys.stdout, [text], IN_COLOURS)
 
 
-def say_fitted(line, colour=None):
-    """A line of the result, which a terminal shows in as many lines as it needs, broken between words."""
+def say_fitted(line, colour=None, indent=None):
+    """A line of the result, which a terminal shows in as many lines as it needs, broken between words.
+    The further ones have this indent, or the line's own and two spaces."""
     line = escaped(line, LINES)
     lines = [line]
     if is_terminal(sys.stdout):
-        indent = line[: len(line) - len(line.lstrip())]
+        if indent is None:
+            indent = line[: len(line) - len(line.lstrip())] + "  "
         lines = textwrap.wrap(
-            line, shutil.get_terminal_size().columns, subsequent_indent=f"{indent}  ",
+            line, shutil.get_terminal_size().columns, subsequent_indent=indent,
             break_long_words=False, break_on_hyphens=False,
         ) or [line]  # fmt: skip
     for each in lines:

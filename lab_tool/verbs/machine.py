@@ -9,7 +9,8 @@ import sys
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose
 from engine.command.build_folder import build
-from engine.command.output import say, say_next
+from engine.command.errors import CommandError
+from engine.command.output import remark, say, say_fitted, say_next
 from engine.command.paths import shown
 from grader.exercises.catalogue import all_exercises
 from lab_tool.builds.backends import choose_backend, nvcc_version, visible_gpus
@@ -19,6 +20,7 @@ from lab_tool.builds.program_builds import exercise_build
 from lab_tool.options import add_backend
 from lab_tool.paths import ROOT
 from lab_tool.setup.newer_python import OLD
+from lab_tool.setup.packages import python_with, python_with_installed
 from lab_tool.setup.probe import look_around
 from lab_tool.setup.requirements import (
     OPTIONAL,
@@ -29,6 +31,7 @@ from lab_tool.setup.requirements import (
     operating_system,
     why_no_cpu_backend,
 )
+from lab_tool.task_page import RICH
 
 
 def add_doctor_options(parser):
@@ -81,9 +84,11 @@ def doctor(arguments):
     say("\nWhat to do")
     missing = missing_for_cuda if choice.backend == "cuda" else missing
     if gpus and choice.backend == "cpu":
-        say("  for the GPU: install a CUDA toolkit whose nvcc knows it, and put nvcc on PATH")
+        say_fitted(
+            "  for the GPU: install a CUDA toolkit whose nvcc knows it, and put nvcc on PATH"
+        )
     if version and not gpus:
-        say("  for a GPU: nvidia-smi must show one; without it everything runs on the cpu backend")
+        say_fitted("  for a GPU: nvidia-smi must show one; without it all runs on the cpu backend")
     if missing:
         say("  ./lab setup    installs what is missing, and prints the commands before it does")
     else:
@@ -94,7 +99,7 @@ def doctor(arguments):
 
 
 def row(name, state, note=""):
-    say(f"  {name:18} {state:16} {note}".rstrip())
+    say_fitted(f"  {name:17} {state:13} {note}".rstrip(), indent=" " * 34)
 
 
 def say_requirements(here, missing):
@@ -116,6 +121,8 @@ def say_requirements(here, missing):
             row(item.name, dotted(here[item.name].version), here[item.name].path)
         else:
             row(item.name, "not found", f"for --image alone; the package is {item.package}")
+    rich = python_with(RICH)
+    row("rich", "found" if rich else "not found", rich or "lays out the tasks; setup installs it")
 
 
 def say_gpu(version, gpus):
@@ -170,6 +177,10 @@ def setup(arguments):
         say(f"{name:14} {dotted(tool.version):10} {tool.path}")
     if not arguments.no_build:
         exercise_build(place, all_exercises())
+        try:
+            python_with_installed(RICH)
+        except CommandError as problem:
+            remark(f"./lab learn lays out tasks as plain text: {problem}")
     done = "configured" if arguments.no_build else "ready to check exercises"
     say(f"All is here, and {shown(place.folder)} is {done}.")
     say(f"{shown(write_database(place))} tells clangd how to read the .cu files.")

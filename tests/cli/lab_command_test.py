@@ -22,6 +22,7 @@ from lab_runs import (
     interrupt_alone,
     lab,
     needs_racecheck,
+    on_a_terminal,
     started,
     without_progress,
 )
@@ -297,6 +298,10 @@ def test_doctor():
     assert result.returncode == 0, result
     for name in ("Meson", "Catch2", "CLI11", "nvcc", "What can run"):
         assert name in result.stdout
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    screen, _ = on_a_terminal([sys.executable, str(ROOT / "lab"), "doctor"], environment)
+    broken = [line for line in screen.splitlines() if len(line) > 80 and " " in line.strip()]
+    assert broken == []
 
 
 def test_reader_that_goes_away():
