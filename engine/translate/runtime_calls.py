@@ -23,6 +23,12 @@ POINTER_TYPE = r"(?:const\s+)?void\s*(?:const\s*)?\*(?:\s*const)?"
 OLD_CAST = re.compile(rf"\(\s*{POINTER_TYPE}\s*\)\s*")
 NEW_CAST = re.compile(rf"(?:reinterpret_cast|static_cast)\s*<\s*{POINTER_TYPE}\s*>\s*(?=\()")
 CLOCK = re.compile(rf"(?<![{WORD}.>:])clock(?=\s*\(\s*\))")
+# A loop that asks until the work is done, and does nothing meanwhile, waits for it.
+PAUSE = r"(?:(?:::)?std::)?this_thread::(?:yield\s*\(\s*\)|sleep_for\s*\([^;{}]*\))\s*;\s*|continue\s*;\s*"
+WAITING_QUERY = re.compile(
+    rf"(?<![{WORD}])while\s*\(\s*(?:::\s*)?cuda(?:Stream|Event)(Query)\s*\(\s*[{WORD}\s.\[\]]*\)\s*"
+    rf"(?:==\s*cudaErrorNotReady|!=\s*cudaSuccess)\s*\)\s*(?:;|{PAUSE}|\{{\s*(?:{PAUSE})?\}})"
+)
 # Functions of the library that the race checker stands in for; by these names g++ expands a call of constant
 # size to instructions that it does not see.
 BUILTIN = re.compile(
@@ -35,6 +41,8 @@ def rewrite_calls(text: SourceText, device_code: DeviceCode, is_scheduled: bool 
     for match in text.own_matches(BUILTIN) if is_scheduled else ():
         if device_code.around(match.start()):
             text.edits.append(Edit(match.start(), match.end(), "::"))
+    for match in text.own_matches(WAITING_QUERY) if is_scheduled else ():
+        text.edits.append(Edit(match.start(1), match.end(1), "Synchronize"))
     # The kernel itself is wanted, not a pointer to void: that has lost the parameters' types.
     for match in text.own_matches(LAUNCH_FUNCTION):
         cast = OLD_CAST.match(text.masked, match.end()) or NEW_CAST.match(text.masked, match.end())

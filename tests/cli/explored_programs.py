@@ -38,10 +38,23 @@ STREAMS = "cudaStream_t a, b; cudaStreamCreate(&a); cudaStreamCreate(&b); "
 STORE = "__managed__ int v; __global__ void k() { v = 7; }"
 PRINTED = 'std::printf("%d\\n", v);'
 DENIED = {
-    "asynchronous copy": (
-        "__global__ void k(int* p) { *p = 7; }",
-        "int *p = zero_on_device(), h; k<<<1, 1>>>(p); cudaMemcpyAsync(&h, p, 4, cudaMemcpyDeviceToHost);",
-        "copies memory that is not pinned asynchronously",
+    "asynchronous copy of what changes": (
+        STORE,
+        "int h = 1; cudaMemcpyToSymbolAsync(v, &h, 4); h = 2; k<<<1, 1>>>(); "
+        f"cudaDeviceSynchronize(); {PRINTED}",
+        "changes memory of its own that an asynchronous copy may still read",
+    ),
+    "asynchronous copy of what the C library changes": (
+        STORE,
+        'char h[8] = {}; cudaMemcpyToSymbolAsync(v, h, 4); std::snprintf(h, 8, "%d", 12); '
+        f"k<<<1, 1>>>(); cudaDeviceSynchronize(); {PRINTED}",
+        "changes memory of its own that an asynchronous copy may still read",
+    ),
+    "query that counts": (
+        STORE,
+        "int n = 0; k<<<1, 1>>>(); while (cudaStreamQuery(0) == cudaErrorNotReady) ++n; "
+        'std::printf("%d\\n", n);',
+        "calls cudaStreamQuery()",
     ),
     "host function and the host": (
         STORE,
@@ -397,6 +410,26 @@ PROVED = {
         STORE,
         "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventRecord(a); k<<<1, 1>>>(); "
         f"cudaEventRecord(b); cudaEventSynchronize(b); float t; cudaEventElapsedTime(&t, a, b); {PRINTED}",
+    ),
+    "queries that wait": (
+        STORE,
+        "cudaEvent_t e; cudaEventCreate(&e); k<<<1, 1>>>(); cudaEventRecord(e); "
+        "while (cudaEventQuery(e) != cudaSuccess) std::this_thread::yield(); "
+        f"k<<<1, 1>>>(); while (cudaStreamQuery(0) == cudaErrorNotReady) {{ }} {PRINTED}",
+    ),
+    "asynchronous copies of pageable memory": (
+        "__device__ int v; __global__ void k() { ++v; }",
+        "int h = 1, after; cudaMemcpyToSymbolAsync(v, &h, 4); k<<<1, 1>>>(); "
+        "cudaMemcpyFromSymbolAsync(&after, v, 4); cudaDeviceSynchronize(); h = 3; "
+        'std::printf("%d %d\\n", h, after);',
+    ),
+    "memory in the order of a stream": (
+        "__global__ void k(int* p) { *p = 7; }",
+        "int least, greatest, *p, h; cudaDeviceGetStreamPriorityRange(&least, &greatest); cudaStream_t s; "
+        "cudaStreamCreateWithPriority(&s, cudaStreamNonBlocking, greatest); "
+        "for (int i = 0; i < 2; ++i) { cudaMallocAsync(&p, 4, s); k<<<1, 1, 0, s>>>(p); "
+        "cudaMemcpyAsync(&h, p, 4, cudaMemcpyDeviceToHost, s); cudaFreeAsync(p, s); } "
+        'cudaStreamSynchronize(s); std::printf("%d\\n", h);',
     ),
     "copy after two launches": (
         "__global__ void k(int* p) { ++*p; }",

@@ -22,11 +22,13 @@ std::optional<memory_kind> kind_on_device(const void* pointer) {
   return record->block.kind;
 }
 
-void move_bytes(const work& given, void* destination, const void* source, std::size_t bytes) {
+// `may_read_later`: after the call that has given the copy has returned.
+void move_bytes(const work& given, void* destination, const void* source, std::size_t bytes,
+                bool may_read_later) {
   const auto to = kind_on_device(destination), from = kind_on_device(source);
   [[maybe_unused]] const observer::runtime_access now;
   observer::memory_written(given, destination, bytes);
-  observer::memory_read(given, source, bytes);
+  if (may_read_later || allocations().find(source)) observer::memory_read(given, source, bytes);
   std::memmove(destination, source, bytes);
   if (to && !from) observer::bytes_of_host_arrive(destination, bytes);
   if (from && !to) observer::bytes_come_to_host(destination, source, bytes);
@@ -110,10 +112,6 @@ bool host_waits_before(const void* source, const place_in_order& in) {
 template <class Move>
 void copy_in_order(const void* destination, const void* source, const place_in_order& in,
                    Move move) {
-  // What the host does to it meanwhile is not seen.
-  if (!in.blocks && (is_pageable(destination) || is_pageable(source))) {
-    form::used("memory", "pageable");
-  }
   if (host_waits_before(source, in)) {
     work_order::host_waits_for(work_order::position_of(in.stream));
   }
@@ -126,8 +124,9 @@ cudaError_t copy(void* destination, const void* source, std::size_t bytes, cudaM
   if (const cudaError_t error = check_copy(destination, bytes, source, bytes, kind)) return error;
   // After a kernel's death what follows it in the stream does not run.
   if (bytes == 0 || faulted()) return cudaSuccess;
-  copy_in_order(destination, source, in,
-                [=](const work& given) { move_bytes(given, destination, source, bytes); });
+  copy_in_order(destination, source, in, [=](const work& given) {
+    move_bytes(given, destination, source, bytes, !in.blocks);
+  });
   return cudaSuccess;
 }
 
@@ -156,7 +155,7 @@ cudaError_t copy_2d(void* destination, std::size_t destination_pitch, const void
   copy_in_order(destination, source, in, [=](const work& given) {
     for (std::size_t row = 0; row < height; ++row) {
       move_bytes(given, static_cast<std::byte*>(destination) + row * destination_pitch,
-                 static_cast<const std::byte*>(source) + row * source_pitch, width);
+                 static_cast<const std::byte*>(source) + row * source_pitch, width, !in.blocks);
     }
   });
   return cudaSuccess;

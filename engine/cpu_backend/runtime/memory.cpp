@@ -177,7 +177,15 @@ cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned int fl
 cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
   return call_without_waiting([&] {
     if (!is_stream(stream)) return cudaErrorInvalidResourceHandle;
-    return map_block(pointer, bytes, memory_kind::device, allocation_origin::stream_ordered);
+    const cudaError_t error =
+        map_block(pointer, bytes, memory_kind::device, allocation_origin::stream_ordered);
+    if (error || faulted()) return error;
+    // Here it is there at once; elsewhere once the stream has come to it. It is as a read: what
+    // writes there, or frees it, is later; and nothing is written yet.
+    work_queue::give(stream, work_kind::allocation, [begin = *pointer, bytes](const work& given) {
+      observer::memory_read(given, begin, bytes);
+    });
+    return cudaSuccess;
   });
 }
 

@@ -44,10 +44,10 @@ class work_clock {
 
 inline constexpr unsigned stream_of_thread = ~0u;  // the default stream of a host thread
 
-enum class work_kind { kernel, copy, fill, release, callback, host };
+enum class work_kind { kernel, copy, fill, allocation, release, callback, host };
 
-// A launch, an asynchronous copy or fill, a function of the host in a stream; or what the host does
-// itself between two calls.
+// A launch, an asynchronous copy, fill, allocation or release, a function of the host in a stream;
+// or what the host does itself between two calls.
 struct work {
   work_kind kind = work_kind::host;
   work_position is;

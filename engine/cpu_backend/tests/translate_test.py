@@ -456,6 +456,31 @@ def test_only_calls_that_are_statements_are_marked(line):
     assert translate(source, "t.cu") == source
 
 
+WAITING = """
+    while (cuda«StreamQuery»(s) == cudaErrorNotReady) {}
+    while (::cuda«EventQuery»(events[i].done) != cudaSuccess) ;
+    while (cuda«StreamQuery»(s) == cudaErrorNotReady) { std::this_thread::yield(); }
+    while (cuda«EventQuery»(e) != cudaSuccess) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (cudaStreamQuery(s) == cudaErrorNotReady) ++n;
+    while (cudaStreamQuery(s) == cudaErrorNotReady) { ++n; }
+    while (cudaStreamQuery(next()) == cudaErrorNotReady) {}
+    while (cudaStreamQuery(s) == cudaErrorNotReady && --patience) {}
+    while (cudaStreamQuery(s) == cudaSuccess) {}
+    if (cudaStreamQuery(s) == cudaErrorNotReady) {}
+"""
+
+
+# A loop that only asks, in the scheduled form: it waits.
+
+
+@pytest.mark.parametrize("line", WAITING.strip().splitlines())
+def test_a_loop_that_only_asks_waits(line):
+    source = line.replace("«", "").replace("»", "")
+    waits = re.sub("«(Stream|Event)Query»", r"\1Synchronize", line)
+    assert translate(source, "t.cu", is_scheduled=True) == waits
+    assert translate(source, "t.cu") == source
+
+
 GLOBAL = "__cpu_backend_global__"
 # Kernels whose threads can't wait, and how each `return` reads then.
 ROWS = """

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Output by the C library, which the linker hands over (--wrap): what kernels print, and what the
-// library reads of the host's memory in order to print it.
+// Output and input by the C library, which the linker hands over (--wrap): what kernels print, and
+// what the library reads and writes of the host's memory.
 #include <printf.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdint>
@@ -49,6 +50,10 @@ void host_reads(const void* begin, std::size_t bytes, const void* from) {
   if (!running_thread && bytes != 0) on_host_use(begin, bytes, from, false);
 }
 
+void host_writes(void* begin, std::size_t bytes, const void* from) {
+  if (!running_thread && bytes != 0) on_host_use(begin, bytes, from, true);
+}
+
 // With its end.
 void host_reads_text(const char* text, const void* from) {
   if (text) host_reads(text, __real_strlen(text) + 1, from);
@@ -87,6 +92,12 @@ void host_reads_texts_of(const char* format, std::va_list of, const void* from) 
   va_end(values);
 }
 
+// `printed` characters and their end, but for what does not fit. Returns the former.
+int wrote(void* to, int printed, std::size_t most, const void* from) {
+  if (printed >= 0) host_writes(to, std::min(most, static_cast<std::size_t>(printed) + 1), from);
+  return printed;
+}
+
 }  // namespace
 
 void launch_prints() { printing_thread.reset(); }
@@ -104,6 +115,10 @@ int __real_puts(const char*);
 int __real_putchar(int);
 int __real_fputs(const char*, std::FILE*);
 std::size_t __real_fwrite(const void*, std::size_t, std::size_t, std::FILE*);
+std::size_t __real_fread(void*, std::size_t, std::size_t, std::FILE*);
+char* __real_fgets(char*, int, std::FILE*);
+char* __real_strcpy(char*, const char*);
+char* __real_strncpy(char*, const char*, std::size_t);
 int __real_vprintf(const char*, std::va_list);
 
 int __wrap_vprintf(const char* format, std::va_list values) {
@@ -128,6 +143,24 @@ std::size_t __wrap_fwrite(const void* from, std::size_t bytes, std::size_t numbe
   racecheck::host_reads(from, bytes * number, HERE);
   return __real_fwrite(from, bytes, number, to);
 }
+std::size_t __wrap_fread(void* to, std::size_t bytes, std::size_t number, std::FILE* from) {
+  racecheck::host_writes(to, bytes * number, HERE);
+  return __real_fread(to, bytes, number, from);
+}
+char* __wrap_fgets(char* to, int most, std::FILE* from) {
+  racecheck::host_writes(to, most > 0 ? static_cast<std::size_t>(most) : 0, HERE);
+  return __real_fgets(to, most, from);
+}
+char* __wrap_strcpy(char* to, const char* from) {
+  racecheck::host_reads_text(from, HERE);
+  racecheck::host_writes(to, __real_strlen(from) + 1, HERE);
+  return __real_strcpy(to, from);
+}
+char* __wrap_strncpy(char* to, const char* from, std::size_t bytes) {
+  racecheck::host_reads(from, std::min(bytes, strnlen(from, bytes) + 1), HERE);
+  racecheck::host_writes(to, bytes, HERE);
+  return __real_strncpy(to, from, bytes);
+}
 
 // Functions with a format, by those that take its values as a list.
 #define RACECHECK_PRINTS(name, parameters, format, print) \
@@ -142,9 +175,9 @@ std::size_t __wrap_fwrite(const void* from, std::size_t bytes, std::size_t numbe
 RACECHECK_PRINTS(fprintf, (std::FILE * to, const char* format, ...), format,
                  std::vfprintf(to, format, values))
 RACECHECK_PRINTS(sprintf, (char* to, const char* format, ...), format,
-                 std::vsprintf(to, format, values))
+                 racecheck::wrote(to, std::vsprintf(to, format, values), ~std::size_t{0}, HERE))
 RACECHECK_PRINTS(snprintf, (char* to, std::size_t most, const char* format, ...), format,
-                 std::vsnprintf(to, most, format, values))
+                 racecheck::wrote(to, std::vsnprintf(to, most, format, values), most, HERE))
 RACECHECK_PRINTS(printf, (const char* format, ...), format,
                  (racecheck::note_output(HERE), __real_vprintf(format, values)))
 #undef RACECHECK_PRINTS

@@ -208,7 +208,9 @@ void old_value_is_unused() {
 void memory_appears(const allocation& block, const std::byte* surroundings,
                     std::size_t surrounding_bytes) {
   consumer().memory().add_allocation(block, surroundings, surrounding_bytes);
-  if (block.kind == memory_kind::device || block.kind == memory_kind::symbol) {
+  // A variable that was named to the runtime may be a managed one.
+  if (block.kind == memory_kind::device ||
+      (block.kind == memory_kind::symbol && scheduled::is_variable_of_device_alone(block.begin))) {
     racecheck::device_memory_appears(static_cast<const std::byte*>(block.begin), block.bytes);
   }
 }
@@ -219,7 +221,9 @@ void memory_disappears(const void* begin) {
 void runtime_called(const char* function) { consumer().runtime_called(function); }
 void memory_read(const work& by, const void* begin, std::size_t bytes) {
   consumer().range_accessed(by, static_cast<const std::byte*>(begin), bytes, false);
-  if (scheduled::runs_by_decisions() && consumer().memory().has_unwritten(begin, bytes)) {
+  const bool uses_values = by.kind != work_kind::allocation;
+  if (uses_values && scheduled::runs_by_decisions() &&
+      consumer().memory().has_unwritten(begin, bytes)) {
     scheduled::used("memory", "unwritten", nullptr);
   }
 }

@@ -102,7 +102,7 @@ void checker::note_earlier_group(const cpu_backend::place* at) const {
 }
 
 void checker::all_work_is_done() {
-  functions_.all_work_is_done();
+  host_memory_.all_work_is_done();
   weak_.put_back();
   strong_users_.clear();
   clocks_.all_work_is_done();
@@ -127,6 +127,9 @@ void checker::range_accessed(const cpu_backend::work& by, const std::byte* begin
                              bool writes) {
   weak_.put_back();
   region* const in = memory_.find(begin);
+  if (!in && !writes && cpu_backend::scheduled::runs_by_decisions()) {
+    host_memory_.copy_reads(by, begin, bytes);
+  }
   if (!in) return;
   bytes = std::min(bytes, in->bytes - static_cast<std::size_t>(begin - in->begin));
   thread_state& thread = run_alone(by);
@@ -176,7 +179,7 @@ void checker::host_accesses(const host_access& by) {
   weak_.put_back();
   region* const in = memory_.find(by.address);
   if (!in) {
-    if (cpu_backend::scheduled::runs_by_decisions()) functions_.access(by);
+    if (cpu_backend::scheduled::runs_by_decisions()) host_memory_.access(by);
     return;
   }
   // The program's variables are managed ones, and the host's own: no kernel comes to those, but

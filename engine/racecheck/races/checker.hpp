@@ -17,7 +17,7 @@
 #include "racecheck/races/access_checks.hpp"
 #include "racecheck/races/finding.hpp"
 #include "racecheck/races/finding_collection.hpp"
-#include "racecheck/races/functions_in_streams.hpp"
+#include "racecheck/races/host_memory.hpp"
 #include "racecheck/races/misuses.hpp"
 #include "racecheck/races/resident_blocks.hpp"
 #include "racecheck/races/synchronization_log.hpp"
@@ -169,7 +169,7 @@ class checker : public event_consumer {
   // By the number of an aligned 16 bytes: works that have used them by atomics or volatile
   // accesses.
   std::unordered_map<std::uintptr_t, std::vector<cpu_backend::work_position>> strong_users_;
-  functions_in_streams functions_;
+  host_memory host_memory_;
   bool looks_for_races_ = true;
   std::uint64_t accesses_ = 0;  // by kernels, which is what counts where there is one
   std::uint64_t accesses_by_works_ = 0;

@@ -37,7 +37,7 @@ constexpr auto words_of(chain_step::kind) {
   return std::array{"fence", "atomic", "barrier", "warp_barrier"};
 }
 constexpr auto words_of(cpu_backend::work_kind) {
-  return std::array{"kernel", "copy", "fill", "release", "callback", "host"};
+  return std::array{"kernel", "copy", "fill", "allocation", "release", "callback", "host"};
 }
 constexpr auto& words_of(diagnosis) { return diagnosis_codes; }
 

@@ -24,14 +24,17 @@ std::string thread_text(const uint3& block, const uint3& thread) {
 
 std::string work_text(const racing_work& of) {
   // By work_kind.
-  constexpr const char* kinds[] = {
-      "kernel", "a copy", "a fill", "cudaFreeAsync()", "a function of the host", "the host"};
+  constexpr const char* kinds[] = {"kernel",          "a copy",
+                                   "a fill",          "cudaMallocAsync()",
+                                   "cudaFreeAsync()", "a function of the host",
+                                   "the host"};
   const std::string text = kinds[static_cast<std::size_t>(of.kind)];
   if (of.is_host()) return text;
   return text + (of.name.empty() ? "" : ' ' + of.name) + " in " + of.stream;
 }
 
 std::string verb_of(const racing_access& of) {
+  if (of.work && of.work->kind == cpu_backend::work_kind::allocation) return "allocated";
   if (of.work && of.work->kind == cpu_backend::work_kind::release) return "freed";
   const std::string verb = of.what == operation::atomic_update ? "updated"
                            : writes(of.what)                   ? "written"

@@ -34,14 +34,18 @@ int* pinned() {
   return made;
 }
 
+void wait_for(cudaStream_t one, cudaStream_t other) {
+  cudaEvent_t done = nullptr;
+  cudaEventCreate(&done);
+  cudaEventRecord(done, one);
+  cudaStreamWaitEvent(other, done, 0);
+}
+
 void two_streams(bool waits) {
   const cudaStream_t one = stream(), other = stream();
   int *const values = zeros(count), *const sums = zeros(count);
-  cudaEvent_t filled = nullptr;
-  cudaEventCreate(&filled);
   fill<<<1, count, 0, one>>>(values);
-  cudaEventRecord(filled, one);
-  if (waits) cudaStreamWaitEvent(other, filled, 0);
+  if (waits) wait_for(one, other);
   add<<<1, count, 0, other>>>(values, sums);
 }
 
@@ -68,6 +72,16 @@ void write_again(bool waits) {
   cudaMemcpyAsync(values, host, bytes, cudaMemcpyHostToDevice, copies);
   if (waits) cudaStreamSynchronize(copies);
   host[5] = 1;  // mark: host writes
+}
+
+void allocate_in_order(bool waits) {
+  const cudaStream_t one = stream(), other = stream();
+  int* values = nullptr;
+  cudaMallocAsync(&values, bytes, one);  // mark: allocates
+  if (waits) wait_for(one, other);
+  fill<<<1, count, 0, other>>>(values);
+  cudaDeviceSynchronize();
+  cudaFree(values);
 }
 
 void free_in_order(bool waits) {
@@ -317,6 +331,8 @@ const test_case cases[] = {
     {"wait", [] { read_back(true); }},
     {"reused", [] { write_again(false); }},
     {"reused_later", [] { write_again(true); }},
+    {"allocated", [] { allocate_in_order(false); }},
+    {"allocated_before", [] { allocate_in_order(true); }},
     {"released", [] { free_in_order(false); }},
     {"released_later", [] { free_in_order(true); }},
     {"freed_pinned", [] { free_unordered(false); }},

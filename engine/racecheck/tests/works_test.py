@@ -27,6 +27,11 @@ FOUND = {
     ),
     "missing_wait": ("missing_wait", (None, "host reads"), STREAM_WAIT),
     "reused": ("reused_too_early", (None, "host writes"), "the copy of line"),
+    "allocated": (
+        "missing_event",
+        ("allocates", "filled"),
+        "allocated by cudaMallocAsync() in stream 1",
+    ),
     "released": ("released_too_early", ("filled", None), "frees the memory"),
     "freed_pinned": ("reused_too_early", (None, "frees pinned"), "the copy of line"),
     "freed_of_pool": ("missing_wait", ("filled", "frees of pool"), STREAM_WAIT),
@@ -57,7 +62,8 @@ FOUND = {
     "later_launch_relaxed": ("missing_release", (None, "awaited"), "by kernel wait_and_add"),
 }
 SILENT = (
-    "event", "blocking", "wait", "reused_later", "released_later", "freed_after_wait", "printed_later",
+    "event", "blocking", "wait", "reused_later", "allocated_before", "released_later",
+    "freed_after_wait", "printed_later",
     "begun_later", "callbacks_in_order", "callbacks_with_mutex",
     "callback_before", "joined_threads",
     "released_flag", "promise", "mutex", "kernel_flag", "host_releases", "host_acquires", "later_launch",

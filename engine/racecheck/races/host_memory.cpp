@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "racecheck/races/host_memory.hpp"
+
+#include "cpu_backend/scheduled.hpp"
+
+namespace racecheck {
+
+void host_memory::check(const std::vector<use>& uses, const use& now,
+                        const cpu_backend::work_clock& after, const void* from) {
+  for (const use& other : uses) {
+    const bool conflicts = other.writes || now.writes;
+    if (conflicts && other.by != now.by && !after.covers(other.by)) {
+      cpu_backend::scheduled::used("host", other.denied, from);
+    }
+  }
+}
+
+void host_memory::access(const host_access& what) {
+  const bool is_function = cpu_backend::work_order::is_in_callback();
+  if (!is_function && uses_.empty()) return;
+  // Its own variables: on a GPU's host it has a thread, and a stack, of its own.
+  if (is_function && cpu_backend::work_order::is_on_stack_of_callback(what.address)) return;
+  const cpu_backend::work by = cpu_backend::work_order::host();
+  const use now{by.is, what.writes};
+  const auto begin = reinterpret_cast<std::uintptr_t>(what.address);
+  for (auto word = begin / word_bytes; word <= (begin + what.bytes - 1) / word_bytes; ++word) {
+    if (!is_function && !uses_.contains(word)) continue;
+    auto& uses = uses_[word];
+    check(uses, now, by.after, what.from);
+    if (is_function) uses.push_back(now);
+  }
+}
+
+void host_memory::copy_reads(const cpu_backend::work& by, const std::byte* at, std::size_t bytes) {
+  const use now{by.is, false, "pageable"};
+  const auto begin = reinterpret_cast<std::uintptr_t>(at);
+  for (auto word = begin / word_bytes; word <= (begin + bytes - 1) / word_bytes; ++word) {
+    auto& uses = uses_[word];
+    check(uses, now, by.after, nullptr);
+    uses.push_back(now);
+  }
+}
+
+}  // namespace racecheck
