@@ -7,13 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "07_grid_barrier/fast_grid_barrier.cuh"
 #include "07_grid_barrier/fast_wave.cuh"
 #include "07_grid_barrier/wave.cuh"
 #include "07_grid_barrier/wave_reference.hpp"
+#include "lab/default_size.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/program.hpp"
@@ -41,7 +44,7 @@ lab::program_description description() {
                    .help = "steps of the wave",
                    .smallest = 0,
                    .largest = 1'000'000,
-                   .by_default = 50}}};
+                   .by_default = lab::default_size(50, 20)}}};
   program.defaults.repeat = 5;
   return program;
 }
@@ -59,7 +62,6 @@ class wave_rows {
         before_(start_.now.size()) {}
 
   unsigned size() const { return size_; }
-  unsigned steps() const { return steps_; }
   unsigned threads() const { return options_.threads; }
   int* now() { return now_.data(); }
   int* before() { return before_.data(); }
@@ -71,26 +73,45 @@ class wave_rows {
     return static_cast<unsigned>(std::min(rows, most));
   }
 
-  // Runs, checks and times one variant: `launch` does steps() steps of now() and before().
-  void add(const std::string& name, unsigned blocks, const std::function<void()>& launch) {
+  // Runs, checks and times one variant: launch(steps) does so many steps of now() and before().
+  void add(const std::string& name, unsigned blocks, std::function<void(unsigned)> launch) {
+    rows_.push_back({name, blocks, std::move(launch)});
+  }
+
+  void run() {
+    // A launch that the device refuses is refused before others take their time.
+    for (const row& each : rows_) {
+      if (options_.blocks) each.launch(0);
+    }
+    for (const row& each : rows_) run(each);
+  }
+
+ private:
+  struct row {
+    std::string name;
+    unsigned blocks;
+    std::function<void(unsigned)> launch;
+  };
+
+  void run(const row& row) {
     now_.copy_from(start_.now);
     before_.copy_from(start_.before);
-    launch();
+    row.launch(steps_);
     const bool swapped = steps_ % 2 != 0;
     auto wrong = lab::first_difference<int>((swapped ? before_ : now_).to_host(), expected_.now);
     if (!wrong) {
       wrong = lab::first_difference<int>((swapped ? now_ : before_).to_host(), expected_.before);
     }
     const std::uint64_t cells = start_.now.size();
-    results_.add({.variant = name,
-                  .blocks = blocks,
+    const auto launch = [&] { row.launch(steps_); };
+    results_.add({.variant = row.name,
+                  .blocks = row.blocks,
                   .threads = options_.threads,
                   .time = lab::time_runs(launch, static_cast<int>(options_.repeat)),
                   .bytes = 3 * sizeof(int) * cells * steps_,
                   .wrong = wrong});
   }
 
- private:
   const lab::options& options_;
   lab::program_results& results_;
   unsigned size_;
@@ -99,12 +120,15 @@ class wave_rows {
   course::wave_heights expected_;
   lab::device_buffer<int> now_;
   lab::device_buffer<int> before_;
+  std::vector<row> rows_;
 };
 
+// Shared by the copies of a launch.
 template <class Barrier>
-lab::device_buffer<typename Barrier::word> barrier_words(unsigned blocks) {
-  lab::device_buffer<typename Barrier::word> words(Barrier::word_count(blocks));
-  words.fill_bytes(0);
+auto barrier_words(unsigned blocks) {
+  const auto words =
+      std::make_shared<lab::device_buffer<typename Barrier::word>>(Barrier::word_count(blocks));
+  words->fill_bytes(0);
   return words;
 }
 
@@ -112,10 +136,10 @@ template <class Barrier>
 void add_row(wave_rows& rows, const std::string& name) {
   const unsigned blocks =
       rows.blocks(lab::resident_blocks(course::wave_steps_with<Barrier>, rows.threads()));
-  auto words = barrier_words<Barrier>(blocks);
-  rows.add(name, blocks, [&] {
-    course::wave_with<Barrier>(rows.now(), rows.before(), rows.size(), rows.size(), rows.steps(),
-                               words.data(), blocks, rows.threads());
+  const auto words = barrier_words<Barrier>(blocks);
+  rows.add(name, blocks, [&rows, words, blocks](unsigned steps) {
+    course::wave_with<Barrier>(rows.now(), rows.before(), rows.size(), rows.size(), steps,
+                               words->data(), blocks, rows.threads());
   });
 }
 
@@ -126,17 +150,17 @@ void run(const lab::options& options, lab::program_results& results) {
   wave_rows rows(options, results);
   if (const char* const name = "one_launch_per_step"; options.wants(name)) {
     const unsigned blocks = rows.blocks(lab::largest_grid);
-    rows.add(name, blocks, [&] {
-      course::wave_launch_by_launch(rows.now(), rows.before(), rows.size(), rows.size(),
-                                    rows.steps(), blocks, rows.threads());
+    rows.add(name, blocks, [&rows, blocks](unsigned steps) {
+      course::wave_launch_by_launch(rows.now(), rows.before(), rows.size(), rows.size(), steps,
+                                    blocks, rows.threads());
     });
   }
   if (const char* const name = "grid_barrier"; options.wants(name)) {
     const unsigned blocks = rows.blocks(lab::resident_blocks(course::wave_steps, rows.threads()));
-    auto words = barrier_words<generation_barrier>(blocks);
-    rows.add(name, blocks, [&] {
-      course::wave_in_one_launch(rows.now(), rows.before(), rows.size(), rows.size(), rows.steps(),
-                                 words.data(), blocks, rows.threads());
+    const auto words = barrier_words<generation_barrier>(blocks);
+    rows.add(name, blocks, [&rows, words, blocks](unsigned steps) {
+      course::wave_in_one_launch(rows.now(), rows.before(), rows.size(), rows.size(), steps,
+                                 words->data(), blocks, rows.threads());
     });
   }
   const auto wants = [&](const char* name) { return options.wants(name); };
@@ -147,13 +171,14 @@ void run(const lab::options& options, lab::program_results& results) {
     // One block on each SM, so that its band may fill the SM's shared memory.
     const unsigned blocks =
         rows.blocks(static_cast<std::size_t>(lab::describe_device().multiprocessors));
-    auto words = barrier_words<course::backoff_barrier>(blocks);
-    rows.add(name, blocks, [&] {
+    const auto words = barrier_words<course::backoff_barrier>(blocks);
+    rows.add(name, blocks, [&rows, words, blocks](unsigned steps) {
       course::wave_with_bands<course::backoff_barrier>(rows.now(), rows.before(), rows.size(),
-                                                       rows.size(), rows.steps(), words.data(),
-                                                       blocks, rows.threads());
+                                                       rows.size(), steps, words->data(), blocks,
+                                                       rows.threads());
     });
   }
+  rows.run();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "08_look_back_scan/fast_look_back_scan.cuh"
 #include "08_look_back_scan/look_back_scan.cuh"
 #include "08_look_back_scan/scan_problem.cuh"
+#include "lab/default_size.cuh"
 #include "lab/device.hpp"
 #include "lab/device_buffer.cuh"
 #include "lab/program.hpp"
@@ -24,7 +25,7 @@ using course::plus;
 using course::tile_order;
 
 lab::program_description description() {
-  return {
+  lab::program_description program = {
       .name = "look_back_scan",
       .summary = "scans a vector: out[i] = in[0] + ... + in[i]",
       .variants = {"scan_in_three_kernels", "scan_in_one_pass", "float_three_kernels",
@@ -32,6 +33,8 @@ lab::program_description description() {
                    "int64_look_back", "double_look_back", "compact"},
       .without = {"--blocks"},  // There is a block for each tile.
   };
+  program.defaults.elements = lab::default_size(1 << 20, 1 << 16);
+  return program;
 }
 
 // A vector on the host and on the device, and room for the result.

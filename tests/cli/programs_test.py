@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import struct
 import tempfile
 import zlib
@@ -102,8 +103,12 @@ def test_there_are_programs():
 
 
 @each_program
-def test_the_usual_table_fits_into_80_columns(program):
-    result = run(program, "--repeat", "1")
+def test_the_usual_table_fits_into_80_columns_and_takes_no_time(program):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = run(program)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # Less than five seconds on two cores.
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 10
     if result.returncode == NO_DEVICE:
         pytest.skip(result.stderr)
     assert "median ms" in result.stdout
@@ -147,6 +152,11 @@ def test_elements_out_of_range(elements):
 @pytest.mark.parametrize("blocks", ["0", "-1", "2147483648"])
 def test_blocks_out_of_range(blocks):
     refuses(2, "--blocks", blocks, names="--blocks")
+
+
+def test_blocks_that_are_not_resident_together_are_refused_first():
+    by = [program for program in programs() if program.name == "grid_barrier"]
+    refuses(1, "--blocks", "100000", names="cudaErrorCooperativeLaunchTooLarge", by=by)
 
 
 @pytest.mark.parametrize("repeat", ["0", "-1"])
