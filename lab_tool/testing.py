@@ -33,7 +33,7 @@ def suites_of(test):
 
 
 def table_of(name, root=ROOT):
-    """{suite or mark: what it is}: `test_suites` or `test_marks`, from where Meson reads it too."""
+    """One of the tables of suites and marks, such as `test_suites`: {name: what it says}."""
     text = (root / "tests/suites/meson.build").read_text(encoding="utf-8")
     rows = re.search(rf"^{name} = {{\n(.*?)^}}", text, re.M | re.S)[1]
     return dict(re.findall(r"^  '(\w+)': '(.*)',$", rows, re.M))
@@ -74,6 +74,20 @@ def select(tests, wanted, of=(), without=()):
     if not chosen:
         raise CommandError("no test is left: --without leaves out all of them.", WRONG_USE)
     return Selection(tests, chosen, False)
+
+
+def least_minutes(selection):
+    """What the whole suites among the chosen tests take on two cores, as `test_minutes` says."""
+    whole = [
+        suite
+        for suite in table_of("test_minutes")
+        if 0 < len(_of(suite, selection.tests)) == len(_of(suite, selection.chosen))
+    ]
+    return sum(int(table_of("test_minutes")[suite]) for suite in whole)
+
+
+def _of(suite, tests):
+    return [test for test in tests if suite in suites_of(test)]
 
 
 def _is_meant(test, wanted):

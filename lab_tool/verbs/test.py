@@ -13,7 +13,15 @@ from engine.command.processes import run_program, watch
 from lab_tool.builds.build_folders import configured
 from lab_tool.options import add_backend, add_build
 from lab_tool.setup.packages import JSONSCHEMA, PYTEST, python_with, python_with_installed
-from lab_tool.testing import TestLogs, is_python, select, suites_of, table_of, targets_of
+from lab_tool.testing import (
+    TestLogs,
+    is_python,
+    least_minutes,
+    select,
+    suites_of,
+    table_of,
+    targets_of,
+)
 
 ALL = "all"
 # What Meson prints of a test that has ended: 12/41 inter_block_communication:fast / name  OK  1.23s
@@ -68,6 +76,8 @@ def test(arguments):
         build(place, targets, tests_text(len(chosen)))
     if any(map(is_python, chosen)):
         make_available(packages_of(chosen))
+    if minutes := least_minutes(selection):
+        remark(f"The tests take {minutes} minutes or more on two cores.")
     logs = TestLogs(place.folder)
     code = run_tests(place, chosen, logs, brief=selection.is_default)
     counts, remarks = logs.counts(chosen)

@@ -8,7 +8,15 @@ import pytest
 from engine.command.build_folder import introspection
 from engine.command.errors import CommandError
 from lab_tool.setup.packages import JSONSCHEMA, PYTEST
-from lab_tool.testing import binary_name, count_cases, select, suites_of, table_of, targets_of
+from lab_tool.testing import (
+    binary_name,
+    count_cases,
+    least_minutes,
+    select,
+    suites_of,
+    table_of,
+    targets_of,
+)
 from lab_tool.verbs.test import packages_of
 from this_build import BUILD
 
@@ -43,6 +51,11 @@ def test_without_such_a_suite_by_default_all():
     others = TESTS[2:]
     assert len(names(tests=others)) == len(others)
     assert not select(others, []).is_default
+
+
+def test_minutes_are_said_before_they_pass():
+    assert least_minutes(select(TESTS, ["racecheck"])) == 5
+    assert least_minutes(select(TESTS, ["shadow"])) == 0
 
 
 def test_all():
