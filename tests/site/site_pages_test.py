@@ -19,7 +19,7 @@ import urllib.parse
 import pytest
 
 from engine.command.processes import output_of
-from grader.exercises.catalogue import chosen_exercise
+from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_runs import lab
 from lab_tool.chapters import all_chapters
 from lab_tool.setup.packages import VENV_PYTHON
@@ -143,6 +143,30 @@ def test_a_sidebar_shows_the_pages_of_its_own_door(site):
     assert {name for name in texts if (ROOT / name).with_suffix(".md").is_file()} <= set().union(
         *links.values()
     )
+
+
+def test_what_may_hold_an_answer_comes_after_the_exercises(site):
+    folder = "chapters/04_last_block_guard"
+    links = [
+        site.target(f"{folder}/README.html", link)
+        for link in site.pages[f"{folder}/README.html"].links
+    ]
+    exercises = [
+        f"exercises/{each.name}/README" for each in all_exercises() if each.number[:2] == "04"
+    ]
+    pages = ["README", "release_acquire", *exercises, "copied_guard", "fast"]
+    for before, after in zip(pages, pages[1:]):
+        assert links.index(f"{folder}/{before}.html") < links.index(f"{folder}/{after}.html"), after
+        shown = (site.folder / folder / f"{before}.html").read_text(encoding="utf-8")
+        next_page = re.search(r'class="next-page" href="([^"#]*)', shown)[1]
+        assert site.target(f"{folder}/{before}.html", next_page) == f"{folder}/{after}.html"
+
+
+def test_the_page_of_exercises_lists_them_all(site):
+    text = (site.folder / "docs/exercises.html").read_text(encoding="utf-8")
+    article = text.partition("<article")[2].partition("</article>")[0]
+    found = re.findall(r'href="\.\./(chapters/\w+/exercises/\w+)/README.html"', article)
+    assert found == [each.path for each in all_exercises()]
 
 
 def test_predictions_are_folded_and_their_answers_within(site):

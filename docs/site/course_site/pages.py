@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The pages: their order and the three doors to them (learn, teach, build), an exercise's hints, and the
-landing page. A page's sidebar shows the pages of its own door, so that a student meets neither Autolab
-nor the project's internals.
+"""The pages: their order and the three doors to them (learn, teach, build), the list of all exercises, an
+exercise's hints, and the landing page. A page's sidebar shows the pages of its own door, so that a student
+meets neither Autolab nor the project's internals.
 """
 
 import re
 
 from course_site.links import COMMAND
-from grader.exercises.catalogue import chosen_exercise
+from grader.exercises.catalogue import all_exercises, chosen_exercise
 from lab_tool.chapters import FAST, all_chapters, further_pages
 from lab_tool.paths import ROOT
 
@@ -15,6 +15,7 @@ from lab_tool.paths import ROOT
 def connect(app):
     app.connect("source-read", append_contents)
     app.connect("source-read", append_hints)
+    app.connect("source-read", list_exercises)
     app.connect("html-page-context", show_one_door, priority=900)  # after the theme's
     app.connect("html-collect-pages", landing_page)
 
@@ -103,11 +104,14 @@ def _contents(docname):
 
 
 def _below_the_lesson(chapter, docname):
-    """The further readings, the exercises, and last how the kernel is made fast."""
+    """The readings that the lesson names, the exercises, the readings that it does not name, as these may
+    hold an exercise's answer, and last how the kernel is made fast."""
+    lesson = (ROOT / docname).with_suffix(".md").read_text(encoding="utf-8")
     pages = further_pages(chapter)
-    readings = [_docname(page) for page in pages if page.name != FAST]
-    fast = [_docname(page) for page in pages if page.name == FAST]
-    return [*readings, *exercises_of(docname), *fast]
+    fast = [page for page in pages if page.name == FAST]
+    after = [page for page in pages if page not in fast and f"]({page.name}" not in lesson]
+    before = [page for page in pages if page not in fast + after]
+    return [*map(_docname, before), *exercises_of(docname), *map(_docname, after + fast)]
 
 
 def exercises_of(docname):
@@ -139,6 +143,29 @@ def _tree(caption, pages):
     options = [":hidden:", *([f":caption: {caption}"] if caption else [])]
     entries = [f"/{page}" for page in pages]
     return "\n".join(["", "", "```{toctree}", *options, "", *entries, "```", ""])
+
+
+# The list of all exercises, which a terminal shows by `./lab exercises`.
+
+PLACE_OF_LIST = "<!-- The web site lists all exercises here. -->"
+
+
+def list_exercises(app, docname, source):
+    """Handler of source-read."""
+    if docname == "docs/exercises":
+        before, after = source[0].split(PLACE_OF_LIST)
+        source[0] = before + "\n".join(map(_list_of, all_chapters())) + after
+
+
+def _list_of(chapter):
+    """A chapter's exercises, in Markdown: no table, for which a phone is too narrow."""
+    items = [
+        f"- [{each.number} `{each.name}`](../{each.path}/README.md): {each.subject} "
+        f"({each.facts['minutes']} minutes)\n"
+        for each in all_exercises()
+        if each.chapter == chapter.folder
+    ]
+    return f"[{_title(chapter)}](../chapters/{chapter.folder}/README.md)\n\n{''.join(items)}"
 
 
 # An exercise's hints, folded, at the end of its page: one level after the other.
