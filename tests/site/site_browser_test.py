@@ -45,8 +45,27 @@ SEARCHES = {
     "queue": LESSONS["05"],
     "occupancy": "docs/glossary.html",
 }
+SMALLEST_FIGURE = 350  # pixels: of its 460 units, of which a letter has 13
 SECONDS = 30  # until something that was asked for must have happened
 MOST_STEPS = 40
+
+
+# Three lists: what is cut by the window, a page's own code that scrolls, and widths of pictures.
+WHAT_FITS = """
+document.querySelectorAll("article details").forEach((one) => { one.open = true; });
+const boxes = (selector) => [...document.querySelectorAll(selector)].filter((one) => one.checkVisibility());
+const scrolls = (one) => one.matches("article *")
+  && (["auto", "scroll"].includes(getComputedStyle(one).overflowX) || scrolls(one.parentElement));
+const isOut = ({left, right}) => left < -1 || right > document.documentElement.clientWidth + 1;
+const isCut = (one) => isOut(one.getBoundingClientRect()) && !scrolls(one.parentElement);
+const isScrolled = (one) => one.scrollWidth > one.clientWidth;
+const words = (one) => one.outerHTML.slice(0, 100);
+return [
+  boxes("article *").filter(isCut).map(words),
+  boxes("article div:not(.highlight-source) > .highlight > pre").filter(isScrolled).map(words),
+  boxes("article img").filter((one) => one.naturalWidth).map((one) => one.clientWidth),
+];
+"""
 
 
 class SiteServer:
@@ -157,6 +176,10 @@ class SiteInBrowser:
         self.assert_no_error(f"{page} at {width}")
         wide = self.run_script("return document.documentElement.scrollWidth")
         assert wide <= width, f"{page} at {width} scrolls sideways"
+        cut, scrolled, pictures = self.run_script(WHAT_FITS)
+        assert cut == [], f"{page} at {width}"
+        assert scrolled == [] or width < LAPTOP, f"{page} at {width}"
+        assert min(pictures, default=SMALLEST_FIGURE) >= SMALLEST_FIGURE, f"{page} at {width}"
 
     def search(self, word, address):
         self.open("search.html", address=address)

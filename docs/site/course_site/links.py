@@ -164,7 +164,8 @@ def _file_context(path):
     formatter = HtmlFormatter(
         linenos="inline", lineanchors="line", anchorlinenos=True, linespans="", cssclass="highlight"
     )
-    body = f"<h1>{html.escape(name)}</h1>{note}{highlight(text, lexer, formatter)}"
+    code = f'<div class="highlight-source">{highlight(text, lexer, formatter)}</div>'
+    body = f"<h1>{html.escape(name)}</h1>{note}{code}"
     return {"title": name, "body": body, "furo_hide_toc": True, "is_source": True}
 
 

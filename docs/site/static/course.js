@@ -51,7 +51,7 @@
 
   // What scrolls must be reachable by keyboard.
   const reachWhatScrolls = () => {
-    for (const box of document.querySelectorAll("article .highlight > pre, article table, article .table-wrapper, article p:has(> img), article figure")) {
+    for (const box of document.querySelectorAll("article .highlight > pre, article table, article .table-wrapper")) {
       if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
     }
   };
@@ -109,7 +109,6 @@
     }
   });
   window.addEventListener("hashchange", markLine);
-  window.addEventListener("load", reachWhatScrolls);  // with the pictures, which may be what scrolls
   window.addEventListener("resize", reachWhatScrolls);
   document.querySelector(".sidebar-drawer")?.setAttribute("aria-label", "All pages");
   document.querySelector(".toc-drawer")?.setAttribute("aria-label", "On this page");
