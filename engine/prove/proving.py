@@ -403,9 +403,9 @@ def say_explored(explored):
         result = f"{number} different outputs{shown}"
     ends = end_in_words(explored.kinds)
     what = f"{executions} of {shape_in_words(explored.kinds)}; no race, no fault; {ends}; {result}"
-    bounds = "this grid, these inputs, numbers and addresses as this machine has them"
-    waits = "no round of a waiting loop that leaves its thread as it was"
-    cycles = "executions in which program order and reads-from form a cycle (load buffering) are not explored"
+    bounds = "this grid size and these inputs only, with numbers and addresses as this machine has them"
+    waits = "idle rounds of a waiting loop, which change nothing"
+    cycles = "executions in which a thread acts on a value before the write that it comes from (load buffering)"
     missing = []
     if explored.has_weak_writes or explored.has_volatile:
         missing.append(
@@ -425,7 +425,7 @@ def say_explored(explored):
         say_fitted(
             "merged: executions that had left the same memory at a launch's end went on as one"
         )
-    say_fitted(f"bounds: {bounds}; {waits}; {cycles}")
+    say_fitted(f"bounds: {bounds}. Left out: {waits}, and {cycles}.")
     return 1 if missing else 0
 
 
