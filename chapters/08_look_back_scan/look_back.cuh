@@ -202,7 +202,7 @@ class look_back {
     }
     publish(mine, tile_state::aggregate, aggregate);
     unsigned tile = mine.tile - 1;
-    T prefix = aggregate;  // Any value: wait_for() sets it.
+    T prefix = aggregate;  // wait_for() sets it; a T may have no default constructor.
     tile_state state = wait_for(mine.epoch, tile, &prefix);
     while (state != tile_state::prefix) {
       T earlier = aggregate;  // As above.
