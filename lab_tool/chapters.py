@@ -104,9 +104,9 @@ def _source_of(chapter, root):
 
 
 def next_chapter(chapter):
-    """The chapter after this one in the table; the first one after the last."""
+    """The chapter after this one in the table; None after the last."""
     chapters = all_chapters()
-    return chapters[(chapters.index(chapter) + 1) % len(chapters)]
+    return dict(zip(chapters, chapters[1:])).get(chapter)
 
 
 def racecheck_options(folder, chapter):
@@ -129,16 +129,23 @@ def case_to_prove(chapter, root=ROOT):
     return path
 
 
-def options_in_lesson(verb, file):
-    """['--', '1'], if the lesson of this file's chapter runs `./lab VERB FILE -- 1`; [] without such a
-    command, None if there is no command with this verb and file at all."""
+def options_in_lesson(verb, file, given):
+    """['--', '1'], if the lesson of this file's chapter runs `./lab VERB FILE -- 1`: of several such commands
+    the one whose words are those that were given, but for numbers. None if there is none."""
     try:
         path = pathlib.Path(file).resolve().relative_to(ROOT / "chapters")
         text = (ROOT / "chapters" / path.parts[0] / "README.md").read_text(encoding="utf-8")
     except (OSError, ValueError):
         return None
-    command = re.search(rf"\./lab {verb} chapters/{re.escape(path.as_posix())}\b([^`\n]*)", text)
-    if not command:
-        return None
-    words = shlex.split(command[1])
-    return words[words.index("--") :] if "--" in words else []
+    for command in re.findall(
+        rf"\./lab {verb} chapters/{re.escape(path.as_posix())}\b([^`\n]*)", text
+    ):
+        words = shlex.split(command)
+        options = words[words.index("--") :] if "--" in words else []
+        if _names(options) == _names(given):
+            return options
+    return None
+
+
+def _names(options):
+    return [word for word in options if word != "--" and not word.isdigit()]

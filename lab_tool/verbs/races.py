@@ -119,7 +119,8 @@ def _next_command(arguments):
     chapters = chosen_chapters(arguments.target)
     if len(chapters) > 1:
         return "./lab test"
-    return f"./lab run {next_chapter(chapters[0]).number}"
+    following = next_chapter(chapters[0])
+    return f"./lab run {following.number}" if following else "./lab learn"
 
 
 RACECHECK = Verb(

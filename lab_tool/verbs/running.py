@@ -90,8 +90,14 @@ def run(arguments):
         [f"./lab run {chapter.number} --" for chapter in chapters],
     )
     following = "./lab test" if len(chapters) > 1 else f"./lab racecheck {chapters[0].number}"
-    say_next_after(code, following, DOCTOR)
+    say_next_after_chapter(code, following)
     return code
+
+
+def say_next_after_chapter(code, following):
+    """Nothing after a 1: a chapter's results are right, so it was refused, and would be again."""
+    if code != 1:
+        say_next_after(code, following, DOCTOR)
 
 
 def run_file(arguments):
@@ -110,9 +116,10 @@ def run_file(arguments):
 
 def _racecheck_command(arguments, target):
     """With the options that the lesson has for this file: a run may do more than a race check can."""
-    options = options_in_lesson("racecheck", arguments.target)
+    given = options_of_program(arguments)
+    options = options_in_lesson("racecheck", arguments.target, given)
     if options is None:
-        options = options_of_program(arguments)
+        options = given
     return shlex.join(["./lab", "racecheck", *target, *options])
 
 
@@ -124,8 +131,10 @@ def run_weak(arguments):
     chapters = [] if is_file(arguments) else chosen_chapters(arguments.target)
     commands = [f"./lab run --weak {chapter.number} --" for chapter in chapters]
     code = run_weak_programs(programs, arguments, commands)
-    target = words_of(arguments) if is_file(arguments) else [arguments.target]
-    say_next_after(code, _racecheck_command(arguments, target), DOCTOR)
+    if is_file(arguments):
+        say_next_after(code, _racecheck_command(arguments, words_of(arguments)), DOCTOR)
+    else:
+        say_next_after_chapter(code, _racecheck_command(arguments, [arguments.target]))
     return code
 
 

@@ -20,6 +20,7 @@ from engine.command.compiler_messages import readable, with_plain_launches, with
 from engine.command.errors import nearest
 from engine.command.output import Progress
 from lab_runs import interrupt, on_a_terminal, started, without_progress
+from lab_tool.chapters import all_chapters, next_chapter, options_in_lesson
 from test_setup import captured
 from this_build import BUILD, ROOT
 
@@ -76,6 +77,25 @@ def test_a_file_of_a_lesson_is_checked_next_with_the_lessons_options(typed):
     following = result.stderr.splitlines()[-1]
     assert following.startswith("Next: ./lab racecheck "), result.stderr
     assert following.endswith(f"{file} -- 1"), following
+
+
+def test_a_lessons_options_keep_the_words_that_were_given():
+    file = ROOT / "chapters/08_look_back_scan/naive_look_back_scan.cu"
+    assert options_in_lesson("racecheck", file, ["--", "20", "tickets"]) == ["--", "1", "tickets"]
+    assert options_in_lesson("racecheck", file, []) == ["--", "1"]
+    assert options_in_lesson("racecheck", file, ["--", "other"]) is None
+
+
+def test_after_a_refusal_nothing_is_next():
+    command = [*COMMAND, "run", "04", "--build", str(BUILD), "--", "--elements", "2^40"]
+    result = captured(command)
+    assert (result.returncode, "Next: " in result.stderr) == (1, False), result
+
+
+def test_after_the_last_chapter_come_the_exercises():
+    first, *_, last = all_chapters()
+    assert next_chapter(last) is None
+    assert next_chapter(first).number == "02"
 
 
 def test_the_same_on_a_terminal(folder):
