@@ -11,34 +11,48 @@ from lab_tool.builds.build_folders import put_own_tools_on_path
 OVERVIEW = """\
 usage: ./lab VERB [options] [-- program options], or ./lab --version
 {verbs}
-
-For a start: ./lab run, then ./lab learn. What a verb takes: ./lab VERB --help
+What a verb takes: ./lab VERB --help
 """
+BEGINNING = """\
+usage: ./lab VERB [options] [-- program options]
+
+{verbs}
+
+For a start: ./lab run, then ./lab learn. All verbs: ./lab --help
+"""
+FIRST = ("run", "learn", "predict", "racecheck", "prove", "exercises", "doctor")
 # The verbs in the order of `./lab --help`, each with its module in lab_tool/verbs. The module has a Verb of
 # the same name in capitals; only the module of the verb that is used is imported.
-MODULES = {
-    "run": "running",
-    "racecheck": "races",
-    "prove": "races",
-    "learn": "exercises",
-    "predict": "predict",
-    "exercises": "exercises",
-    "check": "exercises",
-    "hint": "exercises",
-    "reset": "exercises",
-    "solution": "exercises",
-    "test": "test",
-    "trace": "running",
-    "bench": "benchmarks",
-    "plot": "benchmarks",
-    "site": "site",
-    "doctor": "machine",
-    "setup": "machine",
-    "export": "export",
-    "grade": "grade",
-    "new": "authoring",
-    "check-course": "authoring",
+GROUPS = {
+    "learn": {
+        "run": "running",
+        "racecheck": "races",
+        "prove": "races",
+        "trace": "running",
+        "predict": "predict",
+        "learn": "exercises",
+        "exercises": "exercises",
+        "check": "exercises",
+        "hint": "exercises",
+        "reset": "exercises",
+        "solution": "exercises",
+    },
+    "teach": {
+        "export": "export",
+        "grade": "grade",
+        "new": "authoring",
+        "check-course": "authoring",
+    },
+    "build": {
+        "doctor": "machine",
+        "setup": "machine",
+        "test": "test",
+        "bench": "benchmarks",
+        "plot": "benchmarks",
+        "site": "site",
+    },
 }
+MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
 # A copy of the course for students has not all of them.
 VERBS = [
     name
@@ -53,7 +67,12 @@ def load(name):
     return getattr(module, name.upper().replace("-", "_"))
 
 
-LAB = Command(OVERVIEW, VERBS, load)
+NAMES_OF_GROUPS = {
+    next(name for name in verbs if name in VERBS): group
+    for group, verbs in GROUPS.items()
+    if set(verbs) & set(VERBS)
+}
+LAB = Command(OVERVIEW, VERBS, load, NAMES_OF_GROUPS, BEGINNING, FIRST)
 overview = LAB.help
 parsed = LAB.parsed
 

@@ -270,16 +270,29 @@ def project_version(file=VERSION):
 
 
 class Command(NamedTuple):
-    """A command with verbs: `overview` is its help, with {verbs} where a line for each verb goes."""
+    """A command with verbs: `overview` is its help, with {verbs} where a line for each verb goes, and
+    `beginning` what it says without a word, with lines for the `first` verbs alone."""
 
     overview: str
     verbs: list  # their names, in the order of the help
     load: Callable  # takes a name, returns the Verb
+    groups: Optional[dict] = None  # the names of groups of verbs, by the first verb of each
+    beginning: str = ""
+    first: tuple = ()
 
     def help(self):
-        width = max(map(len, self.verbs))
-        rows = [f"  {name:<{width}}  {self.load(name).summary}" for name in self.verbs]
-        return self.overview.format(verbs="\n".join(rows))
+        return self.overview.format(verbs=self._rows(self.verbs, self.groups or {}))
+
+    def without_words(self):
+        return self.beginning.format(verbs=self._rows(self.first, {})) or self.help()
+
+    def _rows(self, verbs, groups):
+        width = max(map(len, verbs), default=0)
+        before = max(map(len, groups.values()), default=0)
+        return "\n".join(
+            f"{groups.get(name, ''):<{before}}  {name:<{width}}  {self.load(name).summary}"
+            for name in verbs
+        )
 
     def parsed(self, words):
         """The name of the verb and its arguments; (None, text) if help or the version is wanted."""
@@ -293,7 +306,9 @@ class Command(NamedTuple):
                 "what there is.",
                 WRONG_USE,
             )
-        wants_help = not words or words[0] == "help" or "-h" in words or "--help" in words
+        if not words:
+            return None, self.without_words()
+        wants_help = words[0] == "help" or "-h" in words or "--help" in words
         words = [word for word in words if not wants_help or word not in ("help", "-h", "--help")]
         if not words:
             return None, self.help()

@@ -367,7 +367,7 @@ def reset(arguments):
 
 
 RESET = Verb(
-    summary="brings an exercise's starter back, and keeps what you wrote",
+    summary="brings an exercise's starter back, and keeps your text",
     usage=["reset EXERCISE [--work FOLDER]"],
     description="""\
 Replaces your file for an exercise with the starter. Your own text is kept under another name next to

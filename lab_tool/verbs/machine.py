@@ -142,7 +142,7 @@ def memory():
 
 
 DOCTOR = Verb(
-    summary="says what is here, what can run, and what to do about the rest",
+    summary="says what is here, what can run, and what to do next",
     usage=["doctor [--choice]"],
     description="Says what is here, what can run, and what to do about the rest. Changes nothing.",
     examples=[

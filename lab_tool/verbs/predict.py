@@ -127,7 +127,7 @@ def judge(prediction, answer, build, work):
 
 
 PREDICT = Verb(
-    summary="asks which variants of a kernel have a race, and then checks",
+    summary="asks which variants of a kernel race, and then checks",
     usage=["predict [NN|NN.K|NAME] [options]", "predict --list"],
     description="""\
 Shows four variants of a short kernel and asks which of them are free of races. Then it runs all four

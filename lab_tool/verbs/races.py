@@ -124,7 +124,7 @@ def _next_command(arguments):
 
 
 RACECHECK = Verb(
-    summary="looks for races in a chapter's program, or in a file of yours",
+    summary="looks for races in a chapter's program or in your file",
     usage=[
         "racecheck [CHAPTER|all] [options] [-- program options]",
         "racecheck FILE.cu ... [options] [-- program options]",

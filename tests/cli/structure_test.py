@@ -16,7 +16,7 @@ import sys
 import pytest
 
 from engine.command.arguments import parser_of
-from lab_tool.command_line import VERBS, load, overview
+from lab_tool.command_line import FIRST, LAB, VERBS, load, overview
 from test_setup import captured
 from this_build import ROOT
 
@@ -285,10 +285,18 @@ OLD = "sys.version_info = (3, 8, 0)\n"
 
 def test_overview_fits_on_a_screen_and_names_every_verb():
     lines = overview().splitlines()
-    assert len(lines) <= 24
+    assert len(lines) < 24  # with the next prompt
     assert max(map(len, lines)) < 80
     for name in VERBS:
-        assert re.search(rf"(?m)^  {name} +\w", overview())
+        assert re.search(rf"(?m)^(\w+)? +{name} +\w", overview())
+    assert re.findall(r"(?m)^\w+ ", overview()) == ["learn ", "teach ", "build ", "What "]
+
+
+def test_the_first_screen_has_the_verbs_of_a_learner():
+    text = LAB.parsed([])[1]
+    assert re.findall(r"(?m)^  (\S+) +\w", text) == list(FIRST)
+    assert set(FIRST) <= set(VERBS) and len(FIRST) == 7
+    assert max(map(len, text.splitlines())) < 80
 
 
 @pytest.mark.parametrize("name", VERBS)
