@@ -169,6 +169,14 @@ def test_the_page_of_exercises_lists_them_all(site):
     assert found == [each.path for each in all_exercises()]
 
 
+def test_no_page_shows_markdown(site):
+    for name in site.pages:
+        text = (site.folder / name).read_text(encoding="utf-8")
+        article = text.partition("<article")[2].partition("</article>")[0]
+        prose = re.sub(r"<(pre|code|script)\b.*?</\1>|<[^>]*>", "", article, flags=re.S)
+        assert re.findall(r".{0,40}(?:`|\*\*|\]\().{0,40}", prose) == [], name
+
+
 def test_predictions_are_folded_and_their_answers_within(site):
     seen = 0
     for name in site.lessons().values():
