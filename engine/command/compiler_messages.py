@@ -41,17 +41,29 @@ def readable(lines):
 
 
 def without_own_warnings(lines):
-    """The compiler's lines, less each warning that is about a line of a header that is not the student's.
+    """The compiler's lines, less each warning that is about a line of a header that is not the student's,
+    and each that was there before, of a template's other arguments.
 
     The code of a template that is inlined into the student's function is compiled there, with the
     student's values: g++ warns of it even if it was told not to warn of that header.
     """
-    found = []
+    found, told = [], set()
     for group in message_groups(lines):
         message = group.message and MESSAGE.match(group.message)
-        if not (message and message[2] == "warning" and _is_own(message[1])):
+        if not (message and message[2] == "warning"):
             found += [*group.leading, *group.lines]
+        elif not _is_own(message[1]) and group.message not in told:
+            told.add(group.message)
+            found += _outside_of_templates(group.leading) + group.lines
     return found
+
+
+def _outside_of_templates(leading):
+    """Less how g++ came to a template's arguments: a warning is about the template's own line."""
+    texts = [ESCAPES.sub("", line) for line in leading]
+    if not any(INSTANTIATION in text for text in texts):
+        return leading
+    return [line for line, text in zip(leading, texts) if text.startswith("In file included")]
 
 
 def with_plain_launches(lines):

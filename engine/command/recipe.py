@@ -58,11 +58,20 @@ def build_file(place, arguments, form=CONCURRENT):
             if not problem.is_explained:
                 remark_lines(problem.lines)
             raise
-        remark_lines(printed)
+        _tell_once(recipe, printed)
     if getattr(arguments, "keep_translated", False):
         for number, source in enumerate(recipe.sources):
             remark(f"{source}, translated to C++: {shown(recipe.translated(number))}")
     return recipe.program
+
+
+def _tell_once(recipe, warnings):
+    """Says what the compiler warned of, unless another form of the program has said the same."""
+    text = json.dumps([list(map(os.path.abspath, recipe.sources)), warnings])
+    mark = recipe.work.with_name(f"warnings-{hashlib.sha256(text.encode()).hexdigest()[:12]}")
+    if warnings and not mark.exists():
+        mark.touch()
+        remark_lines(warnings)
 
 
 class Recipe:

@@ -392,6 +392,30 @@ def test_less_the_warnings_of_our_headers():
     assert without_own_warnings(coloured) == coloured[:4] + coloured[14:]
 
 
+def test_a_warning_in_a_template_once_and_without_its_arguments():
+    lines = """\
+a.cu: In instantiation of 'void k(T) [with T = int]':
+a.cu:9:8:   required from 'run<int>()::<lambda(auto:41& ...)> [with auto:41 = {int}]'
+/usr/include/launch.hpp:98:9:   required from 'int launch(const Call&) [with Call = run<int>()]'
+a.cu:12:35:   required from here
+a.cu:3:56: warning: comparison of integer expressions of different signedness [-Wsign-compare]
+    3 |   if (threadIdx.x < s) {}
+      |       ~~~~~~~~~~~~^~~
+a.cu: In instantiation of 'void k(T) [with T = float]':
+a.cu:12:50:   required from here
+a.cu:3:56: warning: comparison of integer expressions of different signedness [-Wsign-compare]
+""".splitlines()
+    assert readable(lines) == lines[4:7]
+
+
+def test_what_the_compiler_warns_of_is_said_once(tmp_path):
+    (tmp_path / "w.cu").write_text("int main() { int unused; }\n", encoding="utf-8")
+    for words, times in (["run"], 1), (["run", "--weak"], 0):
+        command = [*COMMAND, *words, "w.cu", "--build", str(BUILD)]
+        result = captured(command, cwd=tmp_path, timeout=300)
+        assert result.stderr.count("warning: unused variable") == times, result
+
+
 def test_a_launch_as_the_student_has_written_it():
     lines = MISFIT.splitlines()
     shown = [

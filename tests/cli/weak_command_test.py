@@ -367,7 +367,9 @@ def test_the_loop_reads_again_and_again():
 
 def test_the_line_of_the_read_that_waits():
     for output in outputs(VOLATILE.replace("++all;", ""), seconds=60):
-        assert re.search(r"\nthread \(0,0,0\) waits for a value in memory, own\.cu:5\n", output), output
+        assert re.search(r"\nthread \(0,0,0\) waits for a value in memory, own\.cu:5\n", output), (
+            output
+        )
 
 
 def test_a_barrier_that_expects_too_many_is_the_line_that_waits():
@@ -379,9 +381,9 @@ def test_a_barrier_that_expects_too_many_is_the_line_that_waits():
         text = BARRIER.replace("NAME", name).replace("WAIT", wait)
         ways = [["run"], ["racecheck", "--seeds", "1"]]
         for output in outputs(text, ways, f"cuda/{name}", 60):
-            assert re.search(r"\nthread \(0,0,0\) waits for a value in memory, own\.cu:7\n", output), (
-                output
-            )
+            assert re.search(
+                r"\nthread \(0,0,0\) waits for a value in memory, own\.cu:7\n", output
+            ), output
 
 
 def test_not_where_it_polls_by_atomics_or_volatile_reads():
