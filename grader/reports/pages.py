@@ -214,8 +214,22 @@ def write_summary(marks, timings, lengths, file):
     body += _table("Longest", ("student", "exercise", "lines"), _largest(lengths, "{:,}"))
     problems = [(student["student"], each) for student in students for each in student["problems"]]
     problems += [("", each) for each in marks["problems"]]
-    body += _table("To look at", ("student", "what"), problems, everything=True)
+    body += _table("To look at", ("what", "whose"), _by_kind(problems), everything=True)
     write_whole(file, page("Summary of the class", "\n".join(body)))
+
+
+def _by_kind(problems):
+    """[(sentence, whose)] of [(student, sentence)]: sentences that end alike together, the rarest first."""
+    whose, sizes = collections.defaultdict(list), collections.Counter()
+    for student, sentence in problems:
+        whose[sentence].append(student)
+        sizes[_kind(sentence)] += 1
+    sentences = sorted(whose, key=lambda each: (sizes[_kind(each)], _kind(each), each))
+    return [(each, ", ".join(filter(None, whose[each]))) for each in sentences]
+
+
+def _kind(sentence):
+    return sentence.rpartition(": ")[2]
 
 
 def _exercise(exercise, rows):

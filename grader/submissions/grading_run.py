@@ -54,11 +54,12 @@ class Tools(NamedTuple):
     builds: object  # ExerciseBuilds
 
 
-def measured_cases(tools, run, exercises):
-    """{an exercise's number: its ExerciseCases}; each solution is run once, to know what work there is.
-    A copy without solutions has that on record. Raises CommandError if there is to be a GPU and is none."""
+def measured_cases(tools, run, exercises, begins=lambda exercise: None):
+    """{an exercise's number: its ExerciseCases}; each solution is run once, to know what work there is,
+    after begins(exercise). A copy without solutions has that on record. Raises CommandError if there is to be a GPU and is none."""
     found = {}
     for exercise in exercises:
+        begins(exercise)
         cases = exercise_cases(exercise, run.seed)
         if tools.builds.gpu and not found:
             require_device(tools.sandbox, tools.builds, cases)
@@ -139,7 +140,13 @@ def judge_here(tools, run, units, jobs):
     jobs = at_once(jobs)
     failed = {}
     with Progress("Grading") as progress:
-        cases = measured_cases(tools, run, exercises.values())
+        cases = measured_cases(
+            tools,
+            run,
+            exercises.values(),
+            lambda each: progress.step(0, 0, f"first the course's own {each.title}, "),
+        )
+        progress.step(0, len(waiting))
         watch = Stopwatch()
         pool = concurrent.futures.ThreadPoolExecutor(jobs)
         try:

@@ -6,7 +6,7 @@ import pathlib
 
 from engine.command import recipe
 from engine.command.arguments import check_file
-from engine.command.build_folder import alone_in, build, introspection, settings_of
+from engine.command.build_folder import alone_in, build, configure, introspection, settings_of
 from engine.command.checking import (
     built_merge_reports,
     can_observe,
@@ -15,7 +15,6 @@ from engine.command.checking import (
 )
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
-from engine.command.processes import output_of
 from engine.command.recipe import build_file, settings_with_libraries
 from grader.judging.compile import CONCURRENT, SCHEDULED, ExerciseBuild, ExerciseBuilds
 from lab_tool.builds.backends import usable_nvcc
@@ -50,8 +49,7 @@ def _know_drivers(place, exercises):
         known = {target["name"] for target in introspection(place.folder, "targets")}
         if any(pathlib.Path(each.driver).stem[3:] not in known for each in exercises):
             command = [place.tools["Meson"].path, "setup", "--reconfigure", str(place.folder)]
-            if output_of(command) is None:
-                raise CommandError("Meson could not configure the build anew.")
+            configure(command, place.folder)
 
 
 def observed_programs(arguments):

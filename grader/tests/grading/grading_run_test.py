@@ -139,6 +139,19 @@ def test_no_more_are_judged_at_once_than_keep_their_time():
     assert "--jobs 1024: 8 are judged at once, 4 per processor." in said.getvalue()
 
 
+def test_each_solution_is_named_before_it_runs():
+    begun, exercise = [], chosen_exercise("01.1")
+    run = types.SimpleNamespace(seed=None)
+    tools = Tools(None, types.SimpleNamespace(cpu=None, gpu=None))
+    with (
+        mock.patch.object(grading_run, "exercise_cases"),
+        mock.patch.object(grading_run, "solution_work", side_effect=CommandError("begun")),
+        pytest.raises(CommandError, match="begun"),
+    ):
+        measured_cases(tools, run, [exercise], lambda each: begun.append(each.title))
+    assert begun == ["01.1 saxpy"]
+
+
 @can_grade
 def test_what_a_full_disk_has_broken_is_judged_again():
     """A compiler that can't write its output fails as it does over a mistake of the student's."""

@@ -86,6 +86,20 @@ def test_controls_of_a_terminal_do_not_break_the_tables(reports):
     assert (b["student"], b["points"], b["problems"]) == ("'=b", "6", "")
 
 
+def test_what_to_look_at_is_once_in_the_page_and_the_rarest_kind_first(reports):
+    outside, missing = "Not in the roster.", "01.1 saxpy: missing."
+    students = [student(name, part(), [outside]) for name in ("ann", "bob", "cid")]
+    students += [student("dan", part(), [missing, "a.cu is taken as b.cu: misnamed."])]
+    page = reports.summary(*students, student("eve", part(), [missing]))
+    to_look_at = page.partition("To look at")[2]
+    cells = re.findall(r"<td>(.*?)</td>", to_look_at)
+    assert cells == [
+        *("a.cu is taken as b.cu: misnamed.", "dan"),
+        *(missing, "dan, eve"),
+        *(outside, "ann, bob, cid"),
+    ]
+
+
 def test_the_names_of_bars_do_not_overlap(reports):
     for of in (6, 19, 20, 35, 99, 240):
         marks = marks_of(student("a", part(points=of)))
