@@ -56,7 +56,8 @@ class Tools(NamedTuple):
 
 def measured_cases(tools, run, exercises, begins=lambda exercise: None):
     """{an exercise's number: its ExerciseCases}; each solution is run once, to know what work there is,
-    after begins(exercise). A copy without solutions has that on record. Raises CommandError if there is to be a GPU and is none."""
+    after begins(exercise). A copy without solutions has that on record. Raises CommandError if there is to be
+    a GPU and is none."""
     found = {}
     for exercise in exercises:
         begins(exercise)

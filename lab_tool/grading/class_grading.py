@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from engine.command.build_folder import settings_of
 from engine.command.errors import WRONG_USE, CommandError, hint, listed
-from engine.command.output import counted, remark, say, say_next
+from engine.command.output import counted, remark, say, say_fitted, say_next
 from engine.command.output_files import write_whole
 from engine.command.paths import shown
 from grader.exercises.catalogue import SPEED, all_exercises, chosen_exercises, with_speed
@@ -274,14 +274,14 @@ def tell(marks, units, folder):
     """Says what has come of it; returns the exit code."""
     rows = [row for student in marks["students"] for row in student["exercises"]]
     handed = sum(row["file"] is not None for row in rows)
-    say(
+    say_fitted(
         f"{counted(len(marks['students']), 'student')}, {counted(handed, 'submission')}, "
         f"{len(units)} of them different; "
         f"sandbox: {marks['sandbox']}."
     )
     troubled = sum(bool(student["problems"]) for student in marks["students"])
     if troubled or marks["problems"]:
-        say(
+        say_fitted(
             f"Missing, late, doubled, misnamed or not graded: {counted(troubled, 'student')} and "
             f"{counted(len(marks['problems']), 'other file')}; summary.html lists them."
         )
