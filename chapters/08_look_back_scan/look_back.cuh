@@ -30,40 +30,51 @@ enum class tile_state : unsigned {
 // The status word of a tile: a tag and a value. The tag is 2 * epoch, plus 1 for a prefix. A tag of
 // another epoch is left from an earlier launch and means nothing, so the words need no clearing.
 // T is trivially copyable. All bytes 0: nothing published.
-template <class T, bool fits_one_word = sizeof(T) <= sizeof(unsigned)>
+template <class T, bool fits_two_words = sizeof(T) <= 2 * sizeof(unsigned)>
 class tile_status;
 
-// Tag and value in one word of 64 bits, which is stored and loaded as a whole. A thread that sees
-// the tag has the value already, so relaxed order is enough.
+// Each half of the value is in a word of 64 bits of its own, with the tag; a value of at most 32
+// bits has one. A word is stored and loaded as a whole, so who sees the same tag in both has the
+// value that was published with it, and relaxed order is enough.
 template <class T>
 class tile_status<T, true> {
  public:
   __device__ void publish(unsigned epoch, tile_state state, T value) {
-    unsigned bits = 0;
-    memcpy(&bits, &value, sizeof(T));
+    unsigned halves[count] = {};
+    memcpy(halves, &value, sizeof(T));
     const unsigned long long tag = 2ULL * epoch + (state == tile_state::prefix ? 1 : 0);
-    word().store(tag << 32 | bits, cuda::memory_order_relaxed);
+    for (unsigned i = 0; i < count; ++i) {
+      word(i).store(tag << 32 | halves[i], cuda::memory_order_relaxed);
+    }
   }
 
   // Sets *value, unless it returns `nothing`.
   __device__ tile_state read(unsigned epoch, T* value) {
-    const unsigned long long word_now = word().load(cuda::memory_order_relaxed);
-    const unsigned tag = static_cast<unsigned>(word_now >> 32);
-    if (tag / 2 != epoch) return tile_state::nothing;
-    const unsigned bits = static_cast<unsigned>(word_now);
-    memcpy(value, &bits, sizeof(T));
+    unsigned halves[count];
+    unsigned tags[count];
+    for (unsigned i = 0; i < count; ++i) {
+      const unsigned long long word_now = word(i).load(cuda::memory_order_relaxed);
+      halves[i] = static_cast<unsigned>(word_now);
+      tags[i] = static_cast<unsigned>(word_now >> 32);
+    }
+    const unsigned tag = tags[0];
+    // Between the two stores of a prefix, its first half stands beside the aggregate's second one.
+    if (tag / 2 != epoch || tags[count - 1] != tag) return tile_state::nothing;
+    memcpy(value, halves, sizeof(T));
     return tag % 2 == 1 ? tile_state::prefix : tile_state::aggregate;
   }
 
  private:
-  __device__ cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> word() {
-    return cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>(word_);
+  static constexpr unsigned count = sizeof(T) <= sizeof(unsigned) ? 1 : 2;
+
+  __device__ cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> word(unsigned i) {
+    return cuda::atomic_ref<unsigned long long, cuda::thread_scope_device>(words_[i]);
   }
 
-  unsigned long long word_;
+  unsigned long long words_[count];
 };
 
-// A value of more than 32 bits is stored first, and the tag after it. The prefix has a place of its
+// A value of more than 64 bits is stored first, and the tag after it. The prefix has a place of its
 // own: another block may still be reading the aggregate.
 template <class T>
 class tile_status<T, false> {

@@ -47,7 +47,7 @@ struct affine_map {
   friend bool operator==(const affine_map&, const affine_map&) = default;
 };
 
-// The same with 64 bits: 16 bytes, more than a status word.
+// The same with 64 bits: 16 bytes, more than two status words hold.
 struct wide_affine_map {
   std::uint64_t scale;
   std::uint64_t shift;
@@ -63,9 +63,26 @@ struct compose {
   }
 };
 
+// How often each tile is there, in both halves.
+struct tile_counts_twice {
+  std::uint64_t counts;
+  std::uint64_t again;
+
+  friend bool operator==(const tile_counts_twice&, const tile_counts_twice&) = default;
+};
+struct add_counts {
+  __host__ __device__ tile_counts_twice operator()(tile_counts_twice a, tile_counts_twice b) const {
+    return {a.counts + b.counts, a.again + b.again};
+  }
+};
+
 template <class T>
 struct operation_of {
   using type = plus;
+};
+template <>
+struct operation_of<tile_counts_twice> {
+  using type = add_counts;
 };
 template <>
 struct operation_of<affine_map> {
@@ -308,11 +325,11 @@ TEST_CASE("a look-back combines neighbours only") {
 }
 
 TEST_CASE("a look-back misses no tile and takes none twice") {
-  // A bit for each tile: the difference names the tile.
+  // A bit for each tile: a carry is one that is taken twice.
   constexpr unsigned tiles = 60;
-  std::vector<std::int64_t> bits(tiles);
-  for (unsigned k = 0; k < tiles; ++k) bits[k] = std::int64_t{1} << k;
-  look_back_memory<std::int64_t> memory(tiles);
+  std::vector<tile_counts_twice> bits(tiles);
+  for (unsigned k = 0; k < tiles; ++k) bits[k] = {std::uint64_t{1} << k, std::uint64_t{1} << k};
+  look_back_memory<tile_counts_twice> memory(tiles);
   for (unsigned launch = 1; launch <= (testing::brief_tests() ? 6U : 60U); ++launch) {
     REQUIRE(wrong_look_back(all_ways[launch % 3], memory, bits, launch) == std::nullopt);
   }
