@@ -71,7 +71,8 @@ struct tile_counts_twice {
   friend bool operator==(const tile_counts_twice&, const tile_counts_twice&) = default;
 };
 struct add_counts {
-  __host__ __device__ tile_counts_twice operator()(tile_counts_twice a, tile_counts_twice b) const {
+  __host__ __device__ tile_counts_twice operator()(const tile_counts_twice& a,
+                                                   const tile_counts_twice& b) const {
     return {a.counts + b.counts, a.again + b.again};
   }
 };

@@ -94,6 +94,7 @@ bool is_copy_by_compiler(const std::string& function, const std::string& text) {
     return text.find(word) != std::string::npos;
   };
   if (!contains("struct") && !contains("class") && !contains("union")) return false;
+  if (!contains("(")) return true;  // no function is written there, whatever addr2line calls it
   if (contains("operator=") || contains("(const ")) return false;  // the student has written one
   const auto parameters = function.rfind('(');
   if (parameters != std::string::npos && !function.ends_with(" const&)") &&
