@@ -75,7 +75,9 @@ def racecheck(arguments):
             words = [*words_of(arguments), *options_of_program(arguments)]
             say_next(shlex.join(["./lab", "prove", *words]), "with the decisions that lead to it")
             return code
-    say_next_after_check(code, _next_command(arguments), again)
+    # A chapter's program without a finding was refused, and would be again.
+    if code != 1 or is_file(arguments) or any(item.get("findings") for item in results):
+        say_next_after_check(code, _next_command(arguments), again)
     return code
 
 

@@ -19,7 +19,7 @@ from engine.command.build_folder import NinjaLog, settings_of
 from engine.command.compiler_messages import readable, with_plain_launches, without_own_warnings
 from engine.command.errors import nearest
 from engine.command.output import Progress
-from lab_runs import interrupt, on_a_terminal, started, without_progress
+from lab_runs import interrupt, needs_racecheck, on_a_terminal, started, without_progress
 from lab_tool.chapters import all_chapters, next_chapter, options_in_lesson
 from test_setup import captured
 from this_build import BUILD, ROOT
@@ -86,9 +86,13 @@ def test_a_lessons_options_keep_the_words_that_were_given():
     assert options_in_lesson("racecheck", file, ["--", "other"]) is None
 
 
-def test_after_a_refusal_nothing_is_next():
-    command = [*COMMAND, "run", "04", "--build", str(BUILD), "--", "--elements", "2^40"]
-    result = captured(command)
+@needs_racecheck
+@pytest.mark.parametrize(
+    "words", (["run"], ["racecheck", "--seeds", "1"]), ids=lambda words: words[0]
+)
+def test_after_a_refusal_nothing_is_next(words):
+    command = [*COMMAND, *words, "04", "--build", str(BUILD), "--", "--elements", "2^40"]
+    result = captured(command, timeout=300)
     assert (result.returncode, "Next: " in result.stderr) == (1, False), result
 
 
