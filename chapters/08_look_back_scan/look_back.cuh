@@ -136,8 +136,10 @@ __device__ T value_of_lane(T value, unsigned from) {
 //   have programmatic dependent launches that take tickets before they have waited.
 // - After a launch that died or took another number of tickets, and before launch number 2^31, set
 //   all bytes to 0.
-// Errors: launch number 2^31 stops the kernel with __trap(). Another number of tickets may do so,
-// but mostly goes unnoticed: this launch or the next one goes wrong, or waits for ever.
+// Errors: launch number 2^31 stops the kernel with __trap(). So does a tile in fixed order that
+// meets one that is not, or the other way round, where its prefix would be wrong. Another number of
+// tickets may do so, but mostly goes unnoticed: this launch or the next one goes wrong, or waits
+// for ever.
 //
 // `operation` combines two values, the earlier one on the left, into one. It is associative, and
 // need be neither commutative nor have an identity.
@@ -193,6 +195,7 @@ class look_back {
     window seen = wait_for_window(mine.epoch, newest, aggregate);
     T prefix = combine(seen, operation);
     while (!seen.ends_in_prefix) {
+      if (newest < lanes) __trap();  // Tile 0 has published an aggregate, in fixed order.
       newest -= lanes;
       seen = wait_for_window(mine.epoch, newest, aggregate);
       const T earlier = combine(seen, operation);
@@ -217,7 +220,7 @@ class look_back {
     tile_state state = wait_for(mine.epoch, tile, &prefix);
     while (state != tile_state::prefix) {
       T earlier = aggregate;  // As above.
-      --tile;
+      if (tile-- == 0) __trap();
       state = wait_for(mine.epoch, tile, &earlier);
       prefix = operation(earlier, prefix);
     }
@@ -238,12 +241,17 @@ class look_back {
     if (lane == 0 && !is_last_of_group) publish(mine, tile_state::aggregate, aggregate);
     T prefix = aggregate;
     if (earlier_of_group > 0) {
-      if (lane < earlier_of_group) wait_for(mine.epoch, mine.tile - 1 - lane, &prefix);
+      if (lane < earlier_of_group) {
+        const tile_state state = wait_for(mine.epoch, mine.tile - 1 - lane, &prefix);
+        if (state != tile_state::aggregate) __trap();
+      }
       prefix = combine({prefix, earlier_of_group, false}, operation);
     }
     if (lane == 0 && mine.tile >= lanes) {
       T before_group = aggregate;
-      wait_for(mine.epoch, mine.tile - earlier_of_group - 1, &before_group);
+      const tile_state state =
+          wait_for(mine.epoch, mine.tile - earlier_of_group - 1, &before_group);
+      if (state != tile_state::prefix) __trap();
       prefix = earlier_of_group > 0 ? operation(before_group, prefix) : before_group;
     }
     if (lane == 0 && is_last_of_group) {

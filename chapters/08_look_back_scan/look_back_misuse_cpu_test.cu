@@ -30,6 +30,18 @@ __global__ void wait_for_a_tile_that_never_comes(look_back<int> tiles) {
   if (mine.tile == 1 && threadIdx.x < 32) (void)tiles.exclusive_prefix(mine, 1, plus{});
 }
 
+// Sums of ones: the tiles whose number's last bit is `fixed` take the fixed order.
+__global__ void look_back_in_two_orders(look_back<int> tiles, unsigned fixed, bool by_one_thread) {
+  const tile_ticket mine = tiles.take_tile(gridDim.x);
+  if (mine.tile % 2 == fixed) {
+    (void)tiles.exclusive_prefix_in_fixed_order(mine, 1, plus{});
+  } else if (!by_one_thread) {
+    (void)tiles.exclusive_prefix(mine, 1, plus{});
+  } else if (threadIdx.x == 0) {
+    (void)tiles.exclusive_prefix_by_one_thread(mine, 1, plus{});
+  }
+}
+
 __global__ void half_of_a_warp_looks_back(look_back<int> tiles) {
   const tile_ticket mine = tiles.take_tile(gridDim.x);
   if (threadIdx.x < 16) {
@@ -79,6 +91,17 @@ TEST_CASE("a tile that waits for one that never comes is a deadlock that is repo
   check_launch_fails(cudaErrorLaunchTimeout, [](look_back<int> tiles) {
     wait_for_a_tile_that_never_comes<<<2, 32>>>(tiles);
   });
+}
+
+TEST_CASE("tiles in fixed order and others in one launch stop the kernel") {
+  for (const unsigned fixed : {0U, 1U}) {
+    for (const bool by_one_thread : {false, true}) {
+      CAPTURE(fixed, by_one_thread);
+      check_launch_fails(cudaErrorLaunchFailure, [=](look_back<int> tiles) {
+        look_back_in_two_orders<<<6, 32>>>(tiles, fixed, by_one_thread);
+      });
+    }
+  }
 }
 
 TEST_CASE("a look-back by some lanes of a warp is reported") {
