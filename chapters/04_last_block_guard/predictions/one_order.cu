@@ -3,8 +3,8 @@
 //
 // The block with the last ticket copies what all threads of all blocks have written. The kernel is
 // launched with 4 blocks of 64 threads, and the counter is 0 before. __threadfence() is a
-// sequentially consistent fence: all of its kind have one order, and a barrier between two such
-// fences decides which is first. A fence that is only acq_rel has no place in that order.
+// sequentially consistent fence: all fences of this kind have one order, which agrees with barriers
+// and with the tickets that a thread has seen. A fence that is only acq_rel is not in that order.
 //
 // A common mistake (bd): After a barrier, thread 0's atomic publishes what each thread has fenced.
 #include <cuda/atomic>
@@ -35,8 +35,8 @@ __global__ void copy_all(int* words, unsigned* counter, int* copies) {
 
 namespace b {
 // Race: missing barrier before the atomic
-// Fence and ticket make a release only in one thread, and thread 0's fence comes before it waits for
-// the others. Thread 5 has fenced but takes no ticket, and acq_rel fences have no common order.
+// Fence and ticket make a release only in one thread, and thread 0's fence comes before it waits
+// for the others. Thread 5 has fenced but takes no ticket, and acq_rel fences have no common order.
 // See ../../docs/memory-model.md#barriers
 // BEGIN b
 __global__ void copy_all(int* words, unsigned* counter, int* copies) {
