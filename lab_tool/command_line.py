@@ -11,7 +11,7 @@ from lab_tool.builds.build_folders import put_own_tools_on_path
 OVERVIEW = """\
 usage: ./lab VERB [options] [-- program options], or ./lab --version
 {verbs}
-What a verb takes: ./lab VERB --help
+What a verb takes: ./lab VERB --help, such as ./lab run --help
 """
 BEGINNING = """\
 usage: ./lab VERB [options] [-- program options]
