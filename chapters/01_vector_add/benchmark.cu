@@ -49,6 +49,9 @@ void vector_add(session& run) {
                 }),
         variant("sixteen_byte_loads", sixteen_bytes_in_blocks_of(threads)),
         variant("sixteen_byte_loads_1024_threads", sixteen_bytes_in_blocks_of(1024))};
+    run.add_peer(cases, of, "sixteen_byte_loads_dependent_launch", [&] {
+      return variant("sixteen_byte_loads_dependent_launch", sixteen_bytes_by_dependent_launch(512));
+    });
     run.add_peer(cases, of, "thrust_transform", [&] {
       return adding("thrust_transform", role::peer, data, c, where, thrust_transform<float>());
     });

@@ -34,10 +34,9 @@ __device__ packet<T> operator+(packet<T> x, packet<T> y) {
   return sum;
 }
 
-// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of
-// any alignment: what does not fill an aligned packet goes one by one.
+// What add_sixteen_bytes does, called by all threads of its grid.
 template <class T>
-__global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
+__device__ void add_packets(const T* a, const T* b, T* c, std::size_t n) {
   const packet_range range = aligned_packets(n, a, b, c);
   const auto* const a_packets = reinterpret_cast<const packet<T>*>(a + range.head);
   const auto* const b_packets = reinterpret_cast<const packet<T>*>(b + range.head);
@@ -52,6 +51,13 @@ __global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
   for (std::size_t i = thread; i < range.head; i += threads) c[i] = a[i] + b[i];
   const std::size_t tail = range.head + range.count * packet<T>::size;
   for (std::size_t i = tail + thread; i < n; i += threads) c[i] = a[i] + b[i];
+}
+
+// As add_grid_stride, but 16 bytes at a time. For any one-dimensional grid, any n, and pointers of
+// any alignment: what does not fill an aligned packet goes one by one.
+template <class T>
+__global__ void add_sixteen_bytes(const T* a, const T* b, T* c, std::size_t n) {
+  add_packets(a, b, c, n);
 }
 
 // A grid for add_grid_stride on a device with so many SMs: enough blocks to keep each SM busy while

@@ -54,4 +54,8 @@ benchmark_case adding(const std::string& name, role part, const exact_vectors<T>
           }};
 }
 
+// launch_sixteen_bytes in blocks of so many threads, as a programmatic dependent launch. Throws
+// no_such_peer where there is none. dependent_launch.cu.
+add_function<float> sixteen_bytes_by_dependent_launch(unsigned threads);
+
 }  // namespace benchmarks

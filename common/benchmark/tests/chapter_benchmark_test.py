@@ -130,6 +130,7 @@ def test_times_and_ratios(whole_run):
 def test_missing_libraries_are_named_and_in_no_row(whole_run):
     missing = {each["name"] for each in whole_run.found["not_run"]}
     assert missing == {
+        "sixteen_byte_loads_dependent_launch",
         "thrust_transform",
         "cublas_dot",
         "cublas_dot_to_host",
