@@ -21,15 +21,20 @@ def bits_of(number):
         number ^= lowest
 
 
+def latest(bits, before):
+    """The numbers of those bits that come before no other of them, if all those in `before` do that come
+    before each, and their numbers are lower."""
+    while bits:
+        each = bits.bit_length() - 1
+        yield each
+        bits &= ~(before[each] | 1 << each)
+
+
 def closed(bits, before):
     """The bits, with those before them."""
-    result, rest = bits, bits
-    while rest:
-        each = rest.bit_length() - 1
-        rest &= ~(1 << each)
-        result |= before[each]
-        rest |= before[each] & ~result
-    return result
+    for each in latest(bits, before):
+        bits |= before[each]
+    return bits
 
 
 def morally_strong(one, other):

@@ -9,7 +9,7 @@ docs/internals/racecheck.md says.
 import itertools
 from typing import NamedTuple
 
-from engine.prove.consistency import Graph, bits_of, closed, morally_strong
+from engine.prove.consistency import Graph, bits_of, closed, latest, morally_strong
 
 
 class Prefix(NamedTuple):
@@ -59,9 +59,9 @@ class Execution:
                 self._first[event.word] = self._left_by_earlier(event.word)
         self._stores = sum(1 << i for i, event in enumerate(self.events) if event.kind == "S")
         self._after = [0] * len(self.events)  # the bits of the events that come after each
-        for i, bits in enumerate(self.happened):
-            for k in bits_of(bits):
-                self._after[k] |= 1 << i
+        for i in reversed(range(len(self.events))):
+            for k in latest(self.happened[i], self.happened):
+                self._after[k] |= 1 << i | self._after[i]
         self._nodes = self._nodes_with(self._unordered)
 
     def _all_before(self, unordered):
@@ -232,8 +232,11 @@ class Execution:
         )
 
     def is_consistent(self):
-        numbers = list(range(len(self.events)))
-        return not numbers or next(self._graph(numbers).fence_orders(), None) is not None
+        by_launch = {}
+        for i, event in enumerate(self.events):
+            by_launch.setdefault(event.launch, []).append(i)
+        graphs = map(self._graph, by_launch.values())
+        return all(next(graph.fence_orders(), None) is not None for graph in graphs)
 
     def has_shown_its_fence_orders(self):
         """Whether a race that the race checker finds is one in some order of the fences."""
