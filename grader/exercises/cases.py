@@ -143,6 +143,34 @@ class Case(NamedTuple):
     every_execution: bool = (
         False  # so small that all its executions can be run; at most one case is
     )
+    second: Optional["Case"] = None  # whose arguments every second launch has
+
+    def of_launch(self, launch):
+        """The Case whose arguments this launch has, counted from 0."""
+        return self.second if self.second and launch % 2 else self
+
+    @property
+    def size(self):
+        """The number of elements in its arrays."""
+        return sum(each.count for each in self.arguments if isinstance(each, Array))
+
+    def can_be_followed_by(self, other):
+        """Whether this one's arrays have room for those of the other, and those that are kept fit both."""
+        return (self.function, len(self.arguments)) == (
+            other.function,
+            len(other.arguments),
+        ) and all(
+            _has_room_for(mine, theirs) for mine, theirs in zip(self.arguments, other.arguments)
+        )
+
+
+def _has_room_for(mine, theirs):
+    if not isinstance(mine, Array):
+        return True
+    keeps = mine.kind == "kept"
+    return mine.count >= theirs.count and not (
+        keeps and mine.content[: theirs.count] != theirs.content
+    )
 
 
 def several(count, noun):
@@ -207,8 +235,14 @@ def written_cases(cases, function, loads=None):
     parts = [BEGINNING]
     for case in cases:
         parts.append(f"case {case.name}\n".encode())
-        for argument in case.arguments:
-            parts += _argument(argument)
+        for place, argument in enumerate(case.arguments):
+            if isinstance(argument, Array):
+                parts += _array(argument)
+            else:
+                parts.append(f"number {' '.join(map(repr, _numbers(case, place)))}\n".encode())
+        if case.second:
+            for place, (mine, other) in enumerate(zip(case.arguments, case.second.arguments)):
+                parts += _again(place, mine, other)
         parts += _loads(loads) if loads else []
         parts.append(f"call {case.function or function} {case.launches}\n".encode())
     return b"".join(parts)
@@ -220,16 +254,31 @@ def _loads(loads):
         yield f"loaded {loads.drawn_from} {' '.join(map(str, pieces))}\n".encode()
 
 
-def _argument(argument):
-    if isinstance(argument, PerLaunch):
-        return [f"number {' '.join(map(repr, argument.numbers))}\n".encode()]
-    if not isinstance(argument, Array):
-        return [f"number {argument!r}\n".encode()]
-    kind, type = argument.kind, argument.type
+def _again(place, array, other):
+    """What every second launch finds in an array instead, and the poison that is left of it."""
+    if isinstance(array, Array) and array.kind in ("given", "updated"):
+        yield f"again {place}\n".encode()
+        yield other.type.packed(other.content).ljust(array.count * array.type.size, bytes([POISON]))
+
+
+def _numbers(case, place):
+    """Those of the launches, one after the other."""
+    own, others = (
+        each.numbers if isinstance(each, PerLaunch) else (each,)
+        for each in (case.of_launch(launch).arguments[place] for launch in (0, 1))
+    )
+    if not case.second:
+        return own
+    of_launches = ((others if launch % 2 else own, launch) for launch in range(case.launches))
+    return [numbers[launch % len(numbers)] for numbers, launch in of_launches]
+
+
+def _array(array):
+    kind, type = array.kind, array.type
     if kind == "printed":
         return []
-    line = f"{kind} {type.size} {argument.count} {argument.name}\n".encode()
-    return [line] if argument.content is None else [line, type.packed(argument.content)]
+    line = f"{kind} {type.size} {array.count} {array.name}\n".encode()
+    return [line] if array.content is None else [line, type.packed(array.content)]
 
 
 def read_results(content):

@@ -405,6 +405,8 @@ def _judged_cases(cases, wrong, picture):
 def _lines_about(wrong, cases):
     case = cases[wrong.number]
     launch = "" if wrong.launch == 0 else ", second launch"
+    second = case.of_launch(wrong.launch).name
+    launch += "" if second == case.name else f" ({second})"
     head = f"case {wrong.number + 1} of {len(cases)}: {case.name}{launch}"
     asks = case.question and wrong.launch == 0 and wrong.is_wrong_result
     question = textwrap.wrap(case.question, WIDTH) if asks else []
@@ -447,14 +449,13 @@ def judged_races(runs, asked, results):
 
 def _judged_executions(runs, asked, results, case):
     """About the first execution of the small case that is wrong, or why not all are known."""
-    once = [case._replace(launches=1)]
 
     def run_once(*decisions):
-        run = runs.scheduled(once, counting(SEED), decisions=decisions)
-        return run.as_checked(SEED), run.trace, run.results, first_failure(once, run, run.results)
+        run = runs.scheduled([case], counting(SEED), decisions=decisions)
+        return run.as_checked(SEED), run.trace, run.results, first_failure([case], run, run.results)
 
     executions = all_executions(run_once)
-    found = races_in(executions.failed, once, executions.results, runs.runner.merging)
+    found = races_in(executions.failed, [case], executions.results, runs.runner.merging)
     if executions.failed or found.wrong:
         found = found._replace(explored=case, schedules=executions.count)
         return _racing(runs, asked, results, found)

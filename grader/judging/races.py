@@ -16,6 +16,7 @@ from engine.prove.proving import Exploration, shape_in_words
 from grader.exercises.cases import Case
 from grader.judging.results import (
     SCREEN,
+    SECOND_LAUNCH,
     WIDTH,
     Failure,
     fault_lines,
@@ -132,9 +133,9 @@ def wrong_by_the_rules(cases, runs):
 # All executions of an exercise's small case, where a sample of schedules has found nothing wrong.
 
 # Bounds in runs and accesses and not in seconds: on every machine the same file gets the same verdict.
-MOST_RUNS = 100
-MOST_EVENTS = 350  # of one run: its fences, and its atomic accesses to words that change
-MOST_CHOICES = 10_000  # of all runs together: the writes that these accesses could take
+MOST_RUNS = 200
+MOST_EVENTS = 700  # of one run: its fences, and its atomic accesses to words that change
+MOST_CHOICES = 20_000  # of all runs together: the writes that these accesses could take
 NOT_EXPLORED = "not all executions explored"  # among the diagnoses of races
 NOT_PROVED = "not proved: "  # begins what an exploration is ended by
 FEWER = "Leave out atomics that change nothing, and let fewer threads use one word."
@@ -320,12 +321,16 @@ def _block_that_waits(record):
 
 
 def _wrong_result(found):
-    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong"
+    which = "of a second launch " if found.wrong.failure.launch else ""
+    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result {which}is wrong"
     if found.explored:
-        where = f"In one of {found.schedules} orders of the atomic operations a result is wrong"
+        where = (
+            f"In one of {found.schedules} orders of the atomic operations a result {which}is wrong"
+        )
     return [
         *textwrap.wrap(f"{where} ({found.wrong.case.name}):", SCREEN),
         f"  {found.wrong.failure.lines[0]}",
+        *([f"  {SECOND_LAUNCH}"] if which else []),
         "",
         *textwrap.wrap(
             "No two threads race here, so it is the order of the atomic operations: between two of "

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from engine.command.diagnostics import rows
 from engine.command.errors import NOTHING_COULD_RUN, CommandError
 from engine.command.processes import signal_name
-from grader.exercises.cases import POISON, PRINTED, Array
+from grader.exercises.cases import POISON, PRINTED, Array, PerLaunch, several
 from grader.exercises.catalogue import FILE
 
 PUBLIC_SEED = 1  # of `check`: all students see the same numbers
@@ -48,9 +48,32 @@ class Failure(NamedTuple):
 
 
 def cases_of(exercise, seed=PUBLIC_SEED):
-    """The exercise's cases, with the numbers that this seed draws."""
+    """The exercise's cases, with the numbers that this seed draws. Each second launch has other values and,
+    if that is possible, the size of a smaller case: what the first one has left is wrong for it."""
     found = runpy.run_path(str(exercise.file))
-    return list(found["cases"](random.Random(f"{exercise.name} {seed}")))
+    cases, others = (
+        list(found["cases"](random.Random(f"{exercise.name} {seed}{more}")))
+        for more in ("", " second")
+    )
+    return [
+        case._replace(second=case.second or _second_of(case, other, others))
+        for case, other in zip(cases, others)
+    ]
+
+
+def _second_of(case, drawn_again, others):
+    """The Case of every second launch of this one, or None: the largest one that is smaller, or the same one
+    with other values if this one's size is what it is about."""
+    has_own_size = (
+        case.counted
+        or case.every_execution
+        or any(isinstance(each, PerLaunch) and len(each.numbers) > 1 for each in case.arguments)
+    )
+    smaller = [each for each in others if 0 < each.size < case.size and not has_own_size]
+    tried = [*sorted(smaller, key=lambda each: -each.size), drawn_again]
+    if case.launches == 1:
+        return None
+    return next((each for each in tried if case.can_be_followed_by(each)), None)
 
 
 class SecretCase(NamedTuple):
@@ -89,7 +112,7 @@ def failure_of(number, case, result):
     if result is None or result.returned:
         return _MISSING
     for launch_number, launch in enumerate(result.launches):
-        lines = _wrong_lines(case, launch)
+        lines = _wrong_lines(case.of_launch(launch_number), launch)
         if lines:
             if launch_number > 0:
                 lines.append(SECOND_LAUNCH)
@@ -132,11 +155,15 @@ def _wrong_lines(case, launch):
         if argument.kind == "printed":
             lines += _wrong_text(argument, launch.contents.get(PRINTED, b""))
             continue
+        size = argument.count * argument.type.size
         content = launch.contents.get(place, b"")
-        if len(content) != argument.count * argument.type.size:
+        if len(content) < size:
             lines.append(f"{argument.name} did not come back")
-        else:
-            lines += _wrong_elements(argument, argument.type.unpacked(content))
+            continue
+        lines += _wrong_elements(argument, argument.type.unpacked(content[:size]))
+        if argument.kind != "kept" and content[size:].strip(bytes([POISON])):
+            elements = several(argument.count, "element")
+            lines.append(f"{argument.name} has {elements}, and what follows was changed")
     return lines
 
 

@@ -28,6 +28,13 @@ std::string rest_of(std::istringstream& words) {
   return text;
 }
 
+std::vector<std::byte> read_bytes(const case_argument& array, std::ifstream& file) {
+  std::vector<std::byte> bytes(array.size());
+  file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (!file) throw case_error("the bytes of " + array.text + " end too soon");
+  return bytes;
+}
+
 case_argument read_array(array_kind kind, std::istringstream& words, std::ifstream& file) {
   case_argument array;
   array.kind = kind;
@@ -36,12 +43,15 @@ case_argument read_array(array_kind kind, std::istringstream& words, std::ifstre
     throw case_error("an array without its size");
   }
   array.text = rest_of(words);
-  if (!comes_with_bytes(kind)) return array;
-  array.bytes.resize(array.size());
-  file.read(reinterpret_cast<char*>(array.bytes.data()),
-            static_cast<std::streamsize>(array.bytes.size()));
-  if (!file) throw case_error("the bytes of " + array.text + " end too soon");
+  if (comes_with_bytes(kind)) array.bytes = read_bytes(array, file);
   return array;
+}
+
+void read_again(std::vector<case_argument>& arguments, std::istringstream& words,
+                std::ifstream& file) {
+  std::size_t place = 0;
+  if (!(words >> place) || place >= arguments.size()) throw case_error("'again' without its array");
+  arguments[place].again = read_bytes(arguments[place], file);
 }
 
 case_argument read_numbers(std::istringstream& words) {
@@ -77,6 +87,8 @@ std::vector<exercise_case> read_cases(const std::string& path) {
       throw case_error("'" + line + "' before the first case");
     } else if (word == "number") {
       cases.back().arguments.push_back(read_numbers(words));
+    } else if (word == "again") {
+      read_again(cases.back().arguments, words, file);
     } else if (word == "watch_loads") {
       cases.back().watches_loads = true;
     } else if (word == "loaded") {

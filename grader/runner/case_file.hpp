@@ -12,6 +12,9 @@
 //   kept 4 1 arrived                    the same, but the next launch finds what the last one left
 //   returned 4 17 bins                  no bytes: filled with 0xa5 before each launch; wanted
 //   scratch 4 17 partials               no bytes: filled with 0xa5 once
+//   again 0                             in every second launch argument 0, a `given` or `updated`
+//   array,
+//                                       has the bytes that follow
 //   watch_loads                         the race checker reports which bytes each launch loads
 //   loaded 77 1 0 4000 2 0 68           in an earlier run the next launch has loaded bytes 0 to
 //                                       3,999 of allocation 1 and 0 to 67 of allocation 2: all
@@ -50,8 +53,12 @@ struct case_argument {
   std::size_t element_bytes = 0;
   std::size_t elements = 0;
   std::vector<std::byte> bytes;  // of an array that comes with its content
+  std::vector<std::byte> again;  // those of every second launch, if they are others
 
   std::size_t size() const { return element_bytes * elements; }
+  const std::vector<std::byte>& bytes_of(std::size_t launch) const {
+    return again.empty() || launch % 2 == 0 ? bytes : again;
+  }
 };
 
 struct loaded_by_launch {

@@ -53,23 +53,26 @@ class device_arguments {
   }
 
   // What every launch finds anew.
-  void prepare() {
+  void prepare(std::size_t launch) {
     for (std::size_t index = 0; index < memory_.size(); ++index) {
       const case_argument& item = case_.arguments[index];
       if (item.kind == array_kind::returned) memory_[index].fill_bytes(poison);
-      if (item.kind == array_kind::updated) memory_[index].copy_from(item.bytes);
+      const bool is_given_anew = item.kind == array_kind::given && !item.again.empty();
+      if (item.kind == array_kind::updated || is_given_anew) {
+        memory_[index].copy_from(item.bytes_of(launch));
+      }
     }
   }
 
   // Writes what a launch has left.
-  void write(result_writer& results) const {
+  void write(std::size_t launch, result_writer& results) const {
     for (std::size_t index = 0; index < memory_.size(); ++index) {
       const case_argument& item = case_.arguments[index];
       if (item.kind == array_kind::number || item.kind == array_kind::scratch) continue;
       const bytes left = memory_[index].to_host();
       if (item.kind != array_kind::given) {
         results.array(index, left);
-      } else if (left != item.bytes) {
+      } else if (left != item.bytes_of(launch)) {
         results.line("changed " + std::to_string(index));
       }
     }
@@ -97,17 +100,18 @@ void run_case(const exercise_case& given, const function& called, bool is_timed,
               result_writer& results) {
   device_arguments device(given);
   watch_loads(given);
-  for (int launch = 0; launch < given.launches; ++launch) {
-    device.prepare();
+  for (std::size_t launch = 0; launch < static_cast<std::size_t>(given.launches); ++launch) {
+    device.prepare(launch);
     // The student's own streams need not wait for the default one.
     CUDA_CHECK(cudaDeviceSynchronize());
     // The student's mistakes only: nothing before this line has launched anything of theirs.
-    called(device.arguments(static_cast<std::size_t>(launch)));
+    called(device.arguments(launch));
     check_launches();
     results.line("launch " + std::to_string(launch));
-    device.write(results);
+    device.write(launch, results);
   }
   if (is_timed && checked::times_mean_something) {
+    device.prepare(0);
     const std::vector<argument>& arguments = device.arguments(0);
     const auto time = checked::time_runs([&] { called(arguments); }, timed_runs);
     results.line("microseconds " + std::to_string(time.median_ms * 1000));
@@ -129,7 +133,7 @@ void wait_for_devices() {
 // again. So what it has left to another stream, to a copy or to another device is a part of it. The
 // clock is the host's, because a call could do its work before or after an event of ours.
 std::int64_t nanoseconds_of(const function& called, device_arguments& device) {
-  device.prepare();
+  device.prepare(0);
   const std::vector<argument>& arguments = device.arguments(0);
   wait_for_devices();
   const auto start = std::chrono::steady_clock::now();
@@ -156,7 +160,7 @@ void time_case(const exercise_case& given, const exercise_case& before, bool is_
     device_arguments device(given);
     of_submission = nanoseconds_of(submitted, device);
     results.line("launch 0");
-    device.write(results);
+    device.write(0, results);
   }
   if (!is_solution_first) time_solution();
   results.line("nanoseconds " + std::to_string(of_submission) + " " + std::to_string(of_solution));

@@ -66,6 +66,44 @@ def test_what_is_written():
     )
 
 
+def test_every_second_launch_has_arguments_of_its_own():
+    first, second = (
+        Case(
+            "c",
+            [
+                given("v", "int", content),
+                size,
+                kept("k", "int", [0] * size),
+                returned("r", "int", content),
+            ],
+        )
+        for content, size in (([1, 2], 2), ([3], 1))
+    )
+    assert first.can_be_followed_by(second)
+    assert not second.can_be_followed_by(first)
+    case = first._replace(second=second, launches=3)
+    assert written_cases([case], "f") == (
+        b"cases 1\ncase c\ngiven 4 2 v\n"
+        + words(1, 2)
+        + b"number 2 1 2\nkept 4 2 k\n"
+        + words(0, 0)
+        + b"returned 4 2 r\nagain 0\n"
+        + words(3)
+        + b"\xa5" * 4
+        + b"call f 3\n"
+    )
+    text = b"case 0\nlaunch 0\narray 3 8\n" + words(1, 2) + b"launch 1\narray 3 8\n" + words(3)
+    arrays = b"array 2 8\n" + words(0, 0)
+    for rest, wrong in (
+        (b"\xa5" * 4, None),
+        (words(2), "r has 1 element, and what follows was changed"),
+    ):
+        content = text.replace(b"array 3", arrays + b"array 3") + rest + b"launch 2\n" + arrays
+        (result,) = read_results(content + b"array 3 8\n" + words(1, 2) + b"done\n")
+        failure = failure_of(0, case, result)
+        assert (failure and failure.lines[0]) == wrong
+
+
 def test_loads_are_watched_and_other_bytes_changed():
     case = Case("a", [5], launches=1)
     begin = b"cases 1\ncase a\nnumber 5\nwatch_loads\n"

@@ -56,6 +56,7 @@ def case(random, n, blocks, threads, counted):
             threads,
         ],
         races=n in RACES,
+        every_execution=n == 256,
         counted=counted,
     )
 

@@ -42,7 +42,7 @@ LOWEST = -(2**31)
 # (blocks, threads, values that the last block lacks)
 SHAPES = [
     (1, 1, 0),
-    (1, 2, 0),
+    (2, 2, 0),
     (1, 3, 0),
     (5, 5, 2),
     (2, 31, 0),
@@ -92,6 +92,7 @@ def case(random, blocks, threads, lacking, counted):
             threads,
         ],
         races=threads in RACES,
+        every_execution=threads == 2,
         counted=counted,
         elements=n,
         question=QUESTIONS.get(threads, ""),

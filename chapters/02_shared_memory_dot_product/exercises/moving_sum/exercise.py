@@ -45,7 +45,7 @@ def case(random, count, threads, **more):
 def cases(random):
     yield case(random, 1, 1)
     yield case(random, 2, 32)
-    yield case(random, 5, 3)
+    yield case(random, 5, 3, every_execution=True)
     yield case(random, 64, 32, races=True)
     yield case(random, 100, 64, races=True)
     yield case(random, 33, 32)

@@ -63,6 +63,7 @@ def case(random, n, blocks, threads, counted):
         ],
         function="totals_of_blocks",
         races=n in RACES,
+        every_execution=n == 63,
         counted=counted,
         question=QUESTIONS.get(n, ""),
     )

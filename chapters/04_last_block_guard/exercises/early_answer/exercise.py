@@ -55,7 +55,7 @@ def case(random, pairs, threads, **more):
 
 def cases(random):
     yield case(random, 1, 1)
-    yield case(random, 1, 2)
+    yield case(random, 1, 2, every_execution=True)
     yield case(random, 2, 32)
     yield case(random, 2, 64, races=True)
     yield case(random, 3, 96, races=True)

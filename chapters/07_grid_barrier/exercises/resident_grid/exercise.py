@@ -32,6 +32,7 @@ exercise(
 SIZES = [
     (1, 1),
     (0, 32),
+    (4, 2),
     (31, 32),
     (64, 64),
     (65, 64),
@@ -65,6 +66,7 @@ def case(random, n, threads, counted):
         ],
         function="distances",
         races=n in RACES,
+        every_execution=n == 4,
         counted=counted,
         elements=n,
         question="How many threads are there, and how many values? Which block has seen the largest one?",

@@ -47,7 +47,7 @@ COUNTED = (768, 64, 50)
 LEAST = 1000
 
 
-def case(random, n, threads, per_cent, races=False, counted=False, second=None):
+def case(random, n, threads, per_cent, second=None, **marks):
     """`second`: the threads of the second launch, at most as many as of the first."""
     is_large = [random.randrange(100) < per_cent for _ in range(n)]
     if n and per_cent:
@@ -72,16 +72,16 @@ def case(random, n, threads, per_cent, races=False, counted=False, second=None):
             kept("counter", "unsigned long long", [0]),
             per_launch(threads, second) if second else threads,
         ],
-        races=races,
-        counted=counted,
         elements=n,
         question="How many large values come before this one, in all tiles before and in its own?",
+        **marks,
     )
 
 
 def cases(random):
     for n, threads, per_cent in SIZES:
         yield case(random, n, threads, per_cent)
+    yield case(random, 2, 1, 100, every_execution=True)
     yield case(random, 1000, 64, 50, second=32)
     for n, threads, per_cent in RACES:
         yield case(random, n, threads, per_cent, races=True)

@@ -42,7 +42,7 @@ RACES = [(150, 32), (450, 64)]
 COUNTED = (768, 64)
 
 
-def case(random, count, threads, races=False, counted=False):
+def case(random, count, threads, **marks):
     values = [random.randint(1, 2**64 - 1) for _ in range(count)]
     totals, total = [], 0
     for value in values:
@@ -60,16 +60,16 @@ def case(random, count, threads, races=False, counted=False):
             scratch("sums", "unsigned long long", 2 * tiles),
             threads,
         ],
-        races=races,
-        counted=counted,
         elements=count,
         question="The first total that is wrong: which sum did its tile read, and was it there yet?",
+        **marks,
     )
 
 
 def cases(random):
     for count, threads in SIZES:
         yield case(random, count, threads)
+    yield case(random, 2, 1, every_execution=True)
     for count, threads in RACES:
         yield case(random, count, threads, races=True)
     yield case(random, *COUNTED, counted=True)
