@@ -155,7 +155,8 @@ class Case(NamedTuple):
         return sum(each.count for each in self.arguments if isinstance(each, Array))
 
     def can_be_followed_by(self, other):
-        """Whether this one's arrays have room for those of the other, and those that are kept fit both."""
+        """Whether this one's arrays have room for those of the other, of which no other one is empty, and
+        those that are kept fit both."""
         return (self.function, len(self.arguments)) == (
             other.function,
             len(other.arguments),
@@ -167,10 +168,9 @@ class Case(NamedTuple):
 def _has_room_for(mine, theirs):
     if not isinstance(mine, Array):
         return True
-    keeps = mine.kind == "kept"
-    return mine.count >= theirs.count and not (
-        keeps and mine.content[: theirs.count] != theirs.content
-    )
+    if mine.kind == "kept" and mine.content[: theirs.count] != theirs.content:
+        return False
+    return 0 < theirs.count <= mine.count or mine.count == theirs.count
 
 
 def several(count, noun):

@@ -24,6 +24,7 @@ from grader.judging.results import SCREEN, first_failure, how_it_ended
 MADE_TO_FAIL = "made_to_fail"  # the record's kind
 # What comes after the results, and gives back what was asked for.
 GIVES_BACK = re.compile(r"cuda(Free|\w*Destroy)\w*")
+USES_MEMORY = re.compile(r"launch|cuda(Memcpy|Memset)\w*")
 MOST_CALLS = 100  # each of which takes a run
 ADVICE = (
     "Look at what each call returns, and at cudaGetLastError() after a launch. After an error print it to "
@@ -76,27 +77,37 @@ def objections_to_host_code(runs, report, case):
         lambda number: runs.scheduled([case], counting() | {"LAB_FAIL_CALL": str(number)}),
         numbers,
     )
-    unnoticed = [
-        (report["runtime_calls"][number - 1], run)
-        for number, run in zip(numbers, failing)
-        if not _is_noticed(run)
-    ]
+    unnoticed = []
+    for number, run in zip(numbers, failing):
+        name = report["runtime_calls"][number - 1]
+        end = _wrong_end(name, number, run)
+        unnoticed += [(name, run, end)] if end else []
     return _lines_about(unnoticed) if unnoticed else []
 
 
-def _is_noticed(run):
-    """By an exit code, or by abort(), which assert() calls."""
+def _wrong_end(name, number, run):
+    """What the program does wrong after its call of this number was made to fail, or None. It must end with
+    another code than 0, or by abort(), which assert() calls; with a word about it; and before it uses memory
+    that it has not got."""
     returned = run.results[0].returned if run.results else None
-    return bool(returned) or run.code == -signal.SIGABRT
+    if not returned and run.code != -signal.SIGABRT:
+        return "it ended with 0." if returned == 0 else how_it_ended(run)[0]
+    later = run.report["runtime_calls"][number:] if run.report else []
+    used = next((each for each in later if USES_MEMORY.fullmatch(each)), None)
+    if name.startswith("cudaMalloc") and used:
+        does = "launches the kernel" if used == "launch" else f"calls {used}"
+        return f"it {does} with what it has not got."
+    of_backend = tuple(each.sentence.rpartition(": ")[2] for each in run.diagnostics)
+    lines = run.output.splitlines()
+    has_said = any(line.strip() and not line.endswith(of_backend) for line in lines)
+    return None if has_said else "it says nothing about that on stderr."
 
 
 def _lines_about(unnoticed):
-    name, run = unnoticed[0]
+    name, run, end = unnoticed[0]
     record = next((each for each in run.diagnostics if each.kind == MADE_TO_FAIL), None)
     at = record.place() if record else None
     call = "the launch" if name == "launch" else name
-    returned = run.results[0].returned if run.results else None
-    end = "it ended with 0." if returned == 0 else how_it_ended(run)[0]
     said = f"The program does not notice an error: {call}{f' at {at}' if at else ''} was made to fail, and "
     lines = textwrap.wrap(f"{said}{end[0].lower()}{end[1:]}", SCREEN)
     if at and at.code:

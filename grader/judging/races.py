@@ -214,6 +214,7 @@ def lines_of_unexplored(case, why):
 # A race in a student's file, as the check tells it.
 
 MAY_BE_THE_REASON = "Two threads race, which may be the reason"
+NO_KERNEL = "No kernel of yours was seen to touch any memory."
 NEVER_ENDS = "In one schedule your kernel never ends:"
 MOST_BYTES = 1 << 20  # of a source; in a grade the name of the file is the submission's word
 EXTERN_SHARED = re.compile(r"\bextern\s+__shared__\s|;|\b(?P<name>\w+)\s*\[\s*\]|\[")
@@ -225,6 +226,8 @@ def race_lines(found, wrong, right, cases, explained=True):
     it."""
     finding = found.findings[0] if found.findings else None
     right = f"{'All' if right == cases else f'{right} of'} {cases} results are right"
+    if not (finding or found.problem or found.wrong):
+        return [f"{right}, but not by a kernel.", "", NO_KERNEL]
     if finding is None:
         return [f"{right} here, and still the code can fail.", "", *_problem(found)]
     # Where one does not come to its end, the others were not run.
@@ -284,9 +287,7 @@ def overrun_lines(found):
 
 def _problem(found):
     if not found.problem:
-        if found.wrong:
-            return _wrong_result(found)
-        return ["No kernel of yours was seen to touch any memory."]
+        return _wrong_result(found)
     fault = fault_lines(found.diagnostics)
     if fault:
         return ["In one schedule:", *fault]

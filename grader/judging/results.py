@@ -69,7 +69,7 @@ def _second_of(case, drawn_again, others):
         or case.every_execution
         or any(isinstance(each, PerLaunch) and len(each.numbers) > 1 for each in case.arguments)
     )
-    smaller = [each for each in others if 0 < each.size < case.size and not has_own_size]
+    smaller = [each for each in others if each.size < case.size and not has_own_size]
     tried = [*sorted(smaller, key=lambda each: -each.size), drawn_again]
     if case.launches == 1:
         return None

@@ -83,7 +83,11 @@ STYLES = [
             (
                 '  std::fprintf(stderr, "%s: %s\\n", what, cudaGetErrorString(error));\n'
                 "  std::exit(EXIT_FAILURE);\n",
-                "  failed = what;\n",
+                '  std::fprintf(stderr, "failed\\n");\n  failed = what;\n',
+            ),
+            (
+                "  check(cudaMemcpy(device_a,",
+                "  if (failed) return 2;\n  check(cudaMemcpy(device_a,",
             ),
             ("void check(", "const char* failed = nullptr;\n\nvoid check("),
             (

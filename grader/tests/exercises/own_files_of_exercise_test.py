@@ -66,7 +66,7 @@ LEAST_MUTANTS = 5
 SECRET_SIZES = 6
 # Whether threads of a kernel that the student writes hand something over, so that all executions of one
 # case are run. The two kernels of 03 have one execution; blocks of 06 cancel others, which is not explored.
-HANDS_OVER = EXERCISE.chapter[:2] in ("02", "04", "05", "07", "08") and not EXERCISE.is_program
+HANDS_OVER = EXERCISE.chapter[:2] in ("02", "04", "05", "07", "08")
 MOST_RUNS_OF_A_STYLE = MOST_RUNS // 2
 COMMON_LINE = re.compile(r"[\s{};()]*|__syncthreads\(\);|return;|\} else \{")
 

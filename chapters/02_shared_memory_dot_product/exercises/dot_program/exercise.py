@@ -42,6 +42,7 @@ def case(random, count, threads, counted):
         [count, first, step, threads],
         printed("dot", "long long", [dot]),
         races=count == 100,
+        every_execution=count == 33,
         counted=counted,
         elements=count,
     )
