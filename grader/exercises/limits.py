@@ -10,7 +10,11 @@ from grader.judging.results import SCREEN
 
 # A share is a percentage: of what its block does, or of what all blocks do.
 THREAD_SHARE, BLOCK_SHARE = "thread's share", "block's share"
-PER = ("element", "thread", "block", "call", THREAD_SHARE, BLOCK_SHARE)
+# What the block with the most does in the schedule in which one block runs after the other: there the first
+# one takes all that is in a queue.
+FIRST_BLOCK_SHARE = "first block's share"
+SHARES = (THREAD_SHARE, BLOCK_SHARE, FIRST_BLOCK_SHARE)
+PER = ("element", "thread", "block", "call", *SHARES)
 LAUNCHES, SHARED_MEMORY = "launches", "bytes of shared memory"
 BLOCKS_BEGUN = "blocks begun"  # those that another block has taken over never begin
 # What can be limited, and its name in the race checker's report.
@@ -22,10 +26,15 @@ COUNTED = {
     "shared stores": "shared_stores",
     "shared atomics": "shared_atomics",
     "barriers": "block_barriers",
+    "grid barriers": "grid_barriers",
     "fences": "fences",
     "bytes loaded": "global_bytes_loaded",
     "bytes stored": "global_bytes_stored",
 }
+# A store has a share if its bytes are a result's, and no other store came after it.
+KEPT = {"global stores": "kept_bytes_stored"}
+WORK = "bytes_of_work"
+MOST_OF_ONE_THREAD = 90  # per cent of its block's work
 # Whatever an exercise says of atomics: all that its kernels do with global memory, one by one.
 ACCESSES = "accesses to global memory"
 ADDED_UP = {ACCESSES: ("global_loads", "global_stores", "global_atomics")}
@@ -61,9 +70,14 @@ def lines_about(exercise, reports, case):
     return lines
 
 
-def limits_not_kept(exercise, reports, case):
-    """Each limit that is not kept, with what was used."""
-    for limit in exercise.limits:
+def is_about_show(limit):
+    """Whether a file that does not keep it lets others do what it is to do."""
+    return limit["count"] == "grid barriers" or limit["per"] in (FIRST_BLOCK_SHARE, THREAD_SHARE)
+
+
+def limits_not_kept(exercise, reports, case, is_held=lambda limit: True):
+    """Each limit that is not kept, of those that are held, with what was used."""
+    for limit in filter(is_held, exercise.limits):
         used = _measured_in_all(limit, reports, case)
         if not limit.get("at_least", 0) <= used <= limit.get("at_most", math.inf):
             yield limit, used
@@ -77,7 +91,12 @@ def _measured_in_all(limit, reports, case):
 
 def _not_kept(limit, used, case):
     """'2 launches per call; allowed: 1': what was used, and what may be or must be."""
-    if limit["per"] in (THREAD_SHARE, BLOCK_SHARE):
+    if limit["per"] == FIRST_BLOCK_SHARE:
+        return (
+            f"if one block runs after the other, no block does more than {used:.0f} % of all "
+            f"{limit['count']}; needed: {limit['at_least']} %"
+        )
+    if limit["per"] in SHARES:
         doer, of = ("thread", "its block's") if limit["per"] == THREAD_SHARE else ("block", "all")
         return (
             f"one {doer} does {used:.0f} % of {of} {limit['count']}; allowed: {limit['at_most']} %"
@@ -124,14 +143,23 @@ def measured(limit, report, case):
     if limit["count"] in ADDED_UP:
         return sum(launch[key]["total"] for launch in launches for key in ADDED_UP[limit["count"]])
     counts = [launch[COUNTED[limit["count"]]] for launch in launches]
+    kept = KEPT.get(limit["count"])
+    if limit["per"] in SHARES and all(kept in launch for launch in launches):
+        counts = [launch[kept] for launch in launches]
     if limit["per"] in ("block", "thread"):
         return _most(counts, limit["per"])
     if limit["per"] == THREAD_SHARE:
         return 100 * _most(counts, "thread") / max(1, _most(counts, "block"))
     total = sum(each["total"] for each in counts)
-    if limit["per"] == BLOCK_SHARE:
+    if limit["per"] in SHARES:
         return 100 * _most(counts, "block") / max(1, total)
     return total / case.elements if limit["per"] == "element" else total
+
+
+def is_by_one_thread(report):
+    """Whether one thread of each block does what all its threads could do."""
+    counts = [launch[WORK] for launch in report["launch_counts"] if WORK in launch]
+    return 100 * _most(counts, "thread") > MOST_OF_ONE_THREAD * max(1, _most(counts, "block"))
 
 
 def _most(counts, whose):

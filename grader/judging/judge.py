@@ -18,6 +18,7 @@ from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import depends_on_schedule
 from grader.judging.compile import SCHEDULED, is_empty, objections_before_compiling
 from grader.judging.limits import (
+    FOR_SHOW,
     lines_about_limits,
     objections_at_secret_size,
     objections_to_work,
@@ -242,6 +243,7 @@ class JudgedPart(NamedTuple):
     diagnoses: tuple = ()
     remedy: tuple = ()
     proved_for: str = ""
+    most_points: float = 1  # of limits: the share that the file gets at most
 
 
 def judged(lines, **more):
@@ -274,6 +276,7 @@ def verdict_of(runs, asked):
         races.diagnoses,
         remedy=races.remedy,
         proved_for=races.proved_for,
+        most_points=limits.most_points,
     )
 
 
@@ -503,7 +506,8 @@ def judged_limits(runs, asked, results, races):
         lines = lines_about_limits(runs, is_race_free)
         if secret and not lines:
             lines = objections_at_secret_size(runs, secret, is_race_free)
-        return judged(lines)
+        most = min((FOR_SHOW[line] for line in lines if line in FOR_SHOW), default=1)
+        return judged(lines, most_points=most)
     except OF_NO_RECORD:
         return judged(["The kernels could not be counted."])
 

@@ -13,7 +13,12 @@ import textwrap
 
 from grader.exercises.cases import WatchedLoads
 from grader.exercises.limits import (
+    FIRST_BLOCK_SHARE,
+    MOST_OF_ONE_THREAD,
+    THREAD_SHARE,
     counted_case,
+    is_about_show,
+    is_by_one_thread,
     limits_not_kept,
     lines_about,
     objections_to_uncounted,
@@ -21,6 +26,12 @@ from grader.exercises.limits import (
 from grader.judging.races import counting, objections_to_unseen_stores
 from grader.judging.results import SCREEN, first_failure, how_it_ended
 
+# What gets at most this share of an exercise's points, since others than the blocks' threads do the work.
+BY_ONE_THREAD = "One thread does nearly all of its block's work: at most half of the points."
+MANY_CALLS = "The host does the work by calls of the CUDA runtime: at most half of the points."
+FIXED_SHARES = "The blocks take nothing out of the queue: at most half of the points."
+OF_A_LIBRARY = "A library does what is to be written here: no points."
+FOR_SHOW = {BY_ONE_THREAD: 0.5, MANY_CALLS: 0.5, FIXED_SHARES: 0.5, OF_A_LIBRARY: 0}
 MADE_TO_FAIL = "made_to_fail"  # the record's kind
 # What comes after the results, and gives back what was asked for.
 GIVES_BACK = re.compile(r"cuda(Free|\w*Destroy)\w*")
@@ -43,19 +54,24 @@ def lines_about_limits(runs, is_race_free):
     if is_race_free and any(report["findings"] for report in reports):
         return [f"Two threads race in the case that is counted: {case.name}."]
     is_program = runs.exercise.is_program
-    return (
-        (objections_to_many_calls(reports[0]) if is_program else [])
-        or lines_about(runs.exercise, reports, case)
-        or (objections_to_host_code(runs, reports[0], case) if is_program else [])
-    )
+    return [
+        *objections_to_show(runs.exercise, reports[0]),
+        *lines_about(runs.exercise, reports, case),
+    ] or (objections_to_host_code(runs, reports[0], case) if is_program else [])
 
 
-def objections_to_many_calls(report):
-    """Sentences if the program makes more calls than can be looked at one by one."""
+def objections_to_show(exercise, report):
+    """Sentences if others than the blocks' threads do the work."""
     number = report["number_of_runtime_calls"]
-    if number <= MOST_CALLS:
-        return []
-    return [f"It calls the CUDA runtime {number:,} times, and a solution needs few calls."]
+    if number > MOST_CALLS:  # more than can be looked at one by one
+        many = f"It calls the CUDA runtime {number:,} times, and a solution needs few calls."
+        return [many] if exercise.is_program else [many, MANY_CALLS]
+    for limit, used in limits_not_kept(exercise, [report], None, is_held=is_about_show):
+        if limit["per"] != THREAD_SHARE:
+            return [FIXED_SHARES if limit["per"] == FIRST_BLOCK_SHARE else OF_A_LIBRARY]
+        if used > MOST_OF_ONE_THREAD:
+            return [BY_ONE_THREAD]
+    return [BY_ONE_THREAD] if is_by_one_thread(report) else []
 
 
 def objections_to_host_code(runs, report, case):
@@ -199,12 +215,12 @@ def objections_at_secret_size(runs, secret, is_race_free=False):
         return objections
     if is_race_free and any(report["findings"] for report in reports):
         return [f"{THERE} two threads race."]
-    if runs.exercise.is_program and objections_to_many_calls(reports[0]):
-        return [NOT_KEPT]
+    shown = objections_to_show(runs.exercise, reports[0])
     advice = [limit["advice"] for limit, _ in limits_not_kept(runs.exercise, reports, secret.case)]
-    if advice:
+    if advice or shown:
         return [
             NOT_KEPT,
+            *(line for line in shown if line in FOR_SHOW),
             *(line for text in advice for line in textwrap.wrap(text, SCREEN)),
         ]
     if runs.exercise.is_program:

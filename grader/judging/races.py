@@ -322,14 +322,12 @@ def _block_that_waits(record):
 
 
 def _wrong_result(found):
-    which = "of a second launch " if found.wrong.failure.launch else ""
-    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result {which}is wrong"
+    which = ", second launch" if found.wrong.failure.launch else ""
+    where = f"In {found.wrong.schedules} of {found.schedules} schedules a result is wrong"
     if found.explored:
-        where = (
-            f"In one of {found.schedules} orders of the atomic operations a result {which}is wrong"
-        )
+        where = f"In one of {found.schedules} orders of the atomic operations a result is wrong"
     return [
-        *textwrap.wrap(f"{where} ({found.wrong.case.name}):", SCREEN),
+        *textwrap.wrap(f"{where} ({found.wrong.case.name}{which}):", SCREEN),
         f"  {found.wrong.failure.lines[0]}",
         *([f"  {SECOND_LAUNCH}"] if which else []),
         "",

@@ -302,7 +302,7 @@ def _object_of(optional=(), **checks):
 _of_blocks = _object_of(total=_number, most_per_block=_number)
 _of_threads = _object_of(total=_number, most_per_block=_number, most_per_thread=_number)
 _launch = _object_of(
-    optional=("unseen_bytes_stored", "loaded"),
+    optional=("unseen_bytes_stored", "loaded", "kept_bytes_stored", "bytes_of_work"),
     kernel=_text,
     file=_text,
     line=_number,
@@ -313,6 +313,8 @@ _launch = _object_of(
     static_shared_bytes=_number,
     dynamic_shared_bytes=_number,
     unseen_bytes_stored=_number,
+    kept_bytes_stored=_of_threads,
+    bytes_of_work=_of_threads,
     loaded=_pieces,
     **{
         f"{space}_{what}": _of_threads

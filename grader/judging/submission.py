@@ -43,7 +43,8 @@ class Judgement(NamedTuple):
 def judgement_of(verdict, exercise):
     """The Judgement that a Verdict on every case comes to: of the results' points as many as cases are
     right, and each other part's as a whole. Limits without points are a gate: a file that does not keep
-    them gets no points, and the first part's lines say so."""
+    them gets no points, and the first part's lines say so. A file in which others do the work gets a share
+    of all points at most: those of its first parts."""
     gates = [part for part in verdict.parts if part not in exercise.points]
     shut_out = [part for part in gates if verdict.parts[part] == FAILED]
     why = [line for part in shut_out for line in (NO_POINTS, "", *verdict.lines_of[part])]
@@ -60,6 +61,10 @@ def judgement_of(verdict, exercise):
         if part == "races" and state == PASSED and verdict.proved_for:
             lines = [*lines, f"{verdict.proved_for.capitalize()}."]
         rows.append(part_row(exercise, part, 0 if shut_out else points, lines, cases))
+    left = int(verdict.most_points * sum(row["of"] for row in rows))
+    for row in rows:
+        row["points"] = min(row["points"], left)
+        left -= row["points"]
     return Judgement(
         verdict.status, rows, verdict.race_picture, list(verdict.diagnoses), verdict.is_refused
     )

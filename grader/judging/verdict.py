@@ -32,6 +32,7 @@ class Verdict(NamedTuple):
     remedy: tuple = ()  # lines: what a race lacks, which the other lines leave to the student
     nvcc_errors: tuple = ()  # lines: why nvcc refuses a file that is right otherwise
     nvcc_problem: str = ""  # why nvcc has not answered
+    most_points: float = 1  # the share of the points that it gets at most
     proved_for: str = ""  # 'proved for 3 blocks of 2 threads', if all executions of a case were run
 
     @property

@@ -38,6 +38,9 @@ class device_arguments {
       if (memory.size() != 0) name_memory(memory.data(), item.element_bytes, item.text.c_str());
       arguments_.push_back(
           {.memory = memory.data(), .element_bytes = item.element_bytes, .number = ""});
+      if (item.kind == array_kind::returned || item.kind == array_kind::updated) {
+        add_result(memory.data(), memory.size());
+      }
       if (item.kind == array_kind::scratch) memory.fill_bytes(poison);
       if (!item.bytes.empty()) memory.copy_from(item.bytes);
     }

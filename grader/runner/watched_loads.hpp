@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Has the race checker look at which bytes of global memory a case's launches load, where the
-// program is in its form.
+// Has the race checker look at which bytes of global memory a case's launches load, and whose
+// stores its results keep, where the program is in its form.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,18 @@
 
 extern "C" {
 // Defined by the race checker's library alone; elsewhere their addresses are null.
-// engine/racecheck/events/counts.hpp says what they do.
+// engine/racecheck/events/counts.hpp and kept_work.hpp say what they do.
 [[gnu::weak]] void racecheck_watch_loads();
 [[gnu::weak]] void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                                 std::uint64_t drawn_from);
+[[gnu::weak]] void racecheck_add_result(const std::byte* begin, std::size_t bytes);
 }
 
 namespace exercises {
+
+inline void add_result(const std::byte* begin, std::size_t bytes) {
+  if (racecheck_add_result != nullptr) racecheck_add_result(begin, bytes);
+}
 
 inline void watch_loads(const exercise_case& of) {
   if (of.watches_loads && racecheck_watch_loads != nullptr) racecheck_watch_loads();

@@ -16,6 +16,7 @@
 
 #include "cpu_backend/observer.hpp"
 #include "racecheck/events/event_consumer.hpp"
+#include "racecheck/events/kept_work.hpp"
 #include "racecheck/memory/shadow.hpp"
 
 namespace racecheck {
@@ -144,6 +145,9 @@ struct launch_counts {
   // In global memory, changed by the launch and by no store that was seen.
   std::optional<std::uint64_t> unseen_bytes_stored;
   loaded_pieces loaded;  // empty unless loads are watched
+  // Of all that ran one after the other, if the program has said what its results are.
+  std::optional<std::size_t> first_thread;
+  share_counts kept, work;
 };
 
 // Counts what each launch of a program does. It is told what happens, in order, as event_consumer
@@ -169,6 +173,16 @@ class launch_counter {
   // ---- What its threads do, each known by its rank in the block.
   void accessed(unsigned rank, region& in, std::size_t bytes, bool writes);
   void atomic_done(unsigned rank, region& in);
+  // In global memory.
+  void moved(const thread_name& by, const std::byte* address, std::size_t bytes, bool writes,
+             bool counts_as_moved) {
+    if (!now_.first_thread) return;
+    const dim3& threads = now_.launch.threads;
+    const std::size_t per_block = std::size_t{threads.x} * threads.y * threads.z;
+    const std::size_t thread = *now_.first_thread + by.block * per_block + by.rank;
+    if (writes) kept_.stored(thread, address, bytes);
+    if (counts_as_moved) kept_.moved(thread, bytes);
+  }
   void fenced(unsigned rank) { ++running_->threads[rank][event::fence]; }
   void barrier_arrives(bool orders_memory) { running_->barrier_orders_memory = orders_memory; }
   void barrier_opens() { running_->barriers_opened += running_->barrier_orders_memory; }
@@ -177,6 +191,8 @@ class launch_counter {
 
   // In the order of their launches. One that runs still is the last, with what it has done so far.
   std::vector<launch_counts> launches() const;
+
+  kept_work& kept() { return kept_; }
 
  private:
   struct resident_block {
@@ -194,6 +210,7 @@ class launch_counter {
     std::unordered_map<unsigned, resident_block> blocks;
   };
 
+  kept_work kept_;
   std::vector<launch_counts> done_;
   std::vector<waiting_launch> waiting_;
   launch_counts now_;

@@ -16,7 +16,7 @@ namespace racecheck {
 
 class counting_checker final : public checker {
  public:
-  const launch_counter& counter() const { return counter_; }
+  launch_counter& counter() { return counter_; }
   host_counts host() { return host_calls_.counts(memory()); }
   bytes_of_launch& bytes() { return bytes_; }
 
@@ -81,9 +81,13 @@ class counting_checker final : public checker {
   }
   void atomic_done(thread_state& by, const cpu_backend::observer::atomic_operation& done,
                    place_number place) override {
+    using cpu_backend::observer::access;
     if (region* in = memory().find(done.address)) {
       counter_.atomic_done(by.name.rank, *in);
-      using cpu_backend::observer::access;
+      if (!in->is_shared_memory()) {
+        const bool writes = done.kind != access::load;  // a load may be one of a loop that waits
+        counter_.moved(by.name, done.address, done.bytes, writes, writes);
+      }
       if (done.kind != access::load) bytes_.stored(*in, done.address, done.bytes);
       if (done.kind != access::store) bytes_.loaded(*in, done.address, done.bytes);
     }
@@ -99,7 +103,7 @@ class counting_checker final : public checker {
                        place_index place, bool writes) override {
     if (region* in = memory().find(address)) {
       const auto left = in->bytes - static_cast<std::size_t>(address - in->begin);
-      plainly_accessed(by, *in, address, std::min(bytes, left), writes);
+      plainly_accessed(by, *in, address, std::min(bytes, left), writes, true);
     }
     return checker::volatile_access(by, address, bytes, place, writes);
   }
@@ -107,8 +111,10 @@ class counting_checker final : public checker {
 
  private:
   void plainly_accessed(const thread_state& by, region& in, const std::byte* address,
-                        std::size_t bytes, bool writes) {
+                        std::size_t bytes, bool writes, bool may_wait = false) {
     counter_.accessed(by.name.rank, in, bytes, writes);
+    if (!in.is_shared_memory())
+      counter_.moved(by.name, address, bytes, writes, !writes && !may_wait);
     if (writes) {
       bytes_.stored(in, address, bytes);
     } else {

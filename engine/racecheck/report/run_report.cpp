@@ -43,6 +43,12 @@ constexpr event_name event_names[] = {
 
 json json_of(const dim3& size) { return {size.x, size.y, size.z}; }
 
+json json_of(const share_counts& of) {
+  return {{"total", of.total},
+          {"most_per_block", of.most_per_block},
+          {"most_per_thread", of.most_per_thread}};
+}
+
 json json_of(const launch_counts& counts) {
   const cpu_backend::source_line at = cpu_backend::make_source_line(
       counts.launch.called_from.file(), counts.launch.called_from.line());
@@ -58,6 +64,10 @@ json json_of(const launch_counts& counts) {
       {"dynamic_shared_bytes", counts.dynamic_shared_bytes}};
   if (!counts.loaded.empty()) made["loaded"] = counts.loaded;
   if (counts.unseen_bytes_stored) made["unseen_bytes_stored"] = *counts.unseen_bytes_stored;
+  if (counts.first_thread) {
+    made["kept_bytes_stored"] = json_of(counts.kept);
+    made["bytes_of_work"] = json_of(counts.work);
+  }
   for (const event_name& each : event_names) {
     made[each.key] = {{"total", counts.total.events[each.what]},
                       {"most_per_block", counts.most_per_block.events[each.what]},

@@ -67,7 +67,6 @@ def case(random, n, blocks, threads, counted):
             threads,
         ],
         races=n in RACES,
-        every_execution=n == 63,
         counted=counted,
         elements=n,
     )

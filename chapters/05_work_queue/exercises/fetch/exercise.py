@@ -16,6 +16,8 @@ exercise(
         "each of the 40 rows is fetched.",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
         "block wait: let all of them take their part.",
+        "global stores per first block's share: at least 60": "The blocks have fixed shares: which "
+        "item a block gets next is to depend on which of them is free.",
         "global stores per block's share: at most 90": "The blocks share the work: each of them "
         "takes more as soon as it is free.",
     },

@@ -10,6 +10,8 @@ exercise(
     limits={
         "launches per call: at most 1": "The blocks meet within one launch: do not launch once "
         "per round.",
+        "grid barriers per call: at most 0": "Don't use grid.sync(): this exercise is about what is "
+        "in it.",
         "barriers per block: at most 20": "Two block barriers per round are enough, for 10 "
         "rounds. What is each of yours for?",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
