@@ -62,7 +62,7 @@ def test_each_builds_on_chapters_and_exercises_that_are_there():
     "wanted, says",
     [
         ("01", "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5."),
-        ("4", "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
+        ("4", "4 is a chapter, and its exercises are 04.1, 04.2, 04.3 and 04.4."),
     ],
 )
 def test_a_chapter_is_no_exercise(wanted, says):

@@ -64,7 +64,7 @@ def is_judged(trial):
 JUDGED = [trial for trial in TRIALS if is_judged(trial)]
 LEAST_MUTANTS = 5
 SECRET_SIZES = 6
-# Whether all executions of one case are run, since threads hand something over. The two kernels of 03 have one
+# Whether all executions of one case are run, since threads hand something over. The kernels of 03 have one
 # execution, blocks of 06 cancel others, which is not explored, and 02.2 takes whole warps.
 HANDS_OVER = EXERCISE.chapter[:2] in ("02", "04", "05", "07", "08") and EXERCISE.number != "02.2"
 MOST_RUNS_OF_A_STYLE = MOST_RUNS // 2
