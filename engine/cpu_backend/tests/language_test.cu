@@ -7,8 +7,10 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cuda/std/cstdint>
 #include <cuda/std/limits>
 #include <cuda/std/type_traits>
+#include <cuda/std/utility>
 #include <limits>
 #include <type_traits>
 #include <vector>
@@ -130,6 +132,9 @@ __global__ void write_limits(float* floats, int* integers) {
   integers[0] = cuda::std::numeric_limits<int>::lowest();
   integers[1] = cuda::std::is_trivially_copyable_v<counted> ? 1 : 0;
   integers[2] = cuda::std::is_same_v<cuda::std::remove_cvref_t<const int&>, int> ? 1 : 0;
+  auto [three, four] = cuda::std::make_pair(cuda::std::int32_t{3}, 4);
+  cuda::std::swap(three, four);
+  integers[3] = cuda::std::exchange(three, cuda::std::move(four));
 }
 
 }  // namespace
@@ -236,12 +241,12 @@ TEST_CASE("complex numbers") {
 
 TEST_CASE("kernels use cuda::std's limits and traits") {
   checked::device_buffer<float> floats(2);
-  checked::device_buffer<int> integers(3);
+  checked::device_buffer<int> integers(4);
   write_limits<<<1, 1>>>(floats.data(), integers.data());
   CUDA_CHECK(cudaDeviceSynchronize());
   REQUIRE(floats.to_host() == std::vector<float>{std::numeric_limits<float>::max(),
                                                  -std::numeric_limits<float>::infinity()});
-  REQUIRE(integers.to_host() == std::vector<int>{std::numeric_limits<int>::lowest(), 0, 1});
+  REQUIRE(integers.to_host() == std::vector<int>{std::numeric_limits<int>::lowest(), 0, 1, 4});
 }
 
 // ---- The vector types have CUDA's layout, on the host and in a kernel.
