@@ -72,6 +72,51 @@ STYLES = [
         ],
     ),
     (
+        "01.1",
+        "a structure of two elements by a pointer to a function",
+        [
+            (
+                "__global__ void",
+                "struct two {\n  float of[2];\n};\n"
+                "__device__ two scaled(float alpha, two x, two y) {\n"
+                "  for (int k = 0; k < 2; ++k) y.of[k] = alpha * x.of[k] + y.of[k];\n  return y;\n}\n"
+                "__device__ two plain(float, two x, two y) {\n"
+                "  for (int k = 0; k < 2; ++k) y.of[k] += x.of[k];\n  return y;\n}\n\n__global__ void",
+            ),
+            (
+                "  if (i < n) y[i] = alpha * x[i] + y[i];\n",
+                "  two (*const combine)(float, two, two) = alpha == 1 ? plain : scaled;\n"
+                "  two* const to = reinterpret_cast<two*>(y) + i;\n"
+                "  if (2 * i + 1 < n) {\n"
+                "    *to = combine(alpha, reinterpret_cast<const two*>(x)[i], *to);\n"
+                "  } else if (2 * i < n) {\n    y[2 * i] += alpha * x[2 * i];\n  }\n",
+            ),
+        ],
+    ),
+    (
+        "01.1",
+        "a virtual function of one of two objects",
+        [
+            (
+                "__global__ void",
+                "struct step {\n  __device__ virtual float operator()(float x, float y) const = 0;\n};\n"
+                "struct scaled : step {\n  float by;\n"
+                "  __device__ explicit scaled(float factor) : by(factor) {}\n"
+                "  __device__ float operator()(float x, float y) const override { return by * x + y; }\n"
+                "};\n"
+                "struct plain : step {\n"
+                "  __device__ float operator()(float x, float y) const override { return x + y; }\n};\n\n"
+                "__global__ void",
+            ),
+            (
+                "  if (i < n) y[i] = alpha * x[i] + y[i];\n",
+                "  const scaled one(alpha);\n  const plain other;\n"
+                "  const step& take = alpha == 1 ? static_cast<const step&>(other) : one;\n"
+                "  if (i < n) y[i] = take(x[i], y[i]);\n",
+            ),
+        ],
+    ),
+    (
         "01.2",
         "blocks of 1,024 threads",
         [("  const unsigned threads = 256;\n", "  const unsigned threads = 1024;\n")],
@@ -285,6 +330,21 @@ STYLES = [
         [
             *NEIGHBOURING_VALUES,
             ("    if (of_block[bin] != 0) atomicAdd", "    atomicAdd"),
+        ],
+    ),
+    (
+        "04.2",
+        "a pair of cuda::std",
+        [
+            ("#include <cuda/atomic>\n", "#include <cuda/atomic>\n#include <cuda/std/utility>\n"),
+            (
+                FULLEST,
+                "      auto best = cuda::std::make_pair(bins[0], 0U);\n"
+                "      for (unsigned bin = 1; bin < 256; ++bin) {\n"
+                "        if (bins[bin] > best.first) best = {bins[bin], bin};\n      }\n"
+                "      const auto [most, fullest_of_all] = best;\n      (void)most;\n"
+                "      *fullest = fullest_of_all;\n",
+            ),
         ],
     ),
     (
