@@ -28,10 +28,11 @@ std::vector<announced_variable>& device_variables() {
 
 }  // namespace
 
-device_variable_of_file::device_variable_of_file(const void* address, std::size_t bytes,
+device_variable_of_file::device_variable_of_file(const volatile void* address, std::size_t bytes,
                                                  bool is_constant, bool is_managed,
                                                  std::span<const unsigned char> padding) {
-  const auto* const begin = static_cast<const std::byte*>(address);
+  const auto* const begin =
+      static_cast<const std::byte*>(const_cast<const void*>(address));  // volatile to kernels alone
   device_variables().push_back({{begin, bytes}, is_constant, is_managed, padding});
   if (is_managed) return;
   auto& span = scheduled::variables_of_device;

@@ -237,8 +237,8 @@ inline void check_launch_bounds(unsigned most, const place& at = CPU_BACKEND_HER
 
 // What translate.py puts behind the declaration of the device's variables.
 struct device_variable_of_file {
-  device_variable_of_file(const void* address, std::size_t bytes, bool is_constant, bool is_managed,
-                          std::span<const unsigned char> padding);
+  device_variable_of_file(const volatile void* address, std::size_t bytes, bool is_constant,
+                          bool is_managed, std::span<const unsigned char> padding);
 };
 
 // Which bytes of a structure, or of each element of an array, are between members: those that are
