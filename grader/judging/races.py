@@ -238,7 +238,8 @@ def race_lines(found, wrong, right, cases, explained=True):
     what = "two threads race" if is_race else "there is a mistake"
     if wrong:
         case, failure = wrong
-        allowed = f"{right} here, but CUDA's rules allow this one, too ({case.name}):"
+        name = case.of_launch(failure.launch).name
+        allowed = f"{right} here, but CUDA's rules allow this one, too ({name}):"
         lines = [*textwrap.wrap(allowed, SCREEN), f"  {failure.lines[0]}", ""]
         lines += textwrap.wrap(f"{what.capitalize()}{schedules}:", SCREEN)
     else:
