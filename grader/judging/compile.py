@@ -237,6 +237,17 @@ class ExerciseBuilds(NamedTuple):
     def backend(self):
         return "cuda" if self.gpu else "cpu"
 
+    @property
+    def compilers(self):
+        """What a judgement depends on: nvcc if it is asked, and the backend."""
+        return (*(["nvcc"] if self.nvcc else []), self.backend)
+
+    @property
+    def of_nvcc(self):
+        """The ExerciseBuild with which it is asked about kernels (NVCC)."""
+        settings = {**self.cpu.settings, "backend": "cuda", "compiler": self.nvcc}
+        return self.cpu._replace(settings=settings)
+
 
 class Compiled(NamedTuple):
     path: pathlib.Path
@@ -377,8 +388,8 @@ class _DeviceCode(Recipe):
     """The recipe of the cuda backend, but for one GPU, and for its kernels alone: nothing is linked."""
 
     def __init__(self, builds, source):
-        settings = {**builds.cpu.settings, "backend": "cuda", "compiler": builds.nvcc}
-        super().__init__(builds.cpu.place, settings, [str(source)], NVCC, files=builds.cpu.files)
+        build = builds.of_nvcc
+        super().__init__(build.place, build.settings, [str(source)], NVCC, files=build.files)
         self.program = self.work / "0.o"
 
     def _steps(self):

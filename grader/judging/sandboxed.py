@@ -22,7 +22,13 @@ from grader.inspection.object_symbols import (
     objections_to_symbols,
     symbols_of,
 )
-from grader.judging.compile import CONCURRENT, SCHEDULED, explained_lines, linked_first
+from grader.judging.compile import (
+    CONCURRENT,
+    NVCC,
+    SCHEDULED,
+    explained_lines,
+    linked_first,
+)
 from grader.judging.runner import (
     FILES,
     OUTPUT,
@@ -37,6 +43,7 @@ from grader.sandbox.sandbox import interpreter
 from grader.sandbox.sandboxed_run import Access, SandboxFailed
 
 LIMITS = Limits(seconds=120, memory=3 << 30)
+REFUSED_BY_NVCC = "nvcc, which compiles for a GPU, refuses the file:"
 TOO_MUCH_TEXT = "It becomes more text than can be looked at."
 INSPECTION = ROOT / "grader/inspection/source_tokens.py"  # a program, in the sandbox
 # What a compiler says if the kernel has ended one of its programs for that, or has refused to write more.
@@ -353,8 +360,23 @@ class SandboxRunner(Runner):
 
     def compiled(self, form):
         if form.prefix not in self.programs:
-            self.programs[form.prefix] = self._compiled(self.build, form)
+            program = self._compiled(self.build, form)
+            if self.builds.nvcc and not self.programs:
+                self.require_nvcc()
+            self.programs[form.prefix] = program
         return self.programs[form.prefix]
+
+    def require_nvcc(self):
+        """Raises NotCompiled if nvcc refuses the kernels: the CPU backend accepts a little more."""
+        build = self.builds.of_nvcc
+        recipe = _Recipe(build, self.exercise, self.source, self._made(self._next_folder()), NVCC)
+        readable = (self.source, *readable_for_compilers(build, self.exercise))
+        access = Access(recipe.work, readable, may_change_modes=True)
+        try:
+            for step in recipe.steps()[1:-1]:  # neither the text alone nor a link
+                _run_step(self.sandbox, step, access, recipe)
+        except NotCompiled as refused:
+            raise NotCompiled([REFUSED_BY_NVCC, *refused.lines]) from None
 
     def compiled_for_gpu(self):
         """Raises NotCompiled."""

@@ -144,6 +144,16 @@ def require_device(sandbox, builds, cases):
         raise CommandError(f"--backend cuda: {NO_DEVICE} Nothing is graded on the CPU instead.")
 
 
+def require_nvcc(sandbox, builds, exercise):
+    """Raises CommandError if nvcc refuses the exercise's own starter: then it refuses all submissions."""
+    with sandbox.folder() as folder:
+        source = folder / exercise.file_name
+        source.write_text(starter(exercise), encoding="utf-8")
+        runner = SandboxRunner(sandbox, builds, exercise, source, folder)
+        with _required(exercise, "starter"):
+            runner.require_nvcc()
+
+
 def solution_work(build, cases, text):
     """{a case's name: what the solution's kernels do in it} of these ExerciseCases, which others are measured
     by. It is the course's own, so it is compiled once and runs as in a check. Raises CommandError."""

@@ -21,6 +21,7 @@ from grader.judging.submission import (
     exercise_cases,
     judge,
     require_device,
+    require_nvcc,
     solution_work,
     timed,
 )
@@ -64,6 +65,8 @@ def measured_cases(tools, run, exercises, begins=lambda exercise: None):
         cases = exercise_cases(exercise, run.seed)
         if tools.builds.gpu and not found:
             require_device(tools.sandbox, tools.builds, cases)
+        if tools.builds.nvcc:
+            require_nvcc(tools.sandbox, tools.builds, exercise)
         if has_solution(exercise):
             text = solution_of(exercise.source.read_text(encoding="utf-8"), exercise.source.name)
             work = solution_work(tools.builds.cpu, cases, text)

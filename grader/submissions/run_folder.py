@@ -39,7 +39,7 @@ class RunFolder:
     def __init__(self, folder, seed, conditions):
         self.folder = folder
         self.seed = seed
-        self.conditions = conditions  # what else a judgement depends on: sandbox and backend
+        self.conditions = conditions  # what else a judgement depends on: sandbox and compilers
 
     def source_of(self, unit):
         """The file to judge, under the name that the student's own has."""

@@ -90,11 +90,15 @@ def grade(arguments):
         require_same_table(earlier.marks, now, output)
     run = opened_run(output, arguments.seed)
     builds = exercise_builds(arguments, exercises)
+    if arguments.nvcc and not builds.nvcc and not builds.gpu:
+        raise CommandError("--nvcc: no nvcc of CUDA 12.0 or newer is on PATH.", WRONG_USE)
+    if not arguments.nvcc:
+        builds = builds._replace(nvcc=None)
     if not builds.cpu.can_observe:
         raise CommandError(
             "grading takes the race checker, and this build folder has none.", WRONG_USE
         )
-    run.conditions = (sandbox.kind, builds.backend)
+    run.conditions = (sandbox.kind, *builds.compilers)
     if sandbox.kind != NONE:
         remark(f"Sandbox: {sandbox.kind}.")
     units = {

@@ -56,7 +56,9 @@ def _tools(batch, exercises):
     sandbox = strongest_sandbox(batch["require_sandbox"])
     options = argparse.Namespace(backend=batch["backend"], build=batch["build"], verbose=False)
     builds = exercise_builds(options, exercises)
-    here = [sandbox.kind, builds.backend]
+    if "nvcc" not in batch["conditions"]:
+        builds = builds._replace(nvcc=None)
+    here = [sandbox.kind, *builds.compilers]
     if here != batch["conditions"]:
         raise CommandError(
             f"this node has {' and '.join(here)}, and the run was begun with "

@@ -49,6 +49,11 @@ def add_grade_options(parser):
         metavar="local|slurm",
         help="where it runs: on this machine (the default), or as a job array of Slurm",
     )
+    parser.add_argument(
+        "--nvcc",
+        action="store_true",
+        help="a file that nvcc refuses does not compile; without it the CPU backend alone decides",
+    )
     # What grades is not chosen by chance.
     add_backend(parser, ("cpu", "cuda"), "cuda: on the GPU as well")
     add_build(parser)

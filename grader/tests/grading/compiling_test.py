@@ -17,6 +17,7 @@ from grading_runs import (
     written,
 )
 
+from engine.command.errors import CommandError
 from grader.exercises.catalogue import chosen_exercise
 from grader.judging.check import check
 from grader.judging.compile import (
@@ -36,11 +37,12 @@ from grader.judging.sandboxed import (
     compiled_alone,
     readable_for_compilers,
 )
-from grader.judging.submission import judge, judgement_of
+from grader.judging.submission import judge, judgement_of, require_nvcc
 from grader.judging.verdict import FAILED
 from grader.paths import ROOT
 from grader.sandbox.sandbox import Sandbox
 from lab_tool.authoring.trials import solution, trials_of
+from lab_tool.builds.backends import put_nvcc_on_path, usable_nvcc
 
 
 def test_the_first_errors_are_told_whatever_the_folders_are_called():
@@ -67,6 +69,7 @@ def test_the_first_errors_are_told_whatever_the_folders_are_called():
 
 
 pytestmark = can_grade
+put_nvcc_on_path()
 
 
 def test_a_text_that_takes_too_much_to_read_is_refused_and_the_grader_goes_on():
@@ -104,6 +107,29 @@ def test_utf16_is_one_sentence_in_a_grade_and_in_a_check():
         assert (of_grade.status, words_of(of_grade)) == ("CE", UTF16)
         assert (of_check.compiles, of_check.lines) == (False, [UTF16])
     assert "save it as UTF-8" in UTF16
+
+
+@pytest.mark.skipif(not usable_nvcc(), reason="no nvcc is here")
+def test_what_nvcc_refuses_does_not_compile_if_it_is_asked():
+    throws = "__device__ int thrown(int a) { if (a > 0) throw a; return a; }\n"
+    asked = BUILDS._replace(nvcc=usable_nvcc())
+    sandbox, cases = Sandbox(real_sandboxes()[0]), cases_with_work("01.1")
+    require_nvcc(sandbox, asked, cases.exercise)
+    statuses = []
+    for text in (solution_text("01.1"), solution_text("01.1") + throws):
+        for builds in (BUILDS, asked):
+            with written("01.1", text) as file:
+                found = judge(sandbox, builds, cases, file)
+            statuses.append(found.status)
+    assert statuses == ["OK", "OK", "OK", "CE"]
+    assert words_of(found).startswith(
+        "nvcc, which compiles for a GPU, refuses the file:\n01_saxpy.cu:"
+    )
+    with (
+        mock.patch("grader.judging.submission.starter", lambda _: throws),
+        pytest.raises(CommandError, match="its own starter: nvcc, which compiles for a GPU"),
+    ):
+        require_nvcc(sandbox, asked, cases.exercise)
 
 
 def test_a_file_that_is_refused_is_told_from_one_that_does_not_compile():
@@ -188,8 +214,8 @@ IN_SMALL_CASE = {
 NOT_EXPLORED = {
     "too many executions": (
         "__shared__ unsigned busy;\n  if (threadIdx.x == 0) busy = 0;\n  __syncthreads();\n"
-        "  for (int i = 0; i < 2; ++i) atomicAdd(&busy, 1);\n",
-        "There are more than 100. Leave out atomics that change nothing",
+        "  for (int i = 0; i < (blockIdx.x == 0 ? 2 : 1); ++i) atomicAdd(&busy, 1);\n",
+        "There are more than 200. Leave out atomics that change nothing",
     ),
     "too many accesses": (
         "__shared__ unsigned busy;\n"

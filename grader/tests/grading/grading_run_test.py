@@ -142,7 +142,7 @@ def test_no_more_are_judged_at_once_than_keep_their_time():
 def test_each_solution_is_named_before_it_runs():
     begun, exercise = [], chosen_exercise("01.1")
     run = types.SimpleNamespace(seed=None)
-    tools = Tools(None, types.SimpleNamespace(cpu=None, gpu=None))
+    tools = Tools(None, types.SimpleNamespace(cpu=None, gpu=None, nvcc=None))
     with (
         mock.patch.object(grading_run, "exercise_cases"),
         mock.patch.object(grading_run, "solution_work", side_effect=CommandError("begun")),
