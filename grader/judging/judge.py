@@ -322,8 +322,19 @@ def _if_right(judge_part, part, runs, asked, results, *races):
     depends_on = "races" if part == "races" else "counted"
     for case in (runs.cases[each.number] for each in results.wrong):
         if getattr(case, depends_on):
-            return JudgedPart(lines=[f"Not judged: the results of case {case.name} are wrong."])
+            unknown = JudgedPart(lines=[f"Not judged: the results of case {case.name} are wrong."])
+            return _in_time(_race_or, unknown, runs, asked, results) if part == "races" else unknown
     return _in_time(judge_part, runs, asked, results, *races)
+
+
+def _race_or(unknown, runs, asked, results):
+    """About a race, which may be why results are wrong; without one it is not known what else races."""
+    try:
+        found = runs.found_races(runs.race_cases, FEW_SCHEDULES)
+        has_race = any(each["kind"] == "race" for each in found.findings)
+        return _racing(runs, asked, results, found) if has_race else unknown
+    except OF_NO_RECORD:
+        return unknown
 
 
 def judged_results(runs, programs, asked):
