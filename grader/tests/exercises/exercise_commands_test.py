@@ -160,7 +160,7 @@ def test_a_launch_that_cuda_refuses_is_explained(student):
             "learn 01",
             "01 is a chapter, and its exercises are 01.1, 01.2, 01.3, 01.4 and 01.5.",
         ),
-        ("hint 4", "4 is a chapter, and its exercises are 04.1, 04.2 and 04.3."),
+        ("hint 4", "4 is a chapter, and its exercises are 04.1, 04.2, 04.3 and 04.4."),
         ("check nothing.cu", "nothing.cu is no exercise's file"),
         ("check 01.1", "./lab learn 01.1 --work {work} begins it."),
         ("check", "no exercise is begun"),
