@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -74,6 +75,7 @@ std::byte* map(std::size_t bytes) {
 }
 
 std::byte* first_stacks = nullptr;
+std::atomic<std::size_t> taken_of_first = 0;  // bytes of them that are stacks by now
 constexpr std::size_t stacks_at_once =
     16 * 1024;  // for all that eight multiprocessors hold, and more
 
@@ -98,6 +100,8 @@ std::byte* take_stack_memory(std::size_t bytes) {
   --left;
   std::byte* const taken = next;
   next += bytes;
+  const auto end = static_cast<std::size_t>(next - first_stacks);
+  if (end <= stacks_at_once * bytes) taken_of_first = end;
   return taken;
 }
 
@@ -163,7 +167,7 @@ void fiber_has_begun() { after_switch(nullptr); }
 bool is_stack_memory(const void* address) {
   const auto offset =
       static_cast<std::size_t>(static_cast<const std::byte*>(address) - first_stacks);
-  return first_stacks && offset < stacks_at_once * (page_size() + stack_size);
+  return first_stacks && offset < taken_of_first;
 }
 
 bool in_guard_page(const fiber& of, const void* address) {
