@@ -329,8 +329,8 @@ extern "C" void _exit(int status) {
 }
 extern "C" void _Exit(int status) noexcept { _exit(status); }
 
-// For programs that run other people's functions; see bytes_of_launch and kept_work. They do nothing
-// unless launches are counted.
+// For programs that run other people's functions; see bytes_of_launch and kept_work. They do
+// nothing unless launches are counted.
 extern "C" void racecheck_add_result(const std::byte* begin, std::size_t bytes) {
   if (auto* counts = racecheck::counts_of_process()) {
     counts->counter().kept().add_result(begin, bytes);
