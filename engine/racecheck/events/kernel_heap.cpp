@@ -27,12 +27,9 @@ void __real_free(void*);
 void* __real_memset(void*, int, std::size_t);
 }
 
+// By this name its own calls of the heap are told from a kernel's (is_in_own_function).
+namespace racecheck {
 namespace {
-
-using racecheck::checker_synchronizes;
-using racecheck::consumer;
-using racecheck::place_of;
-using racecheck::running_thread;
 
 // Bytes on each side that belong to nothing.
 constexpr std::size_t margin = 64;
@@ -82,10 +79,10 @@ constinit __thread bool alone_with_heap::works = false;
 // The backend's own functions run on the kernel's thread, too.
 bool is_kernels(const void* from) {
   if (!running_thread) return false;
-  const racecheck::checker_works now;
+  const checker_works now;
   static auto& known = *new std::map<const void*, bool>;
   const auto [entry, is_new] = known.try_emplace(from);
-  if (is_new) entry->second = racecheck::is_in_own_function(static_cast<const char*>(from) - 1);
+  if (is_new) entry->second = is_in_own_function(static_cast<const char*>(from) - 1);
   return entry->second;
 }
 
@@ -102,7 +99,7 @@ void* allocate(std::size_t wanted, std::size_t alignment, const void* from) {
   __real_memset(memory, unknown, all);
   std::byte* const begin = memory + before;
   consumer().memory().add_allocation({begin, bytes}, memory, all, place_of(from));
-  racecheck::device_memory_appears(begin, bytes);
+  device_memory_appears(begin, bytes);
   const alone_with_heap alone;
   heap::instance().blocks[begin] = {memory, all};
   has_blocks = true;
@@ -128,12 +125,12 @@ bool free_block(void* begin, const void* from) {
   auto* const address = static_cast<const std::byte*>(begin);
   if (running_thread) {
     // To free memory is to write all of it: what still uses it must be before.
-    const racecheck::region* const in = consumer().memory().find(address);
-    racecheck::plain_accesses.add(address, in ? in->bytes : 1, from, true);
+    const region* const in = consumer().memory().find(address);
+    plain_accesses.add(address, in ? in->bytes : 1, from, true);
   }
   if (was_freed) return true;  // That write was reported.
   const checker_synchronizes now;
-  racecheck::device_memory_disappears(address);
+  device_memory_disappears(address);
   consumer().memory().free_allocation(address, place_of(from));
   const alone_with_heap alone;
   heap& of_kernels = heap::instance();
@@ -152,6 +149,12 @@ bool free_block(void* begin, const void* from) {
 }
 
 }  // namespace
+}  // namespace racecheck
+
+using racecheck::allocate;
+using racecheck::allocate_or_throw;
+using racecheck::free_block;
+using racecheck::is_kernels;
 
 #define HERE __builtin_return_address(0)
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -159,9 +160,15 @@ bool is_in_own_function(const void* address) {
       program_file().find(offset_in_program(address), symbol_kind::function);
   if (!found) return false;
   std::string_view name = program_file().name_of(*found);
-  if (!name.starts_with("_Z")) return true;
+  if (!name.starts_with("_Z")) {
+    // Reserved names are the checker's own, or those of a library that is linked into the program.
+    return name.size() < 2 || name[0] != '_' ||
+           (name[1] != '_' && std::isupper(static_cast<unsigned char>(name[1])) == 0);
+  }
   name.remove_prefix(std::min(name.find_first_not_of("_ZNKV"), name.size()));
-  for (const std::string_view other : {"S", "9__gnu_cxx", "11cpu_backend", "9racecheck"}) {
+  // The last four are operator new and operator delete, which a program may hold as well.
+  for (const std::string_view other :
+       {"S", "9__gnu_cxx", "11cpu_backend", "9racecheck", "nw", "na", "dl", "da"}) {
     if (name.starts_with(other)) return false;
   }
   return true;
