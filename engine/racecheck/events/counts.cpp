@@ -38,8 +38,6 @@ bool is_compared(const region& each) {
           each.what == region::kind::pinned);
 }
 
-std::size_t size_of(const dim3& of) { return std::size_t{of.x} * of.y * of.z; }
-
 std::size_t threads_of(const cpu_backend::observer::launch& of) {
   return size_of(of.blocks) * size_of(of.threads);
 }

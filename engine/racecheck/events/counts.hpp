@@ -21,6 +21,8 @@
 
 namespace racecheck {
 
+inline std::size_t size_of(const dim3& of) { return std::size_t{of.x} * of.y * of.z; }
+
 // Three numbers for each piece: the allocation's, the first byte, the one after the last.
 using loaded_pieces = std::vector<std::uint64_t>;
 
@@ -177,9 +179,8 @@ class launch_counter {
   void moved(const thread_name& by, const std::byte* address, std::size_t bytes, bool writes,
              bool counts_as_moved) {
     if (!now_.first_thread) return;
-    const dim3& threads = now_.launch.threads;
-    const std::size_t per_block = std::size_t{threads.x} * threads.y * threads.z;
-    const std::size_t thread = *now_.first_thread + by.block * per_block + by.rank;
+    const std::size_t thread =
+        *now_.first_thread + by.block * size_of(now_.launch.threads) + by.rank;
     if (writes) kept_.stored(thread, address, bytes);
     if (counts_as_moved) kept_.moved(thread, bytes);
   }
