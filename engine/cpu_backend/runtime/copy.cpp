@@ -22,13 +22,15 @@ std::optional<memory_kind> kind_on_device(const void* pointer) {
   return record->block.kind;
 }
 
+bool is_pageable(const void* pointer) { return !allocations().find(pointer); }
+
 // `may_read_later`: after the call that has given the copy has returned.
 void move_bytes(const work& given, void* destination, const void* source, std::size_t bytes,
                 bool may_read_later) {
   const auto to = kind_on_device(destination), from = kind_on_device(source);
   [[maybe_unused]] const observer::runtime_access now;
   observer::memory_written(given, destination, bytes);
-  if (may_read_later || allocations().find(source)) observer::memory_read(given, source, bytes);
+  if (may_read_later || !is_pageable(source)) observer::memory_read(given, source, bytes);
   std::memmove(destination, source, bytes);
   if (to && !from) observer::bytes_of_host_arrive(destination, bytes);
   if (from && !to) observer::bytes_come_to_host(destination, source, bytes);
@@ -92,8 +94,6 @@ struct place_in_order {
   cudaStream_t stream = nullptr;
   bool blocks = true;
 };
-
-bool is_pageable(const void* pointer) { return !allocations().find(pointer); }
 
 // Whether the host goes on only when the copy is done. What it has copied from pageable memory is
 // only sure to have been taken out of there. (Runtime API, "API synchronization behavior".)
