@@ -9,6 +9,7 @@
 #include <cuda/std/type_traits>
 
 namespace course {
+inline namespace v1 {
 
 using cooperative_groups::thread_block;
 
@@ -150,4 +151,5 @@ __device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
   return value;
 }
 
+}  // namespace v1
 }  // namespace course

@@ -10,6 +10,7 @@
 #include <cuda/atomic>
 
 namespace course {
+inline namespace v1 {
 
 using cooperative_groups::thread_block;
 
@@ -66,4 +67,5 @@ __device__ inline bool last_block(unsigned* counter) {
   return last_arrival(counter, block_count());
 }
 
+}  // namespace v1
 }  // namespace course

@@ -11,6 +11,7 @@
 #include <cuda/std/type_traits>
 
 namespace course {
+inline namespace v1 {
 
 using cooperative_groups::thread_block;
 
@@ -114,4 +115,5 @@ class work_queue {
   work_queue_counters* counters_;
 };
 
+}  // namespace v1
 }  // namespace course

@@ -9,6 +9,7 @@
 #include <cuda/atomic>
 
 namespace course {
+inline namespace v1 {
 
 // What a grid's barrier counts, in global memory. Both are 0 before the first launch, and are
 // not set back: not between two barriers, and not between two launches. The next grid may have
@@ -45,4 +46,5 @@ __device__ inline void grid_barrier(grid_barrier_words* words) {
   __syncthreads();  // What thread 0 has acquired, all threads of the block may read.
 }
 
+}  // namespace v1
 }  // namespace course

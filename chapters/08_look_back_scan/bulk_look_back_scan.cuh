@@ -213,7 +213,9 @@ __global__ void __launch_bounds__(bulk_threads)
   landed[threadIdx.x / warp_size].wait_parity(false);
   here.scan_threads();
   here.look_back(mine.tile > 0, [&](const T& aggregate) {
-    return earlier_tiles.exclusive_prefix(mine, aggregate, operation);
+    T before = aggregate;
+    earlier_tiles.exclusive_prefix(mine, aggregate, operation, &before);
+    return before;
   });
   here.store(out + std::size_t{mine.tile} * bulk_tile_elements<T>);
 #endif

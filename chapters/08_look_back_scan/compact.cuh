@@ -33,9 +33,10 @@ __global__ void compact_tiles(const T* in, T* out, std::size_t n, Keep keep,
   __syncthreads();  // The tile's count is there.
   const unsigned long long count_of_tile = shared[0];
   if (threadIdx.x < warp_size) {
-    const auto earlier = earlier_tiles.exclusive_prefix(mine, count_of_tile, plus{});
+    unsigned long long earlier = 0;
+    earlier_tiles.exclusive_prefix(mine, count_of_tile, plus{}, &earlier);
     if (threadIdx.x == 0) {
-      before = mine.tile == 0 ? 0 : earlier;
+      before = earlier;
       if (mine.tile == gridDim.x - 1) *kept_count = before + count_of_tile;
     }
   }

@@ -275,12 +275,13 @@ __device__ void scan_tile(const T* in, T* out, std::size_t n, const T& initial, 
                           const look_back<T>& earlier_tiles, tile_ticket mine) {
   __shared__ tile_memory<T, scan_threads> shared;
   with_tile(in, n, mine.tile, shared, [&](auto tile) {
-    T before = tile.scan(operation);
+    const T aggregate = tile.scan(operation);
+    T before = aggregate;  // A T may have no default constructor.
     if (threadIdx.x < warp_size) {
       if constexpr (order == tile_order::fixed) {
-        before = earlier_tiles.exclusive_prefix_in_fixed_order(mine, before, operation);
+        earlier_tiles.exclusive_prefix_in_fixed_order(mine, aggregate, operation, &before);
       } else {
-        before = earlier_tiles.exclusive_prefix(mine, before, operation);
+        earlier_tiles.exclusive_prefix(mine, aggregate, operation, &before);
       }
     }
     bool has_before = mine.tile > 0;

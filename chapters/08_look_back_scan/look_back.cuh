@@ -11,6 +11,7 @@
 #include <cuda/std/type_traits>
 
 namespace course {
+inline namespace v1 {
 
 using cooperative_groups::thread_block;
 
@@ -175,20 +176,21 @@ class look_back {
     return taken;
   }
 
-  // What all tiles before mine.tile combine to; for tile 0, which has none, `aggregate`. Publishes
-  // what this tile contributes: at once `aggregate`, which its own elements combine to, and as soon
-  // as it is known the prefix that includes them.
-  // - The 32 lanes of one warp call it, with the same arguments; all get the result. The warp is a
-  //   whole one of a block of one to three dimensions.
+  // Returns whether there are tiles before mine.tile, and sets *before to what they combine to; of
+  // tile 0 it stays as it is. Publishes what this tile contributes: at once `aggregate`, which its
+  // own elements combine to, and as soon as it is known the prefix that includes them.
+  // - The 32 lanes of one warp call it, with the same arguments, but `before` is each lane's own;
+  //   all get the result. The warp is a whole one of a block of one to three dimensions.
   // - It orders no other memory, neither between the tiles nor between the lanes.
   // How aggregates are grouped depends on when other blocks publish: where `operation` rounds, the
   // last bits may be different in each run.
   template <class Operation>
-  __device__ T exclusive_prefix(tile_ticket mine, T aggregate, Operation operation) const {
+  __device__ bool exclusive_prefix(tile_ticket mine, T aggregate, Operation operation,
+                                   T* before) const {
     const bool is_first_lane = thread_block::thread_rank() % lanes == 0;
     if (mine.tile == 0) {
       if (is_first_lane) publish(mine, tile_state::prefix, aggregate);
-      return aggregate;
+      return false;
     }
     if (is_first_lane) publish(mine, tile_state::aggregate, aggregate);
     unsigned newest = mine.tile - 1;
@@ -203,16 +205,17 @@ class look_back {
       if (is_first_lane) prefix = operation(earlier, prefix);
     }
     if (is_first_lane) publish(mine, tile_state::prefix, operation(prefix, aggregate));
-    return value_of_lane(prefix, 0);
+    *before = value_of_lane(prefix, 0);
+    return true;
   }
 
   // The same by one thread, which looks at one tile after the other.
   template <class Operation>
-  __device__ T exclusive_prefix_by_one_thread(tile_ticket mine, T aggregate,
-                                              Operation operation) const {
+  __device__ bool exclusive_prefix_by_one_thread(tile_ticket mine, T aggregate, Operation operation,
+                                                 T* before) const {
     if (mine.tile == 0) {
       publish(mine, tile_state::prefix, aggregate);
-      return aggregate;
+      return false;
     }
     publish(mine, tile_state::aggregate, aggregate);
     unsigned tile = mine.tile - 1;
@@ -225,7 +228,8 @@ class look_back {
       prefix = operation(earlier, prefix);
     }
     publish(mine, tile_state::prefix, operation(prefix, aggregate));
-    return prefix;
+    *before = prefix;
+    return true;
   }
 
   // The same by one warp, and the same bits in every run, also where `operation` rounds: the tiles
@@ -233,8 +237,8 @@ class look_back {
   // the tiles of the next group take no other one. Its price: they wait for that one, also where a
   // later prefix would be there.
   template <class Operation>
-  __device__ T exclusive_prefix_in_fixed_order(tile_ticket mine, T aggregate,
-                                               Operation operation) const {
+  __device__ bool exclusive_prefix_in_fixed_order(tile_ticket mine, T aggregate,
+                                                  Operation operation, T* before) const {
     const unsigned earlier_of_group = mine.tile % lanes;
     const unsigned lane = thread_block::thread_rank() % lanes;
     const bool is_last_of_group = earlier_of_group == lanes - 1;
@@ -257,7 +261,9 @@ class look_back {
     if (lane == 0 && is_last_of_group) {
       publish(mine, tile_state::prefix, operation(prefix, aggregate));
     }
-    return value_of_lane(prefix, 0);
+    if (mine.tile == 0) return false;
+    *before = value_of_lane(prefix, 0);
+    return true;
   }
 
  private:
@@ -314,4 +320,5 @@ class look_back {
   unsigned long long* counter_;
 };
 
+}  // namespace v1
 }  // namespace course

@@ -27,25 +27,28 @@ __global__ void take_tickets(look_back<int> tiles, unsigned tickets, unsigned* e
 // Takes one ticket of two. The other tile never comes, and tile 1 waits for tile 0.
 __global__ void wait_for_a_tile_that_never_comes(look_back<int> tiles) {
   const tile_ticket mine = tiles.take_tile(2);
-  if (mine.tile == 1 && threadIdx.x < 32) (void)tiles.exclusive_prefix(mine, 1, plus{});
+  int before = 0;
+  if (mine.tile == 1 && threadIdx.x < 32) tiles.exclusive_prefix(mine, 1, plus{}, &before);
 }
 
 // Sums of ones: the tiles whose number's last bit is `fixed` take the fixed order.
 __global__ void look_back_in_two_orders(look_back<int> tiles, unsigned fixed, bool by_one_thread) {
   const tile_ticket mine = tiles.take_tile(gridDim.x);
+  int before = 0;
   if (mine.tile % 2 == fixed) {
-    (void)tiles.exclusive_prefix_in_fixed_order(mine, 1, plus{});
+    tiles.exclusive_prefix_in_fixed_order(mine, 1, plus{}, &before);
   } else if (!by_one_thread) {
-    (void)tiles.exclusive_prefix(mine, 1, plus{});
+    tiles.exclusive_prefix(mine, 1, plus{}, &before);
   } else if (threadIdx.x == 0) {
-    (void)tiles.exclusive_prefix_by_one_thread(mine, 1, plus{});
+    tiles.exclusive_prefix_by_one_thread(mine, 1, plus{}, &before);
   }
 }
 
 __global__ void half_of_a_warp_looks_back(look_back<int> tiles) {
   const tile_ticket mine = tiles.take_tile(gridDim.x);
+  int before = 0;
   if (threadIdx.x < 16) {
-    (void)tiles.exclusive_prefix(mine, 1, plus{});
+    tiles.exclusive_prefix(mine, 1, plus{}, &before);
   } else {
     __syncwarp();
   }

@@ -69,8 +69,8 @@ __global__ void scan_in_one_pass(const std::int64_t* in, std::int64_t* out, std:
   const std::int64_t sum = block_scan(i < n ? in[i] : 0, plus{}, shared);
 
   if (threadIdx.x == blockDim.x - 1) {  // Its sum is the tile's.
-    before = earlier_tiles.exclusive_prefix_by_one_thread(mine, sum, plus{});
-    if (mine.tile == 0) before = 0;  // It has got its own sum back.
+    before = 0;
+    earlier_tiles.exclusive_prefix_by_one_thread(mine, sum, plus{}, &before);
   }
   __syncthreads();
   if (i < n) out[i] = before + sum;

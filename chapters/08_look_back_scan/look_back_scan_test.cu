@@ -149,8 +149,9 @@ std::optional<std::string> difference(const std::vector<T>& got, const std::vect
 enum class way { by_warp, by_one_thread, in_fixed_order };
 constexpr way all_ways[] = {way::by_warp, way::by_one_thread, way::in_fixed_order};
 
-// before[k] becomes what tiles 0 to k - 1 combine to; before[0] is values[0]. A block of two warps
-// for each tile. Counts in claims[k] who had ticket k, and leaves the epoch in epochs[k].
+// before[k] becomes what tiles 0 to k - 1 combine to; before[0] becomes values[0], which the
+// look-back leaves as it is. A block of two warps for each tile. Counts in claims[k] who had ticket
+// k, and leaves the epoch in epochs[k].
 template <class T, class Operation>
 __global__ void look_back_alone(way how, look_back<T> earlier_tiles, const T* values, T* before,
                                 Operation operation, unsigned* claims, unsigned* epochs) {
@@ -158,18 +159,21 @@ __global__ void look_back_alone(way how, look_back<T> earlier_tiles, const T* va
   if (threadIdx.x == 0) epochs[mine.tile] = mine.epoch;
   atomicAdd(&claims[mine.tile], 1U);  // By all threads, which must all have the same ticket.
   const T aggregate = values[mine.tile];
+  T prefix = values[0];
+  bool has_prefix = false;
   if (how == way::by_one_thread) {
-    if (threadIdx.x == blockDim.x - 1) {
-      before[mine.tile] = earlier_tiles.exclusive_prefix_by_one_thread(mine, aggregate, operation);
-    }
-  } else if (threadIdx.x >= 32 && threadIdx.x < 64) {
-    const T prefix =
+    if (threadIdx.x != blockDim.x - 1) return;
+    has_prefix = earlier_tiles.exclusive_prefix_by_one_thread(mine, aggregate, operation, &prefix);
+  } else {
+    if (threadIdx.x < 32 || threadIdx.x >= 64) return;
+    has_prefix =
         how == way::by_warp
-            ? earlier_tiles.exclusive_prefix(mine, aggregate, operation)
-            : earlier_tiles.exclusive_prefix_in_fixed_order(mine, aggregate, operation);
+            ? earlier_tiles.exclusive_prefix(mine, aggregate, operation, &prefix)
+            : earlier_tiles.exclusive_prefix_in_fixed_order(mine, aggregate, operation, &prefix);
     // From any lane: all have the result.
-    if (threadIdx.x == 32 + mine.tile % 32) before[mine.tile] = prefix;
+    if (threadIdx.x != 32 + mine.tile % 32) return;
   }
+  if (has_prefix == (mine.tile > 0)) before[mine.tile] = prefix;
 }
 
 constexpr unsigned threads_of_look_back = 64;
@@ -247,10 +251,11 @@ __global__ void look_back_to(unsigned nearest, unsigned tile, bool by_warp,
   const look_back<T> earlier_tiles(statuses, nullptr);
   if (by_warp) {
     if (threadIdx.x >= 32) return;
-    const T prefix = earlier_tiles.exclusive_prefix(mine, values[tile], operation);
+    T prefix = values[tile];
+    earlier_tiles.exclusive_prefix(mine, values[tile], operation, &prefix);
     if (threadIdx.x == 31) *before = prefix;
   } else if (threadIdx.x == 0) {
-    *before = earlier_tiles.exclusive_prefix_by_one_thread(mine, values[tile], operation);
+    earlier_tiles.exclusive_prefix_by_one_thread(mine, values[tile], operation, before);
   }
 }
 
@@ -445,7 +450,8 @@ __global__ void look_back_persistently(look_back<std::int64_t> earlier_tiles, un
     if (mine.tile >= tiles) return;
     atomicAdd(&claims[mine.tile], 1U);
     if (threadIdx.x >= 32) continue;
-    const auto prefix = earlier_tiles.exclusive_prefix(mine, values[mine.tile], plus{});
+    std::int64_t prefix = 1;  // Of tile 0, as the others' values.
+    earlier_tiles.exclusive_prefix(mine, values[mine.tile], plus{}, &prefix);
     if (threadIdx.x == 0) before[mine.tile] = prefix;
   }
 }

@@ -18,8 +18,9 @@ __global__ void running_totals(const int* in, int* out, unsigned n, course::look
     if (threadIdx.x >= distance) sum += earlier;
   }
   const int of_tile = __shfl_sync(0xffffffff, sum, 31);
-  const int before = tiles.exclusive_prefix(mine, of_tile, plus{});
-  if (i < n) out[i] = mine.tile == 0 ? sum : before + sum;
+  int before = 0;
+  tiles.exclusive_prefix(mine, of_tile, plus{}, &before);
+  if (i < n) out[i] = before + sum;
 }
 
 cudaError_t launch(const int* in, int* out, unsigned n, course::look_back<int> tiles,

@@ -248,7 +248,7 @@ __global__ void kernel(course::work_queue<item> queue, course::look_back<float> 
   if (threadIdx.x == 0) results[blockIdx.x] = largest;
   const course::tile_ticket mine = tiles.take_tile(gridDim.x);
   if (threadIdx.x == 0) {
-    largest = tiles.exclusive_prefix_by_one_thread(mine, largest, course::maximum{});
+    tiles.exclusive_prefix_by_one_thread(mine, largest, course::maximum{}, &largest);
     results[blockIdx.x] = largest;
   }
   if (course::last_block(counter) && threadIdx.x == 0) results[gridDim.x] = results[0];

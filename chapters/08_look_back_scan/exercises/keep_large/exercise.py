@@ -22,11 +22,11 @@ exercise(
         in the tiles before. Who counts which?""",
         """A tile's aggregate is the number of its large values, and the last thread of the block
         has it after the scan. What all earlier tiles combine to is the place of the tile's first
-        value. What does the look-back return for tile 0?""",
+        value. What does the look-back do for tile 0?""",
         """Take the tile by `take_tile`, for as many tiles as there are blocks. The last thread
-        calls `exclusive_prefix_by_one_thread` with the ticket, its `so_far` and `course::plus{}`.
-        For tile 0 the start is 0. The tile with the last *number* knows the count, and if there is
-        no tile at all, the host sets it.""",
+        sets `start` to 0, which is right for tile 0, and calls `exclusive_prefix_by_one_thread`
+        with the ticket, its `so_far`, `course::plus{}` and `&start`. The tile with the last
+        *number* knows the count, and if there is no tile at all, the host sets it.""",
     ],
 )
 
