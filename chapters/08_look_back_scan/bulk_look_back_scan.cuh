@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Chapter 08 for long arrays on compute capability 9.0 and newer: a tile fills an SM's shared
-// memory, and bulk copies bring it there, so that most of the memory's bandwidth is used although
-// no thread holds loads in registers. For sources that only nvcc compiles, because the CPU backend
-// and the race checker have no bulk copies. The look-back is look_back.cuh's, which they check.
+// Chapter 08 on compute capability 9.0 and newer: bulk copies bring tiles to shared memory, so that
+// most of the memory's bandwidth is used although no thread holds loads in registers. For sources
+// that only nvcc compiles, because the CPU backend and the race checker have no bulk copies. The
+// look-back is look_back.cuh's, which they check.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,20 +25,39 @@
 
 namespace course {
 
-// A tile is 216 KiB of the 227 that a block can have on compute capability 9.0. Each thread has
-// neighbouring packets of 16 bytes, an odd number of them: so those that eight lanes read at once
-// lie in different banks.
-inline constexpr unsigned bulk_threads = 512;
-inline constexpr unsigned bulk_packets = 27;
-inline constexpr unsigned bulk_warps = bulk_threads / warp_size;
-inline constexpr std::size_t bulk_tile_bytes = 16 * std::size_t{bulk_threads} * bulk_packets;
+// The shape of a tile of Ts. Each thread has neighbouring packets of 16 bytes, an odd number of
+// them: so those that eight lanes read at once lie in different banks.
+template <class T, unsigned threads_of_block, unsigned packets_of_thread>
+struct bulk_tile {
+  static_assert(threads_of_block % warp_size == 0 && packets_of_thread % 2 == 1);
+  static constexpr unsigned threads = threads_of_block;
+  static constexpr unsigned warps = threads / warp_size;
+  static constexpr unsigned packets = packets_of_thread;
+  static constexpr unsigned bytes = 16 * threads * packets;
+  static constexpr unsigned elements = bytes / sizeof(T);
+  // Of the 227 KiB that an SM of compute capability 9.0 has for blocks; 1 KiB a block is CUDA's
+  // own.
+  static constexpr unsigned blocks_of_sm = 227 * 1024 / (bytes + 2 * 1024);
+};
 
+// 52 KiB: an SM has four blocks, of which some load while others store.
 template <class T>
-inline constexpr unsigned bulk_tile_elements = bulk_tile_bytes / sizeof(T);
+using small_bulk_tile = bulk_tile<T, 256, 13>;
 
-// One tile in the shared memory of a block of bulk_threads threads: its first `count` elements, at
+// 216 KiB: an SM has one block. A quarter of the look-backs.
+template <class T>
+using large_bulk_tile = bulk_tile<T, 512, 27>;
+
+// Calls work(tile), with the shape of tile that was faster for n Ts where that was measured.
+template <class T, class Work>
+auto with_bulk_tile(std::size_t n, Work work) {
+  constexpr std::size_t long_array = std::size_t{1} << 27;  // In bytes.
+  return n < long_array / sizeof(T) ? work(small_bulk_tile<T>{}) : work(large_bulk_tile<T>{});
+}
+
+// One tile in the shared memory of a block of Tile::threads threads: its first `count` elements, at
 // least 1. Every thread calls the functions, in this order.
-template <class T, class Operation>
+template <class T, class Tile, class Operation>
 class tile_in_shared_memory {
  public:
   __device__ tile_in_shared_memory(packet<T>* tile, T* warp_values, unsigned count,
@@ -63,10 +82,10 @@ class tile_in_shared_memory {
   // Combines each thread's elements in place, and then the threads' of each warp.
   __device__ void scan_threads() {
     T sum{};
-    packet<T>* const mine = tile_ + threadIdx.x * bulk_packets;
-    if (count_ == bulk_tile_elements<T>) {
+    packet<T>* const mine = tile_ + threadIdx.x * Tile::packets;
+    if (count_ == Tile::elements) {
 #pragma unroll
-      for (unsigned k = 0; k < bulk_packets; ++k) {
+      for (unsigned k = 0; k < Tile::packets; ++k) {
         packet<T> values = mine[k];
         // First within the packet, so that the chain through all packets has one step for each.
 #pragma unroll
@@ -124,11 +143,12 @@ class tile_in_shared_memory {
     if (lane() > 0 && count_of_thread() > 0)
       before = warp_has_before_ ? operation_(before, before_lane_) : before_lane_;
     const unsigned first = warp() * packets_of_warp;
-    // 9 at a time: all 27 would take more registers than a thread has.
-#pragma unroll 9
-    for (unsigned row = 0; row < bulk_packets; ++row) {
+    // All 27 of the larger tile would take more registers than a thread has.
+    constexpr unsigned at_once = Tile::packets <= 13 ? Tile::packets : 9;
+#pragma unroll at_once
+    for (unsigned row = 0; row < Tile::packets; ++row) {
       const unsigned i = row * warp_size + lane();  // Neighbouring lanes write neighbours.
-      const unsigned owner = i / bulk_packets;
+      const unsigned owner = i / Tile::packets;
       const T before_owner = value_of_lane(before, owner);
       packet<T> values = tile_[first + i];
       const unsigned begin = (first + i) * width;
@@ -146,11 +166,11 @@ class tile_in_shared_memory {
     }
   }
 
-  static constexpr unsigned packets_of_warp = warp_size * bulk_packets;
+  static constexpr unsigned packets_of_warp = warp_size * Tile::packets;
 
  private:
   static constexpr unsigned width = packet<T>::size;
-  static constexpr unsigned elements_of_thread = bulk_packets * width;
+  static constexpr unsigned elements_of_thread = Tile::packets * width;
   static constexpr unsigned elements_of_warp = warp_size * elements_of_thread;
 
   __device__ static unsigned lane() { return threadIdx.x % warp_size; }
@@ -169,34 +189,40 @@ class tile_in_shared_memory {
   bool warp_has_before_ = false;
 };
 
-// For a grid of bulk_tiles_of<T>(n) blocks of bulk_threads threads with bulk_tile_bytes of dynamic
-// shared memory.
-template <class T, class Operation>
-__global__ void __launch_bounds__(bulk_threads)
+// For a grid of a block of Tile::threads threads per tile, each with Tile::bytes of dynamic shared
+// memory. May be a programmatic dependent launch: it takes its tickets before it waits, so that
+// `earlier_tiles` must have memory that the launch before does not use (fast.md).
+template <class Tile, class T, class Operation>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_of_sm)
     scan_bulk_tiles(const T* in, T* out, std::size_t n, Operation operation,
                     look_back<T> earlier_tiles) {
 #if __CUDA_ARCH__ >= 900  // require_bulk_copies() refuses a kernel that was compiled for less.
   using barrier = cuda::barrier<cuda::thread_scope_block>;
-  using tile = tile_in_shared_memory<T, Operation>;
+  using tile = tile_in_shared_memory<T, Tile, Operation>;
   extern __shared__ __align__(128) unsigned char shared_bytes[];
   auto* const packets = reinterpret_cast<packet<T>*>(shared_bytes);
 #pragma nv_diag_suppress static_var_with_dynamic_init
-  __shared__ barrier landed[bulk_warps];  // A warp goes on as soon as its own part is there.
+  __shared__ barrier landed[Tile::warps];  // A warp goes on as soon as its own part is there.
   __shared__ tile_ticket mine;
-  __shared__ T warp_values[bulk_warps];
+  __shared__ T warp_values[Tile::warps];
 
   const auto count_of = [n](unsigned number) {
-    const std::size_t left = n - std::size_t{number} * bulk_tile_elements<T>;
-    return left < bulk_tile_elements<T> ? static_cast<unsigned>(left) : bulk_tile_elements<T>;
+    const std::size_t left = n - std::size_t{number} * Tile::elements;
+    return left < Tile::elements ? static_cast<unsigned>(left) : Tile::elements;
   };
   if (threadIdx.x == 0) {
     for (barrier& each : landed) init(&each, 1);
     // The copies belong to another proxy, which must find the barriers ready.
     cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
     mine = earlier_tiles.take_ticket(gridDim.x);
+  }
+  // Both without effect in any other launch.
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+  if (threadIdx.x == 0) {
     const auto* const from =
-        reinterpret_cast<const packet<T>*>(in + std::size_t{mine.tile} * bulk_tile_elements<T>);
-    for (unsigned warp = 0; warp < bulk_warps; ++warp) {
+        reinterpret_cast<const packet<T>*>(in + std::size_t{mine.tile} * Tile::elements);
+    for (unsigned warp = 0; warp < Tile::warps; ++warp) {
       const unsigned first = warp * tile::packets_of_warp;
       const unsigned bytes = 16 * tile::whole_packets(warp, count_of(mine.tile));
       if (bytes > 0) {
@@ -209,7 +235,7 @@ __global__ void __launch_bounds__(bulk_threads)
   __syncthreads();  // The ticket and the barriers are there.
 
   tile here(packets, warp_values, count_of(mine.tile), operation);
-  here.load_rest(in + std::size_t{mine.tile} * bulk_tile_elements<T>);
+  here.load_rest(in + std::size_t{mine.tile} * Tile::elements);
   landed[threadIdx.x / warp_size].wait_parity(false);
   here.scan_threads();
   here.look_back(mine.tile > 0, [&](const T& aggregate) {
@@ -217,36 +243,44 @@ __global__ void __launch_bounds__(bulk_threads)
     earlier_tiles.exclusive_prefix(mine, aggregate, operation, &before);
     return before;
   });
-  here.store(out + std::size_t{mine.tile} * bulk_tile_elements<T>);
+  here.store(out + std::size_t{mine.tile} * Tile::elements);
 #endif
 }
 
 // The tiles of n elements. Throws std::invalid_argument if no grid has as many blocks.
 template <class T>
 unsigned bulk_tiles_of(std::size_t n) {
-  return covering_blocks(n, bulk_tile_elements<T>);
+  return with_bulk_tile<T>(n, [=](auto tile) { return covering_blocks(n, tile.elements); });
 }
 
-// Whether the device has bulk copies and an SM with room for a tile, and the kernel was compiled
-// for it. Errors: lab::cuda_error.
+// Whether the device has bulk copies and an SM with room for the larger tile, and the kernel was
+// compiled for it. Errors: lab::cuda_error.
 template <class T, class Operation>
 bool has_bulk_copies() {
+  using tile = large_bulk_tile<T>;
   cudaFuncAttributes attributes{};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, scan_bulk_tiles<T, Operation>));
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, scan_bulk_tiles<tile, T, Operation>));
   int device = 0;
   int room = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   return attributes.ptxVersion >= 90 &&
-         bulk_tile_bytes + attributes.sharedSizeBytes <= static_cast<std::size_t>(room);
+         tile::bytes + attributes.sharedSizeBytes <= static_cast<std::size_t>(room);
 }
 
-// out[i] = in[0] operation ... operation in[i], for numbers: inclusive_scan with its contract, but
-// in and out are multiples of 16, which else throws std::invalid_argument, as does a device without
-// has_bulk_copies(). `memory` is for bulk_tiles_of<T>(n) tiles.
-template <class T, class Operation>
-void bulk_inclusive_scan(const T* in, T* out, std::size_t n, Operation operation,
-                         look_back_memory<T>& memory, cudaStream_t stream = nullptr) {
+// The kernel for tiles of this shape, allowed to have their shared memory. Errors: lab::cuda_error.
+template <class Tile, class T, class Operation>
+auto* prepared_bulk_kernel() {
+  auto* const kernel = scan_bulk_tiles<Tile, T, Operation>;
+  CUDA_CHECK(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::bytes));
+  return kernel;
+}
+
+// bulk_inclusive_scan, but in tiles of this shape; `memory` is for that many.
+template <class Tile, class T, class Operation>
+void bulk_inclusive_scan_in(const T* in, T* out, std::size_t n, Operation operation,
+                            look_back_memory<T>& memory, cudaStream_t stream = nullptr) {
   const auto is_aligned = [](const T* array) {
     return reinterpret_cast<std::uintptr_t>(array) % 16 == 0;
   };
@@ -257,13 +291,21 @@ void bulk_inclusive_scan(const T* in, T* out, std::size_t n, Operation operation
     throw std::invalid_argument(
         "this scan needs compute capability 9.0 and 217 KiB of shared memory");
   if (n == 0) return;
-  const auto kernel = scan_bulk_tiles<T, Operation>;
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(bulk_tile_bytes)));
-  const unsigned tiles = bulk_tiles_of<T>(n);
-  kernel<<<tiles, bulk_threads, bulk_tile_bytes, stream>>>(in, out, n, operation,
-                                                           memory.access(tiles));
+  const unsigned tiles = covering_blocks(n, Tile::elements);
+  prepared_bulk_kernel<Tile, T, Operation>()<<<tiles, Tile::threads, Tile::bytes, stream>>>(
+      in, out, n, operation, memory.access(tiles));
   CUDA_CHECK(cudaGetLastError());
+}
+
+// out[i] = in[0] operation ... operation in[i], for numbers: inclusive_scan with its contract, but
+// in and out are multiples of 16, which else throws std::invalid_argument, as does a device without
+// has_bulk_copies(). `memory` is for bulk_tiles_of<T>(n) tiles.
+template <class T, class Operation>
+void bulk_inclusive_scan(const T* in, T* out, std::size_t n, Operation operation,
+                         look_back_memory<T>& memory, cudaStream_t stream = nullptr) {
+  with_bulk_tile<T>(n, [&](auto tile) {
+    bulk_inclusive_scan_in<decltype(tile)>(in, out, n, operation, memory, stream);
+  });
 }
 
 }  // namespace course

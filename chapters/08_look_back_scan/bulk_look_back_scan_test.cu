@@ -31,9 +31,10 @@ struct compose {
 namespace {
 
 using bulk_scans::compose;
-using course::bulk_tile_elements;
+using course::large_bulk_tile;
 using course::look_back_memory;
 using course::plus;
+using course::small_bulk_tile;
 
 template <class T, class Operation>
 void require_bulk_copies() {
@@ -41,56 +42,88 @@ void require_bulk_copies() {
 }
 
 // Counts at which something ends: a packet, a thread, a warp, a tile, a window of 32 tiles, a wave.
-template <class T>
+template <class Tile>
 std::vector<std::size_t> awkward_counts() {
-  constexpr std::size_t thread = 16 / sizeof(T) * course::bulk_packets;
+  constexpr std::size_t thread = Tile::elements / Tile::threads;
   constexpr std::size_t warp = 32 * thread;
-  constexpr std::size_t tile = bulk_tile_elements<T>;
+  constexpr std::size_t tile = Tile::elements;
   std::vector<std::size_t> counts = {0, 1, 2, 3, 4, 5};
-  for (const std::size_t end :
-       {thread, 31 * thread, warp, 15 * warp, tile, 2 * tile, 33 * tile, 150 * tile}) {
+  for (const std::size_t end : {thread, 31 * thread, warp, tile - warp, tile, 2 * tile, 33 * tile,
+                                150 * Tile::blocks_of_sm * tile}) {
     for (const std::size_t n : {end - 1, end, end + 1, end + 7}) counts.push_back(n);
   }
   return counts;
 }
 
 // Scans twice onto poison, and then in place; all three must be what the host computes.
-template <class T, class Operation>
+template <class Tile, class T, class Operation>
 void check_scan(const std::vector<T>& values, Operation operation) {
   const std::size_t n = values.size();
   std::vector<T> expected(values);
   for (std::size_t i = 1; i < n; ++i) expected[i] = operation(expected[i - 1], values[i]);
-  look_back_memory<T> memory(course::bulk_tiles_of<T>(n));
+  look_back_memory<T> memory(course::covering_blocks(n, Tile::elements));
   const lab::device_buffer<T> in(values);
   testing::poisoned_output<T> out(n);
   for (int launch = 0; launch < 2; ++launch) {
     out.poison();
-    course::bulk_inclusive_scan(in.data(), out.data(), n, operation, memory);
+    course::bulk_inclusive_scan_in<Tile>(in.data(), out.data(), n, operation, memory);
     CUDA_CHECK(cudaDeviceSynchronize());
     REQUIRE_FALSE(out.overrun());
     REQUIRE(out.to_host() == expected);
   }
   lab::device_buffer<T> both(values);
-  course::bulk_inclusive_scan(both.data(), both.data(), n, operation, memory);
+  course::bulk_inclusive_scan_in<Tile>(both.data(), both.data(), n, operation, memory);
   REQUIRE(both.to_host() == expected);
+}
+
+template <class Tile, class T>
+void check_sums() {
+  for (const std::size_t n : awkward_counts<Tile>()) {
+    CAPTURE(n);
+    check_scan<Tile>(lab::small_integers<T>(n, 1, n), plus{});
+  }
 }
 
 TEMPLATE_TEST_CASE("the bulk scan is exact where a packet, a warp or a tile ends", "", float,
                    double, std::int32_t, std::int64_t) {
   require_bulk_copies<TestType, plus>();
-  for (const std::size_t n : awkward_counts<TestType>()) {
+  check_sums<small_bulk_tile<TestType>, TestType>();
+  check_sums<large_bulk_tile<TestType>, TestType>();
+}
+
+template <class Tile>
+void check_composed_maps() {
+  for (const std::size_t n : awkward_counts<Tile>()) {
     CAPTURE(n);
-    check_scan(lab::small_integers<TestType>(n, 1, n), plus{});
+    std::vector<std::uint64_t> maps(n);
+    for (std::size_t i = 0; i < n; ++i) maps[i] = (2 * i + 1) << 32 | (i % 1000 + 1);
+    check_scan<Tile>(maps, compose{});
   }
 }
 
 TEST_CASE("the bulk scan keeps the order of an operation that does not commute") {
   require_bulk_copies<std::uint64_t, compose>();
-  for (const std::size_t n : awkward_counts<std::uint64_t>()) {
+  check_composed_maps<small_bulk_tile<std::uint64_t>>();
+  check_composed_maps<large_bulk_tile<std::uint64_t>>();
+}
+
+// 2^27 bytes: from there on the larger tiles.
+TEST_CASE("the bulk scan takes the tiles for the size, with memory for that many") {
+  require_bulk_copies<float, plus>();
+  constexpr std::size_t first_long = std::size_t{1} << 25;
+  for (const std::size_t n : {first_long - 1, first_long}) {
     CAPTURE(n);
-    std::vector<std::uint64_t> maps(n);
-    for (std::size_t i = 0; i < n; ++i) maps[i] = (2 * i + 1) << 32 | (i % 1000 + 1);
-    check_scan(maps, compose{});
+    const std::size_t tile =
+        n < first_long ? small_bulk_tile<float>::elements : large_bulk_tile<float>::elements;
+    REQUIRE(course::bulk_tiles_of<float>(n) == (n + tile - 1) / tile);
+    std::vector<float> values(n);  // Of zeros, but for a few: all sums are exact.
+    for (std::size_t i = 0; i < n; i += 1000) values[i] = 1;
+    std::vector<float> expected(values);
+    for (std::size_t i = 1; i < n; ++i) expected[i] += expected[i - 1];
+    look_back_memory<float> memory(course::bulk_tiles_of<float>(n));
+    lab::device_buffer<float> both(values);
+    course::bulk_inclusive_scan(both.data(), both.data(), n, plus{}, memory);
+    REQUIRE(both.to_host() == expected);
   }
 }
 
@@ -105,7 +138,7 @@ TEST_CASE("the bulk scan refuses what bulk copies can't do") {
   CHECK_THROWS_AS(scan(0, 41), std::invalid_argument);
   CHECK_THROWS_AS(scan(0, 4), std::invalid_argument);  // overlapping
   CHECK_THROWS_AS(course::bulk_inclusive_scan(data.data(), data.data(),
-                                              bulk_tile_elements<float> + 1, plus{}, memory),
+                                              small_bulk_tile<float>::elements + 1, plus{}, memory),
                   std::length_error);
 }
 
