@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmark/peers.hpp"
 #include "benchmark/results.hpp"
 #include "benchmark/session.hpp"
 #include "lab/device.hpp"
@@ -72,7 +73,7 @@ benchmark_options parse_options(int argc, const char* const* argv,
           {"--quick", "fewer sizes, and 7 rounds", ""},
           {"--rounds", "timed rounds, at least 3 [21]", "N"},
           {"--smallest", "smallest number of elements, a power of two [2^10]", "N"},
-          {"--largest", "largest number of elements, a power of two [2^30]", "N"},
+          {"--largest", "largest number of elements, a power of two [2^29]", "N"},
           {"--cache",
            "bytes of the last-level cache, beyond which inputs are rotated [what the device says]",
            "N"},
@@ -141,7 +142,9 @@ int run(int argc, char** argv) {
     return lab::exit_no_device;
   }
 
-  const benchmarks::device_facts device = benchmarks::current_device(options);
+  benchmarks::device_facts device = benchmarks::current_device(options);
+  device.cccl = benchmarks::cccl_version();
+  device.cublas = benchmarks::cublas_version();
   benchmarks::results found(device, options.rounds, std::cout);
   benchmarks::session session(options, device, found);
   session.measure_copy();

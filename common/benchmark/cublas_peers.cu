@@ -44,6 +44,16 @@ void dot(const handle& library, std::size_t n, const T* a, const T* b, T* result
 
 }  // namespace
 
+std::string cublas_version() {
+  std::string version;
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    require_success(cublasGetProperty(part, &number), "cublasGetProperty");
+    version += (version.empty() ? "" : ".") + std::to_string(number);
+  }
+  return version;
+}
+
 template <class T>
 dot_function<T> cublas_dot(std::size_t n) {
   const handle library = handle_with(CUBLAS_POINTER_MODE_DEVICE);

@@ -4,6 +4,8 @@
 
 namespace benchmarks {
 
+std::string cublas_version() { return {}; }
+
 template <class T>
 dot_function<T> cublas_dot(std::size_t) {
   throw no_such_peer("this program was built without cuBLAS");

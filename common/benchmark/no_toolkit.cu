@@ -24,12 +24,18 @@ std::function<void()> recorded_graph(unsigned, const std::function<void(cudaStre
   return {};
 }
 
+std::string cccl_version() { return {}; }
+
 template <class T>
 add_function<T> thrust_transform() {
   refuse("Thrust");
 }
 template <class T>
 reduce_function<T> cub_sum(std::size_t) {
+  refuse("CUB");
+}
+template <class T>
+reduce_function<T> cub_sum_not_guaranteed(std::size_t) {
   refuse("CUB");
 }
 template <class T>
@@ -41,16 +47,30 @@ scan_function<T> cub_inclusive_sum(std::size_t) {
   refuse("CUB");
 }
 template <class T>
+scan_function<T> cub_inclusive_sum_run_to_run(std::size_t) {
+  refuse("CUB");
+}
+template <class T>
 dot_function<T> cub_transform_reduce(std::size_t) {
   refuse("CUB");
 }
 
 template add_function<float> thrust_transform();
+template reduce_function<std::int32_t> cub_sum(std::size_t);
+template reduce_function<std::int64_t> cub_sum(std::size_t);
 template reduce_function<float> cub_sum(std::size_t);
 template reduce_function<double> cub_sum(std::size_t);
+template reduce_function<std::int32_t> cub_sum_not_guaranteed(std::size_t);
+template reduce_function<std::int64_t> cub_sum_not_guaranteed(std::size_t);
+template reduce_function<float> cub_sum_not_guaranteed(std::size_t);
+template reduce_function<double> cub_sum_not_guaranteed(std::size_t);
 template reduce_function<float> cub_minimum(std::size_t);
-template scan_function<float> cub_inclusive_sum(std::size_t);
+template scan_function<std::int32_t> cub_inclusive_sum(std::size_t);
 template scan_function<std::int64_t> cub_inclusive_sum(std::size_t);
+template scan_function<float> cub_inclusive_sum(std::size_t);
+template scan_function<double> cub_inclusive_sum(std::size_t);
+template scan_function<float> cub_inclusive_sum_run_to_run(std::size_t);
+template scan_function<double> cub_inclusive_sum_run_to_run(std::size_t);
 template dot_function<float> cub_transform_reduce(std::size_t);
 template dot_function<double> cub_transform_reduce(std::size_t);
 

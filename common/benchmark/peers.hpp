@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 struct CUstream_st;  // What a cudaStream_t points to; this header needs no CUDA for it.
 
@@ -37,16 +38,26 @@ using scan_function = std::function<void(const T* values, T* out, CUstream_st* s
 template <class T>
 using dot_to_host_function = std::function<T(const T* a, const T* b)>;
 
-// For float and double, and cub_inclusive_sum for float and int64. Each throws no_such_peer, or
+// "3.5.0", as this program was compiled with; "" for none.
+std::string cccl_version();
+std::string cublas_version();
+
+// For float and double; CUB's sums and scans for int32 and int64, too. Each throws no_such_peer, or
 // lab::cuda_error where memory is short.
 template <class T>
 add_function<T> thrust_transform();
 template <class T>
 reduce_function<T> cub_sum(std::size_t n);
+// In one kernel, by atomic additions to the result, whose order differs from run to run.
+template <class T>
+reduce_function<T> cub_sum_not_guaranteed(std::size_t n);
 template <class T>
 reduce_function<T> cub_minimum(std::size_t n);
 template <class T>
 scan_function<T> cub_inclusive_sum(std::size_t n);
+// With the same bits in every run, which CUB's sum has anyway. For float and double.
+template <class T>
+scan_function<T> cub_inclusive_sum_run_to_run(std::size_t n);
 template <class T>
 dot_function<T> cub_transform_reduce(std::size_t n);
 template <class T>

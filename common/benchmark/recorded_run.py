@@ -113,12 +113,16 @@ def ratio_to(row, other):
 
 
 def place_of(run):
-    """What the run ran on, in words: 'NVIDIA H200, 132 SMs, driver 580.1, CUDA 13.0'."""
+    """What the run ran on, in words: 'NVIDIA H200, 132 SMs, driver 580.1, CUDA 13.0, CCCL 3.5.0'."""
     device = run["device"]
     if run["backend"] == "cuda":
         words = [device["name"], f"{device['multiprocessors']} SMs"]
         words += [f"driver {run['driver']}"] if run.get("driver") else []
-        return ", ".join([*words, f"CUDA {run['cuda_runtime']}"])
+        words += [f"CUDA {run['cuda_runtime']}"]
+        words += [
+            f"{name} {run[name.lower()]}" for name in ("CCCL", "cuBLAS") if name.lower() in run
+        ]
+        return ", ".join(words)
     machine = run["machine"]
     return f"{machine['processor']}, {machine['cores']} cores, {run['compiler']}"
 

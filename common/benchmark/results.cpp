@@ -56,6 +56,10 @@ results::results(const device_facts& device, std::uint32_t rounds, std::ostream&
   out_ << "device: " << run_.device.name << ", " << run_.device.multiprocessors << " SMs, "
        << formatted("%.1f MB", static_cast<double>(run_.device.cache_bytes) / 1e6)
        << " of last-level cache, CUDA " << run_.device.cuda_runtime << '\n';
+  if (!run_.device.cccl.empty()) {
+    out_ << "libraries: CCCL " << run_.device.cccl
+         << (run_.device.cublas.empty() ? "" : ", cuBLAS " + run_.device.cublas) << '\n';
+  }
   if (run_.device.theoretical_gigabytes_per_second > 0) {
     out_ << "memory: " << formatted("%.0f", run_.device.theoretical_gigabytes_per_second)
          << " GB/s by its clock and its bus\n";
@@ -231,6 +235,8 @@ std::string json_of(const recorded_run& run) {
     object["cuda_runtime"] = run.device.cuda_runtime;
     object["cuda_driver"] = run.device.cuda_driver;
   }
+  if (!run.device.cccl.empty()) object["cccl"] = run.device.cccl;
+  if (!run.device.cublas.empty()) object["cublas"] = run.device.cublas;
   object["rounds"] = run.rounds;
   if (run.copy) {
     json& copy = object["copy"];

@@ -30,6 +30,8 @@ struct device_facts {
   double theoretical_gigabytes_per_second = 0;
   std::string cuda_runtime = {};  // "13.0"
   std::string cuda_driver = {};   // The CUDA version that the driver knows.
+  std::string cccl = {};          // "3.5.0": CUB and Thrust; empty where there is none.
+  std::string cublas = {};        // The same.
 };
 
 // What the cases of one comparison do.

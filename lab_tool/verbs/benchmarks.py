@@ -10,7 +10,7 @@ import time
 from typing import NamedTuple
 
 from engine.command.arguments import WRONG_USE_MEANING, Verb, add_verbose, require_file
-from engine.command.build_folder import build, settings_of
+from engine.command.build_folder import alone_in, build, configure, settings_of, word_for
 from engine.command.errors import NOTHING_COULD_RUN, WRONG_USE, CommandError, hint, listed
 from engine.command.output import remark, say, say_next
 from engine.command.output_files import NamedOutputs, add_force
@@ -27,6 +27,7 @@ from lab_tool.builds.recorded_runs import circumstances, is_recorded_run, record
 from lab_tool.chapters import chosen_chapters
 from lab_tool.options import add_backend, add_build
 from lab_tool.paths import ROOT
+from lab_tool.setup.cccl import check_peers, headers_to_take, require_headers
 from lab_tool.setup.packages import JSONSCHEMA, python_with_installed
 
 # The program that measures, of each backend.
@@ -70,6 +71,17 @@ def add_bench_options(parser):
         "--only",
         metavar="SUBJECT",
         help="kernels (against each other) or launches (stream, dependent launch, graph)",
+    )
+    parser.add_argument(
+        "--toolkit-libraries",
+        action="store_true",
+        help="compare with the CUDA toolkit's CCCL, be it older than PyPI's",
+    )
+    parser.add_argument("--cccl", metavar="FOLDER", help="compare with the CCCL of these headers")
+    parser.add_argument(
+        "--check-peers",
+        action="store_true",
+        help="measure nothing, and look for a newer CCCL than the one that is pinned",
     )
     add_backend(parser)
     add_build(parser)
@@ -159,7 +171,21 @@ def _require_recorded_run(file):
         raise CommandError(f"{file} is no recorded run of ./lab bench --json.", WRONG_USE)
 
 
+def take_cccl(place, settings, arguments):
+    """Has the benchmarks, and nothing else, compiled with the CCCL that the options ask for."""
+    folder = headers_to_take(arguments)
+    if settings.get("cccl_headers", "") == folder:
+        return
+    meson = word_for(place.tools["Meson"])
+    with alone_in(place.folder):
+        configure(
+            [meson, "configure", shown(place.folder), f"-Dcccl_headers={folder}"], place.folder
+        )
+
+
 def bench(arguments):
+    if arguments.check_peers:
+        return check_peers()
     if arguments.goals:
         return compare_with_goals(pathlib.Path(arguments.goals))
     if arguments.exercises:
@@ -170,6 +196,7 @@ def bench(arguments):
         raise CommandError(f"--only {arguments.only}: there is no such subject; {more}", WRONG_USE)
     if arguments.backend == "cpu":
         refuse_chapter_on_cpu(arguments)
+    require_headers(arguments)
     file = NamedOutputs(arguments.force).add("--json", arguments.json, RECORDED_RUN)
     if arguments.backend == "auto" and not arguments.build:
         choice = choose_backend()
@@ -184,8 +211,11 @@ def bench(arguments):
     backend = settings["backend"]
     if backend == "cpu":
         refuse_chapter_on_cpu(arguments)
+    else:
+        take_cccl(place, settings, arguments)
     only = ["--only", arguments.only] if arguments.only else []
     chosen = [*only, *(["--quick"] if arguments.quick else [])]
+    libraries = ["--toolkit-libraries"] if arguments.toolkit_libraries else []
     chapter = [] if arguments.target == "all" else [chapters[0].number]
     program = BENCHMARKS[backend]
     build(place, [program], program.rsplit("/", 1)[1])
@@ -197,9 +227,9 @@ def bench(arguments):
         if code != 0:
             return code
         found = json.loads(result.read_text(encoding="utf-8"))
+    of_backend = ["--backend", "cpu"] if backend == "cpu" else []
     if file:
-        of_backend = ["--backend", "cpu"] if backend == "cpu" else []
-        words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "FILE"]
+        words = ["./lab", "bench", *chapter, *chosen, *libraries, *of_backend, "--json", "FILE"]
         file.write(recorded(found, {**about, "command": shlex.join(words)}))
         remark(f"{shown(file.path)} is the recorded run.")
     printed_only = [ALL_CORES_BENCHMARK] if backend == "cpu" else []
@@ -212,8 +242,7 @@ def bench(arguments):
     if code == 0 and file:
         say_next(shlex.join(["./lab", "plot", shown(file.path)]))
     elif code == 0:
-        of_backend = ["--backend", "cpu"] if backend == "cpu" else []
-        words = ["./lab", "bench", *chapter, *chosen, *of_backend, "--json", "run.json"]
+        words = ["./lab", "bench", *chapter, *chosen, *libraries, *of_backend, "--json", "run.json"]
         say_next(shlex.join(words), "the same, recorded")
     return code
 
@@ -223,11 +252,13 @@ BENCH = Verb(
     usage=[
         "bench [CHAPTER|all] [--quick] [--json FILE] [options]",
         "bench --goals RUN.json [--verbose]",
+        "bench --check-peers [--verbose]",
         "bench [CHAPTER|all] --exercises [--build FOLDER] [--verbose]",
     ],
     description="""\
 Times the chapters' kernels next to CUB, Thrust and cuBLAS in one run, on a GPU. With --backend cpu it
-times the CPU backend next to a serial loop, and the race checker.""",
+times the CPU backend next to a serial loop, and the race checker. CUB and Thrust are those of the CCCL
+that lab pins and installs from PyPI into .venv, unless the CUDA toolkit's is newer.""",
     examples=[
         ("./lab bench 04 --quick", "chapter 04, in a fraction of the time"),
         ("./lab bench --only launches", "what a launch costs, in 03 and 04"),
@@ -236,7 +267,7 @@ times the CPU backend next to a serial loop, and the race checker.""",
     ],
     exit_codes=[
         (0, "all was measured, and every result was right"),
-        (1, "a result is wrong, a goal of --goals is missed, or something failed"),
+        (1, "a result is wrong, a goal is missed, a pin is old, or something failed"),
         WRONG_USE_MEANING,
         (NOTHING_COULD_RUN, "there is no GPU, and --backend cpu was not asked for"),
     ],

@@ -167,6 +167,7 @@ class Bench:
         self.write_program(benchmarks.ALL_CORES_BENCHMARK, "#!/bin/sh\necho what all cores do\n")
         place = BuildFolder(self.folder, {})
         with (
+            unittest.mock.patch.object(benchmarks, "headers_to_take", return_value=""),
             unittest.mock.patch.object(benchmarks, "configured", return_value=place),
             unittest.mock.patch.object(
                 benchmarks, "settings_of", return_value={"backend": backend, **settings}
