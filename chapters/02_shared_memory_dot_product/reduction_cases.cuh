@@ -103,17 +103,27 @@ std::shared_ptr<lab::device_buffer<T>> working_memory(std::size_t count) {
   return std::make_shared<lab::device_buffer<T>>(count);
 }
 
-// The libraries' reductions. `data` outlives the cases.
+// `sum` as a case of its own. `data` outlives all cases.
 template <class T>
-void add_cub_sum(session& run, std::vector<benchmark_case>& cases, const comparison_description& of,
-                 const exact_vectors<T>& data, const placement& where) {
-  run.add_peer(cases, of, "cub_device_reduce_sum", [&] {
-    return sum_task(data, where)
-        .on_device("cub_device_reduce_sum", role::peer,
-                   [&data, where, sum = cub_sum<T>(where.elements)](std::size_t input, T* result) {
-                     sum(data.a(where.first(input)), result, nullptr);
-                   });
+benchmark_case summing(const std::string& name, role part, const exact_vectors<T>& data,
+                       const placement& where, const reduce_function<T>& sum) {
+  return sum_task(data, where).on_device(name, part, [=, &data](std::size_t input, T* result) {
+    sum(data.a(where.first(input)), result, nullptr);
   });
+}
+
+// The libraries' reductions: CUB's sum with the same bits in every run, in two kernels but for
+// short inputs, and the one in a kernel that adds to the result in any order.
+template <class T>
+void add_cub_sums(session& run, std::vector<benchmark_case>& cases,
+                  const comparison_description& of, const exact_vectors<T>& data,
+                  const placement& where) {
+  const auto add = [&](const std::string& name, auto make) {
+    run.add_peer(cases, of, name,
+                 [&] { return summing<T>(name, role::peer, data, where, make(where.elements)); });
+  };
+  add("cub_device_reduce_sum", cub_sum<T>);
+  add("cub_sum_not_guaranteed", cub_sum_not_guaranteed<T>);
 }
 template <class T>
 void add_cub_minimum(session& run, std::vector<benchmark_case>& cases,

@@ -25,7 +25,7 @@ void two_kernel_reductions(session& run) {
     std::vector<benchmark_case> sums = {
         two_kernel_sum("two_kernels", role::variant, data, where),
         two_kernel_sum("two_kernels_512_threads", role::variant, data, where, 512)};
-    add_cub_sum(run, sums, sum, data, where);
+    add_cub_sums(run, sums, sum, data, where);
     run.measure(sum, std::move(sums));
 
     const comparison_description minimum = describe("03", "minimum", "float", where);

@@ -20,8 +20,6 @@
 
 namespace benchmarks {
 
-inline constexpr unsigned calls_of_a_graph = 20;
-
 // Those of the session's placements that have a single input, which the cache holds.
 inline std::vector<placement> cached_placements(session& run, const std::string& chapter) {
   std::vector<placement> cached;
@@ -52,15 +50,9 @@ inline benchmark_case graph_case(const std::string& name, role part,
 // Chapter 03's sum. Throws no_such_peer.
 inline benchmark_case two_kernel_sum_in_a_graph(role part, const exact_vectors<float>& data,
                                                 const placement& where) {
-  const std::size_t n = where.elements;
-  const unsigned blocks = course::reduction_blocks<course::elements<float>>(
-      course::reduce_elements<float, course::plus>, n, threads_a_block);
-  const auto partials = working_memory<float>(blocks);
   return graph_case("two_kernels_graph", part, sum_task(data, where),
-                    [=, &data](float* result, cudaStream_t stream) {
-                      course::two_kernel_reduction(data.a(0), n, course::plus{}, partials->data(),
-                                                   result, blocks, threads_a_block, stream);
-                    });
+                    [&data, sum = two_kernel_sum_of<float>(where.elements)](
+                        float* result, cudaStream_t stream) { sum(data.a(0), result, stream); });
 }
 
 // The same by programmatic dependent launch. Throws no_such_peer. In dependent_launch.cu.
@@ -78,16 +70,21 @@ inline void add_two_kernel_launches(session& run, std::vector<benchmark_case>& c
                [&] { return two_kernel_sum_in_a_graph(part, data, where); });
 }
 
-// Adds CUB's sum, which launches its kernels itself: in a stream and in a graph.
+// Adds CUB's sums, which launch their kernels themselves: in a stream and in a graph.
 inline void add_cub_launches(session& run, std::vector<benchmark_case>& cases,
                              const comparison_description& of, const exact_vectors<float>& data,
                              const placement& where) {
-  add_cub_sum(run, cases, of, data, where);
-  run.add_peer(cases, of, "cub_device_reduce_sum_graph", [&] {
-    return graph_case("cub_device_reduce_sum_graph", role::peer, sum_task(data, where),
-                      [&data, sum = cub_sum<float>(where.elements)](
-                          float* result, cudaStream_t stream) { sum(data.a(0), result, stream); });
-  });
+  add_cub_sums(run, cases, of, data, where);
+  const auto add_graph = [&](const std::string& name, auto make) {
+    run.add_peer(cases, of, name, [&] {
+      return graph_case(name, role::peer, sum_task(data, where),
+                        [&data, sum = make(where.elements)](float* result, cudaStream_t stream) {
+                          sum(data.a(0), result, stream);
+                        });
+    });
+  };
+  add_graph("cub_device_reduce_sum_graph", cub_sum<float>);
+  add_graph("cub_sum_not_guaranteed_graph", cub_sum_not_guaranteed<float>);
 }
 
 }  // namespace benchmarks

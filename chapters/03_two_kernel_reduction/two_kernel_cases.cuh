@@ -27,11 +27,22 @@ benchmark_case two_kernel_reduction(const std::string& name, role part,
   });
 }
 
+// A sum of n values, with all that it needs.
+template <class T>
+reduce_function<T> two_kernel_sum_of(std::size_t n, unsigned threads = threads_a_block) {
+  const unsigned blocks = course::reduction_blocks<course::elements<T>>(
+      course::reduce_elements<T, course::plus>, n, threads);
+  const auto partials = working_memory<T>(blocks);
+  return [=](const T* values, T* result, cudaStream_t stream) {
+    course::two_kernel_reduction(values, n, course::plus{}, partials->data(), result, blocks,
+                                 threads, stream);
+  };
+}
+
 template <class T>
 benchmark_case two_kernel_sum(const std::string& name, role part, const exact_vectors<T>& data,
                               const placement& where, unsigned threads = threads_a_block) {
-  return two_kernel_reduction(name, part, sum_task(data, where), course::plus{}, data, where,
-                              threads);
+  return summing<T>(name, part, data, where, two_kernel_sum_of<T>(where.elements, threads));
 }
 
 template <class T>

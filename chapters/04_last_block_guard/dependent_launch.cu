@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string>
 
@@ -39,9 +38,8 @@ __global__ void sum_and_merge_in_first_warp_dependently(const float* values, std
 
 // What calls one of these kernels in a stream.
 template <class Kernel>
-std::function<void(const float*, float*, cudaStream_t)> dependent_sum(Kernel* kernel, std::size_t n,
-                                                                      unsigned blocks,
-                                                                      unsigned threads) {
+reduce_function<float> dependent_sum(Kernel* kernel, std::size_t n, unsigned blocks,
+                                     unsigned threads) {
   require_dependent_launch(kernel);
   const auto partials = working_memory<float>(blocks);
   const auto counter = std::make_shared<course::arrival_counter>();
@@ -49,12 +47,6 @@ std::function<void(const float*, float*, cudaStream_t)> dependent_sum(Kernel* ke
     launch_dependent(kernel, blocks, threads, stream, values, n, partials->data(), counter->data(),
                      result);
   };
-}
-
-auto last_block_sum(std::size_t n, unsigned threads) {
-  const auto kernel = sum_in_one_kernel_dependently;
-  return dependent_sum(
-      kernel, n, course::reduction_blocks<course::elements<float>>(kernel, n, threads), threads);
 }
 
 template <bool reads_early>
@@ -66,8 +58,7 @@ auto first_warp_sum(std::size_t n) {
                        threads_a_block);
 }
 
-benchmark_case in_a_graph(const std::string& name,
-                          std::function<void(const float*, float*, cudaStream_t)> sum,
+benchmark_case in_a_graph(const std::string& name, const reduce_function<float>& sum,
                           const exact_vectors<float>& data, const placement& where) {
   return graph_case(
       name, role::variant, sum_task(data, where),
@@ -76,19 +67,24 @@ benchmark_case in_a_graph(const std::string& name,
 
 }  // namespace
 
+reduce_function<float> dependent_last_block_sum(std::size_t n, unsigned threads) {
+  const auto kernel = sum_in_one_kernel_dependently;
+  return dependent_sum(
+      kernel, n, course::reduction_blocks<course::elements<float>>(kernel, n, threads), threads);
+}
+
+reduce_function<float> dependent_first_warp_sum(std::size_t n) { return first_warp_sum<false>(n); }
+
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>& data,
                                                   const placement& where) {
-  return sum_task(data, where)
-      .on_device("last_block_dependent_launch", role::variant,
-                 [=, &data, sum = last_block_sum(where.elements, threads_a_block)](
-                     std::size_t input, float* result) {
-                   sum(data.a(where.first(input)), result, nullptr);
-                 });
+  return summing("last_block_dependent_launch", role::variant, data, where,
+                 dependent_last_block_sum(where.elements));
 }
 
 benchmark_case last_block_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,
                                                              const placement& where) {
-  return in_a_graph("last_block_dependent_graph", last_block_sum(where.elements, 512), data, where);
+  return in_a_graph("last_block_dependent_graph", dependent_last_block_sum(where.elements, 512),
+                    data, where);
 }
 
 benchmark_case first_warp_sum_by_dependent_launch_in_a_graph(const exact_vectors<float>& data,

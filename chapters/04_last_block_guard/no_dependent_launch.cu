@@ -10,6 +10,8 @@ const no_such_peer missing("the CPU backend has no programmatic dependent launch
 
 }  // namespace
 
+reduce_function<float> dependent_last_block_sum(std::size_t, unsigned) { throw missing; }
+reduce_function<float> dependent_first_warp_sum(std::size_t) { throw missing; }
 benchmark_case last_block_sum_by_dependent_launch(const exact_vectors<float>&, const placement&) {
   throw missing;
 }

@@ -3,6 +3,7 @@
 #include "benchmark/dependent_launch.cuh"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -16,31 +17,34 @@ namespace {
 // Takes its ticket while the kernel before still runs. That one has memory of its own, and the one
 // before it, which had this memory, has ended: the kernel before let this one start only after it
 // had waited for that.
+template <class T>
 __global__ void __launch_bounds__(course::scan_threads)
-    scan_dependently(const float* in, float* out, std::size_t n,
-                     course::look_back<float> earlier_tiles) {
+    scan_dependently(const T* in, T* out, std::size_t n, course::look_back<T> earlier_tiles) {
   const course::tile_ticket mine = earlier_tiles.take_tile(gridDim.x);
   wait_for_kernel_before();
   let_next_kernel_start();
   course::scan_tile<course::scan_kind::inclusive, course::tile_order::as_published>(
-      in, out, n, 0.0F, course::plus{}, earlier_tiles, mine);
+      in, out, n, T{}, course::plus{}, earlier_tiles, mine);
 }
 
 }  // namespace
 
-benchmark_case look_back_scan_by_dependent_launch(const exact_vectors<float>& data,
-                                                  lab::device_buffer<float>& out,
-                                                  const placement& where) {
-  require_dependent_launch(scan_dependently);
-  const unsigned tiles = course::scan_tiles_of<float>(where.elements);
-  using memory = course::look_back_memory<float>;
+template <class T>
+scan_function<T> dependent_look_back_scan(std::size_t n) {
+  require_dependent_launch(scan_dependently<T>);
+  const unsigned tiles = course::scan_tiles_of<T>(n);
+  using memory = course::look_back_memory<T>;
   const auto in_turn = std::make_shared<std::pair<memory, memory>>(tiles, tiles);
-  return scanning<float>("look_back_dependent_launch", role::variant, data, out, where,
-                         [=](const float* in, float* to, std::size_t n) {
-                           launch_dependent(scan_dependently, tiles, course::scan_threads, nullptr,
-                                            in, to, n, in_turn->first.access(tiles));
-                           std::swap(in_turn->first, in_turn->second);
-                         });
+  return [=](const T* in, T* out, cudaStream_t stream) {
+    launch_dependent(scan_dependently<T>, tiles, course::scan_threads, stream, in, out, n,
+                     in_turn->first.access(tiles));
+    std::swap(in_turn->first, in_turn->second);
+  };
 }
+
+template scan_function<std::int32_t> dependent_look_back_scan(std::size_t);
+template scan_function<std::int64_t> dependent_look_back_scan(std::size_t);
+template scan_function<float> dependent_look_back_scan(std::size_t);
+template scan_function<double> dependent_look_back_scan(std::size_t);
 
 }  // namespace benchmarks

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "benchmark/exact_vectors.cuh"
+#include "benchmark/peers.hpp"
 #include "benchmark/session.hpp"
 #include "lab/check.cuh"
 #include "lab/device_buffer.cuh"
@@ -31,10 +31,10 @@ __global__ void count_wrong_prefixes(const T* in, const T* out, std::size_t n,
 template <class T>
 benchmark_case scanning(const std::string& name, role part, const exact_vectors<T>& data,
                         lab::device_buffer<T>& out, const placement& where,
-                        const std::function<void(const T*, T*, std::size_t)>& function) {
+                        const scan_function<T>& function) {
   const auto run = [&data, &out, where, function](std::size_t input) {
     const std::size_t first = where.first(input);
-    function(data.a(first), out.data() + first, where.elements);
+    function(data.a(first), out.data() + first, nullptr);
   };
   return {.name = name,
           .part = part,
@@ -58,13 +58,11 @@ benchmark_case scanning(const std::string& name, role part, const exact_vectors<
           }};
 }
 
-// By bulk copies. Throws no_such_peer. In bulk_scan.cu.
-benchmark_case bulk_look_back_scan(const exact_vectors<float>& data, lab::device_buffer<float>& out,
-                                   const placement& where);
-
-// By look-back and programmatic dependent launch. Throws no_such_peer. In dependent_launch.cu.
-benchmark_case look_back_scan_by_dependent_launch(const exact_vectors<float>& data,
-                                                  lab::device_buffer<float>& out,
-                                                  const placement& where);
+// Scans of n values of int32, int64, float or double: by bulk copies, in bulk_scan.cu, and by
+// programmatic dependent launch, in dependent_launch.cu. Both throw no_such_peer.
+template <class T>
+scan_function<T> bulk_look_back_scan(std::size_t n);
+template <class T>
+scan_function<T> dependent_look_back_scan(std::size_t n);
 
 }  // namespace benchmarks

@@ -8,6 +8,8 @@
 
 namespace benchmarks {
 
+inline constexpr unsigned calls_of_a_graph = 20;  // Of the rows that are measured in one.
+
 // Throws no_such_peer if this backend has no graphs.
 void require_graphs();
 

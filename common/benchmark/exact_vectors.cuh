@@ -116,7 +116,8 @@ class exact_vectors {
 // `value` as T. Throws std::logic_error where T cannot hold it exactly.
 template <class T>
 T exactly(std::int64_t value) {
-  constexpr std::int64_t limit = std::int64_t{1} << std::numeric_limits<T>::digits;
+  constexpr int digits = std::min(std::numeric_limits<T>::digits, 62);
+  constexpr std::int64_t limit = std::int64_t{1} << digits;
   if (value > limit || value < -limit) {
     throw std::logic_error("the right result " + std::to_string(value) + " is not exact");
   }

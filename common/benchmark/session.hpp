@@ -19,7 +19,7 @@ struct benchmark_options {
   std::string chapter = {};  // "04"; empty: all.
   std::string only = {};     // A subject; empty: all.
   std::uint64_t smallest = std::uint64_t{1} << 10;
-  std::uint64_t largest = std::uint64_t{1} << 30;
+  std::uint64_t largest = std::uint64_t{1} << 29;
   std::uint32_t rounds = 21;
   bool quick = false;                             // Fewer sizes.
   std::optional<std::uint64_t> cache_bytes = {};  // Not given: what the device says.
