@@ -18,9 +18,13 @@ What stands between two comments is replaced. The first one names a recorded run
             another one (to). It does if the lower quartile of the rounds' ratios is not above that.
   picture   fills nothing: what draw_run.py draws, of the cases `names`, divided by the fastest of `to`
 
-Files are seen from the repository's root. Values with spaces stand in quotes."""
+Files are seen from the repository's root. Values with spaces stand in quotes.
+
+--from RUN takes one run in the place of all recorded runs of GPUs: docs/benchmarks keeps what pages show of
+it, every marker names it, and the old runs and their pictures are removed."""
 
 import argparse
+import json
 import pathlib
 import re
 import shlex
@@ -176,7 +180,7 @@ def goal_rows(run, specs):
             spread = f"{ratio['lower_quartile']:.3f} to {ratio['upper_quartile']:.3f}"
             cells = [row["chapter"], f"{row['task']} of {row['type']}", size_text(size_of(row))]
             cells += [data, f"`{row['name']}`", f"{ratio['median']:.3f} ({spread})"]
-            cells += [f"{limit:.2f} of `{other}`", "reached" if within else "not reached"]
+            cells += [f"{values['at_most']} of `{other}`", "reached" if within else "not reached"]
             lines.append(cells)
     if not lines:
         raise RunError("nothing in the run has a goal.")
@@ -226,15 +230,71 @@ def course_specifications(kind, root=ROOT):
     ]
 
 
+def shown_rows(file, run, root=ROOT):
+    """The rows that a page shows, as a number or in a picture."""
+    shown = set()
+    for kind in ("table", "cell", "goals", "picture"):
+        for of_file, values in course_specifications(kind, root):
+            if file != root / of_file or values.get("show") == ["run"]:
+                continue
+            if "to" in values and kind == "picture":
+                values = {**values, "names": values["names"] + values["to"]}
+            shown |= {id(row) for row in chosen(run, values)}
+    return [row for row in run["rows"] if id(row) in shown]
+
+
+def take_run(new, root=ROOT):
+    """Has all pages show the run in the file `new`. If it lacks a row, RunError, and nothing is changed."""
+    run = recorded_run.load(new)
+    text = pathlib.Path(new).read_text(encoding="utf-8")
+    folder = root / "docs/benchmarks"
+    target = folder / f"{'-'.join(run['device']['name'].lower().split()[:2])}.json"
+    old = [
+        file
+        for file in folder.rglob("*.json")
+        if recorded_run.load_course_run(file)["backend"] == "cuda"
+    ]
+    stems = {re.sub(r"-\d\d$", "", file.stem) for file in old}
+    pictures = [svg for stem in stems for svg in folder.glob(f"{stem}-*.svg")]
+    before = {file: file.read_bytes() for file in [*old, *pictures, *documents(root)]}
+    try:
+        for file in [*old, *pictures]:
+            file.unlink()
+        target.write_text(text, encoding="utf-8")
+        names = "|".join(re.escape(file.relative_to(root).as_posix()) for file in old)
+        drawn = "|".join(map(re.escape, stems))
+        for document in documents(root):
+            page = document.read_text(encoding="utf-8")
+            page = re.sub(rf"(<!-- \w+:\s+)(?:{names})", rf"\1docs/benchmarks/{target.name}", page)
+            page = re.sub(rf"\b(?:{drawn})-(\d\d\.svg)", rf"{target.stem}-\1", page)
+            document.write_text(filled(page, root), encoding="utf-8")
+        head, _, _ = text.partition('  "rows": [\n')
+        run = recorded_run.load_course_run(target)
+        rows = ",\n".join(f"    {json.dumps(row)}" for row in shown_rows(target, run, root))
+        target.write_text(f'{head}  "rows": [\n{rows}\n  ]\n}}\n', encoding="utf-8")
+    except (OSError, RunError):
+        target.unlink(missing_ok=True)
+        for file, content in before.items():
+            file.write_bytes(content)
+        raise
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--goals", metavar="RUN", help="print a run's goals; 1: it misses one")
+    parser.add_argument("--from", metavar="RUN", dest="new", help="show this run on all pages")
     parser.add_argument("files", nargs="*", type=pathlib.Path, help="[the course's documents]")
     arguments = parser.parse_args()
-    file = arguments.goals
+    file = arguments.goals or arguments.new
     try:
+        if arguments.new:
+            take_run(arguments.new)
+            print(
+                "all pages show the new run: now common/figures/draw_all.py, and read what they say"
+            )
+            return 0
         if arguments.goals:
             specs = [values for _, values in course_specifications("goals")]
             run = recorded_run.load(file)
@@ -253,7 +313,7 @@ def main():
     except OSError as error:
         sys.exit(f"{file}: {error.strerror}.")
     except (RunError, ValueError) as error:
-        sys.exit(str(error) if arguments.goals else f"{file}: {error}")
+        sys.exit(str(error) if arguments.goals or arguments.new else f"{file}: {error}")
     return 0
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import lesson_tables
 import recorded_run
+from lab_tool.builds.recorded_runs import recorded
 from lab_tool.chapters import all_chapters
 from test_setup import captured
 from this_build import ROOT
@@ -283,26 +284,70 @@ RUNS = sorted((ROOT / "docs/benchmarks").rglob("*.json"))
 IS_WHOLE = (ROOT / "docs/internals").is_dir()  # and no export, which lacks pages and chapters
 
 
-def shown_rows(file, run):
-    """The ids of the rows that a page shows, as a number or in a picture."""
-    shown = set()
-    for kind in ("table", "cell", "goals", "picture"):
-        for of_file, values in lesson_tables.course_specifications(kind):
-            if file != ROOT / of_file or values.get("show") == ["run"]:
-                continue
-            if "to" in values and kind == "picture":
-                values = {**values, "names": values["names"] + values["to"]}
-            shown |= {id(row) for row in lesson_tables.chosen(run, values)}
-    return shown
-
-
 @pytest.mark.parametrize("file", RUNS, ids=lambda file: str(file.relative_to(ROOT)))
 def test_a_recorded_run_of_the_course(file):
     """It is as the schema says, and keeps no row that no page shows."""
     pytest.importorskip("jsonschema")
     run = recorded_run.load(file)
-    shown = shown_rows(file, run)
-    assert not IS_WHOLE or [row for row in run["rows"] if id(row) not in shown] == []
+    assert not IS_WHOLE or lesson_tables.shown_rows(file, run) == run["rows"]
+
+
+@pytest.fixture
+def course(tmp_path):
+    """Three recorded runs, and a page for each."""
+    folder = tmp_path / "docs/benchmarks"
+    (folder / "launches").mkdir(parents=True)
+    for name in ("old-gpu.json", "launches/old-gpu.json", "other-gpu-04.json"):
+        (folder / name).write_text(json.dumps(run_of()), encoding="utf-8")
+        marker = MARKER.replace("invented_run.json", f"docs/benchmarks/{name}")
+        page = lesson_tables.filled(f"{marker}\n<!-- end of table -->\n", root=tmp_path)
+        (folder / f"{name.replace('/', '-')}.md").write_text(page, encoding="utf-8")
+    (folder / "cpu.json").write_text(json.dumps(run_of(backend="cpu")), encoding="utf-8")
+    for name in ("old-gpu-01.svg", "other-gpu-04.svg", "cpu-backend.svg"):
+        (folder / name).write_text("<svg/>", encoding="utf-8")
+    (folder / "README.md").write_text("![4](other-gpu-04.svg)\n", encoding="utf-8")
+    return tmp_path
+
+
+def files_of(folder):
+    return {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def new_run(folder, **changes):
+    """As ./lab bench writes it: a line for each row."""
+    run = run_of(**changes)
+    run["rows"].append({**run["rows"][0], "name": "shown_nowhere"})
+    file = folder / "new.txt"
+    file.write_text(recorded(run, {}), encoding="utf-8")
+    return file
+
+
+def test_one_run_takes_the_place_of_all(course):
+    pytest.importorskip("jsonschema")
+    lesson_tables.take_run(new_run(course, commit="fedcba9"), course)
+    folder = course / "docs/benchmarks"
+    assert {file.name for file in folder.rglob("*.json")} == {"cpu.json", "invented-gpu.json"}
+    assert [file.name for file in folder.glob("*.svg")] == ["cpu-backend.svg"]
+    assert (folder / "README.md").read_text(encoding="utf-8") == "![4](invented-gpu-04.svg)\n"
+    pages = [*folder.glob("*.json.md")]
+    assert len(pages) == 3
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        assert "<!-- table: docs/benchmarks/invented-gpu.json chapter" in text
+        assert "commit fedcba9: " in text
+    kept = recorded_run.load(folder / "invented-gpu.json")
+    assert kept["rows"] and "shown_nowhere" not in {row["name"] for row in kept["rows"]}
+    assert {row["elements"] for row in kept["rows"]} == {2**16, 2**29}
+
+
+def test_a_run_that_lacks_a_row_changes_nothing(course):
+    pytest.importorskip("jsonschema")
+    rows = [row for row in run_of()["rows"] if row["elements"] != 2**29]
+    new = new_run(course, rows=rows)
+    before = files_of(course)
+    with pytest.raises(recorded_run.RunError, match="no last_block at"):
+        lesson_tables.take_run(new, course)
+    assert files_of(course) == before
 
 
 # The documents.
@@ -335,6 +380,11 @@ def test_the_command_fills_a_table(tmp_path):
     assert (result.returncode, result.stdout) == (0, f"{file}: filled anew\n")
     assert file.read_text(encoding="utf-8") == right
     assert command(file).stdout == ""
+
+
+def test_versions_of_libraries_are_named():
+    run = run_of(cccl="3.5.0", cublas="13.0.2")
+    assert "CUDA 13.0, CCCL 3.5.0, cuBLAS 13.0.2; 2026" in recorded_run.caption(run)
 
 
 def test_the_command_prints_the_goals(tmp_path):
