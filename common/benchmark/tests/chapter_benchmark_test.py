@@ -99,7 +99,7 @@ def test_all_sizes_from_memory_and_from_the_cache(whole_run):
     memory = {(size, "memory") for size in (1024, 2048, 4096)}
     # A cache of 40,000 bytes holds 4,096 floats twice.
     assert sizes == memory | {(size, "cache") for size in (1024, 2048, 4096)}
-    for row in whole_run.rows(chapter="04", task="sum", data="memory"):
+    for row in whole_run.rows(chapter="04", task="sum", type="float", data="memory"):
         assert row["inputs"] * row["elements"] * 4 >= 2 * 40000
 
 
@@ -108,7 +108,7 @@ def test_bytes(whole_run):
         assert row["bytes"] == 12 * row["elements"]
     for row in whole_run.rows(name="sixteen_byte_loads", chapter="02", type="double"):
         assert row["bytes"] == 16 * row["elements"]
-    for row in whole_run.rows(name="last_block", task="sum"):
+    for row in whole_run.rows(name="last_block", task="sum", type="float"):
         assert row["bytes"] == 4 * row["elements"]
 
 
@@ -184,3 +184,13 @@ def test_one_chapter():
     assert result.returncode == 0, result
     headings = re.findall(r"^(\d\d) .* elements from ", result.stdout, re.M)
     assert set(headings) == {"01"}
+
+
+def test_sums_and_scans_of_four_types_and_in_a_chain(whole_run):
+    for chapter, task in (("04", "sum"), ("08", "inclusive sum")):
+        types = {row["type"] for row in whole_run.rows(chapter=chapter, task=task)}
+        assert types == {"int32", "int64", "float", "double"}
+        chain = whole_run.rows(chapter=chapter, task=f"{task} in a chain")
+        assert {row["elements"] for row in chain} == {1024, 2048, 4096}
+        calls = {row["calls_in_a_row"] % 20 for row in chain if row["part"] != "floor"}
+        assert calls == {0}
