@@ -28,6 +28,7 @@ import json
 import pathlib
 import re
 import shlex
+import subprocess
 import sys
 import textwrap
 
@@ -291,10 +292,7 @@ def main():
     try:
         if arguments.new:
             take_run(arguments.new)
-            print(
-                "all pages show the new run: now common/figures/draw_all.py, and read what they say"
-            )
-            return 0
+            return subprocess.call([sys.executable, ROOT / "common/figures/draw_all.py"])
         if arguments.goals:
             specs = [values for _, values in course_specifications("goals")]
             run = recorded_run.load(file)

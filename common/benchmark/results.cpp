@@ -19,7 +19,7 @@ namespace benchmarks {
 
 namespace {
 
-constexpr int name_width = 32;
+constexpr int name_width = 34;
 
 double gigabytes_per_second(const comparison_row& row) {
   return lab::gigabytes_per_second(row.bytes, row.time.median_ms);
