@@ -250,6 +250,8 @@ def figure_of(chapter, what, run):
     low = min([each.low for each in every] + [1] * what.has_one) / 1.06
     high = max([each.high for each in every] + [1] * what.has_one) * 1.06
     labels = {name: split_name(name) for name in what.lines}
+    heights = [LABEL_LINE * len(lines) + 4 for lines in labels.values()]
+    height = max(HEIGHT, sum(heights))
     letters = max(len(line) for lines in labels.values() for line in lines)
     right = RIGHT - drawing.text_width("x" * letters, drawing.SMALL, code=True) - 16
     if right < LEFT + NARROWEST:
@@ -264,14 +266,14 @@ def figure_of(chapter, what, run):
         return LEFT + inset + share * (right - LEFT - 2 * inset)
 
     def y(value):
-        return TOP + HEIGHT * math.log(high / value) / math.log(high / low)
+        return TOP + height * math.log(high / value) / math.log(high / low)
 
     source = (
         f"Medians of {run['rounds']} rounds on {recorded_run.place_of(run)}; {run['date'][:10]}, "
         f"{recorded_run.commit_of(run)}."
     )
     notes = [line for note in [*what.notes, source] for line in drawing.fitted(note)]
-    below = TOP + HEIGHT + (52 if what.axis else 40)
+    below = TOP + height + (52 if what.axis else 40)
     heading = f"Chapter {chapter}: {what.title}" if chapter.isdigit() else what.title
     ends = " ".join(f"{name}: {points[-1].value:.3g}." for name, points in what.lines.items())
     figure = drawing.Figure(
@@ -293,10 +295,10 @@ def figure_of(chapter, what, run):
         figure.label(LEFT - 6, y(value) + 4.5, f"{value:g}", "end", bold=is_one)
     for place in places:
         if what.places[place]:
-            figure.line([(x(place), TOP + HEIGHT), (x(place), TOP + HEIGHT + 5)], "frame")
-            figure.label(x(place), TOP + HEIGHT + 20, what.places[place], "middle")
+            figure.line([(x(place), TOP + height), (x(place), TOP + height + 5)], "frame")
+            figure.label(x(place), TOP + height + 20, what.places[place], "middle")
     if what.axis:
-        figure.label(RIGHT, TOP + HEIGHT + 20, what.axis, "end", colour="quiet")
+        figure.label(RIGHT, TOP + height + 20, what.axis, "end", colour="quiet")
     for number, (name, points) in enumerate(what.lines.items()):
         colour = COLOURS[number % len(COLOURS)]
         upper = [(x(each.place), y(each.high)) for each in points]
@@ -307,8 +309,7 @@ def figure_of(chapter, what, run):
         figure.line(medians, colour, is_dashed, thickness=2, name=series_id(chapter, name))
         figure.dots(medians, colour)
     ends = [y(points[-1].value) for points in what.lines.values()]
-    heights = [LABEL_LINE * len(lines) + 4 for lines in labels.values()]
-    middles = spread(ends, heights, TOP - 4, TOP + HEIGHT + 4)
+    middles = spread(ends, heights, TOP - 4, TOP + height + 4)
     for number, (name, middle) in enumerate(zip(labels, middles)):
         colour = COLOURS[number % len(COLOURS)]
         end = what.lines[name][-1]

@@ -158,6 +158,14 @@ def test_lines_of_one_colour_differ_in_their_dashes():
     assert len(set(looks)) == len(names)
 
 
+def test_many_names_make_a_plot_higher():
+    names = [f"one_of_many_long_names_{number}" for number in range(14)]
+    rows = [timed(name, 1, elements=n) for n in (1024, 2048, 4096) for name in names]
+    run = {**INVENTED, "rows": rows}
+    (plot,) = draw_run.times_plots(run, "04")
+    assert problems_of(draw_run.figure_of("04", plot, run).svg()) == []
+
+
 def test_all_times_of_the_course_can_be_read():
     for run in runs_of_gpus():
         for chapter in {row["chapter"] for row in run["rows"]}:
