@@ -53,7 +53,11 @@ void block_execution::stop(const call_stack& calls) {
 void block_execution::fail_as(const char* kind, const place& at, const char* operation,
                               long long number) {
   fail(cudaErrorLaunchFailure, [&] {
-    return diagnostic(kind).add("at", at).add("operation", operation).add("number", number);
+    diagnostic failed(kind);
+    failed.add("at", at).add("operation", operation).add("number", number);
+    const std::string text = make_source_line(at.file(), at.line()).text;
+    if (!text.empty()) failed.add("text", text);
+    return failed;
   });
 }
 
