@@ -62,7 +62,9 @@ class one_word_barrier_with {
   using word = unsigned;
   static std::size_t word_count(unsigned) { return 1; }
 
-  __device__ explicit one_word_barrier_with(word* words) : words_(words) {}
+  __device__ explicit one_word_barrier_with(word* words) : words_(words) {
+    if (!cooperative_groups::this_grid().is_valid()) __trap();  // The launch is not cooperative.
+  }
 
   __device__ void operator()() const {
     const barrier_counter arrivals(*words_);
