@@ -17,6 +17,10 @@ namespace {
 // Takes its ticket while the kernel before still runs. That one has memory of its own, and the one
 // before it, which had this memory, has ended: the kernel before let this one start only after it
 // had waited for that.
+// PTX promises less than that needs: griddepcontrol.launch_dependents only lets the next kernel
+// start, and what earlier kernels wrote is sure to be seen after griddepcontrol.wait. The counter
+// is read before. It is right because the hardware performs atomics and strong stores of device
+// scope in the L2 cache, and those of a kernel that has ended have been performed.
 template <class T>
 __global__ void __launch_bounds__(course::scan_threads)
     scan_dependently(const T* in, T* out, std::size_t n, course::look_back<T> earlier_tiles) {

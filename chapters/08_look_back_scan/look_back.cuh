@@ -10,15 +10,42 @@
 #include <cuda/atomic>
 #include <cuda/std/type_traits>
 
+// With COURSE_ENABLE_ASSERTIONS a call stops the kernel with __trap(), unless all threads of the
+// block make it, with the same argument. Otherwise nothing is checked. The course's headers agree
+// on this.
+#ifdef COURSE_ENABLE_ASSERTIONS
+#define COURSE_ASSERT_SAME(argument)                              \
+  do {                                                            \
+    __shared__ decltype(argument) first;                          \
+    if (thread_block::thread_rank() == 0) first = argument;       \
+    __syncthreads();                                              \
+    const int same = __syncthreads_count(argument == first);      \
+    if (same != static_cast<int>(thread_block::size())) __trap(); \
+  } while (false)
+#define COURSE_ASSERT(condition) ((condition) ? void() : __trap())
+#else
+#define COURSE_ASSERT_SAME(argument)
+#define COURSE_ASSERT(condition)
+#endif
+
 namespace course {
 inline namespace v1 {
 
 using cooperative_groups::thread_block;
 
+// What a thread does between two polls: by default nothing. Where many threads poll for long, as
+// beside other kernels, __nanosleep() leaves them more of the memory's bandwidth.
+#ifndef COURSE_NO_DELAY
+#define COURSE_NO_DELAY
+struct no_delay {
+  __device__ void operator()() const {}
+};
+#endif
+
 // The tile that a block works on, and the number of the launch that it belongs to.
 struct tile_ticket {
   unsigned tile;
-  unsigned epoch;  // From 1 on.
+  unsigned epoch;  // From 1 on; after 2^31 - 1 comes 1 again.
 };
 
 // What a tile has published.
@@ -65,6 +92,11 @@ class tile_status<T, true> {
     return tag % 2 == 1 ? tile_state::prefix : tile_state::aggregate;
   }
 
+  // Nothing is published, in any epoch.
+  __device__ void clear() {
+    for (unsigned i = 0; i < count; ++i) word(i).store(0, cuda::memory_order_relaxed);
+  }
+
  private:
   static constexpr unsigned count = sizeof(T) <= sizeof(unsigned) ? 1 : 2;
 
@@ -94,6 +126,9 @@ class tile_status<T, false> {
     *value = tag_now % 2 == 1 ? prefix_ : aggregate_;
     return tag_now % 2 == 1 ? tile_state::prefix : tile_state::aggregate;
   }
+
+  // Nothing is published, in any epoch.
+  __device__ void clear() { tag().store(0, cuda::memory_order_relaxed); }
 
  private:
   __device__ cuda::atomic_ref<unsigned, cuda::thread_scope_device> tag() {
@@ -129,29 +164,43 @@ __device__ T value_of_lane(T value, unsigned from) {
 //   It waits for earlier tiles only. Their blocks have started, because they have their tickets,
 //   and a block that has started goes on. A number that a block has before it starts, as blockIdx,
 //   does not promise that.
-// The memory, in global memory:
-// - `statuses` has an element per tile, and `counter` is one word. All bytes of both were 0 before
-//   the first launch. A launch that ended leaves them ready for the next one, with any number of
-//   tiles up to the number of elements; replays of a graph too.
+// The memory:
+// - bytes(tiles) bytes of global memory, aligned as by cudaMalloc, for launches of up to `tiles`
+//   tiles. init() was called before the first launch. A launch that ended leaves them ready for the
+//   next one, with any number of tiles up to `tiles`, and any number of times; replays of a graph
+//   too.
 // - No other thread touches them meanwhile. Launches that can overlap have memory of their own. So
 //   have programmatic dependent launches that take tickets before they have waited.
-// - After a launch that died or took another number of tickets, and before launch number 2^31, set
-//   all bytes to 0.
-// Errors: launch number 2^31 stops the kernel with __trap(). So does a tile in fixed order that
-// meets one that is not, or the other way round, where its prefix would be wrong. Another number of
-// tickets may do so, but mostly goes unnoticed: this launch or the next one goes wrong, or waits
-// for ever.
+// - After a launch that died or took another number of tickets, call init().
+// Errors: a tile in fixed order that meets one that is not, or the other way round, stops the
+// kernel with __trap(), where its prefix would be wrong. Another number of tickets may do so, but
+// mostly goes unnoticed: this launch or the next one goes wrong, or waits for ever. With
+// COURSE_ENABLE_ASSERTIONS a tile number beyond the memory stops the kernel, and so does a tile
+// that publishes twice, and take_tile with arguments that differ.
 //
 // `operation` combines two values, the earlier one on the left, into one. It is associative, and
 // need be neither commutative nor have an identity.
-template <class T>
+template <class T, class Delay = no_delay>
 class look_back {
   static_assert(cuda::std::is_trivially_copyable<T>::value,
                 "values travel between blocks and between lanes byte by byte");
 
  public:
-  __host__ __device__ look_back(tile_status<T>* statuses, unsigned long long* counter)
-      : statuses_(statuses), counter_(counter) {}
+  __host__ __device__ static constexpr size_t bytes(unsigned tiles) {
+    return line + tiles * sizeof(tile_status<T>);
+  }
+
+  __host__ __device__ look_back(void* memory, unsigned tiles)
+      : statuses_(reinterpret_cast<tile_status<T>*>(static_cast<char*>(memory) + line)),
+        counter_(static_cast<unsigned long long*>(memory)),
+        tiles_(tiles) {}
+
+#ifndef __CUDACC_RTC__
+  // For the host: sets all bytes to 0, in `stream`, and does not wait. A graph can hold it.
+  cudaError_t init(cudaStream_t stream) const {
+    return cudaMemsetAsync(counter_, 0, bytes(tiles_), stream);
+  }
+#endif
 
   // The next tile, for any one thread.
   __device__ tile_ticket take_ticket(unsigned tickets) const {
@@ -159,16 +208,25 @@ class look_back {
     const cuda::atomic_ref<unsigned long long, cuda::thread_scope_device> counter(*counter_);
     const unsigned long long before = counter.fetch_add(1, cuda::memory_order_relaxed);
     const unsigned tile = static_cast<unsigned>(before);
-    const unsigned long long epoch = (before >> 32) + 1;
+    const unsigned epoch = static_cast<unsigned>(before >> 32) + 1;
     if (tile >= tickets || epoch > largest_epoch) __trap();
+    // So that no tag is left when its epoch comes again. The ticket's own tile has not published,
+    // and none from `tickets` on will.
+    if (epoch % epochs_between_clears == 0) {
+      for (size_t i = tile; i < tiles_; i += tickets) statuses_[i].clear();
+    }
     // No block takes another ticket in this launch: ready for the next one.
-    if (tile == tickets - 1) counter.store(epoch << 32, cuda::memory_order_relaxed);
-    return {tile, static_cast<unsigned>(epoch)};
+    if (tile == tickets - 1) {
+      const unsigned long long launches = epoch < largest_epoch ? epoch : 0;
+      counter.store(launches << 32, cuda::memory_order_relaxed);
+    }
+    return {tile, epoch};
   }
 
   // The next tile, the same for all threads of the block, which all call it, at the same place.
   // A barrier for them before and after.
   __device__ tile_ticket take_tile(unsigned tickets) const {
+    COURSE_ASSERT_SAME(tickets);
     __shared__ tile_ticket taken;
     __syncthreads();  // All have read the one before.
     if (thread_block::thread_rank() == 0) taken = take_ticket(tickets);
@@ -269,7 +327,9 @@ class look_back {
  private:
   static constexpr unsigned lanes = 32;
   static constexpr unsigned whole_warp = 0xffffffff;
-  static constexpr unsigned long long largest_epoch = (1ULL << 31) - 1;
+  static constexpr unsigned largest_epoch = (1U << 31) - 1;
+  static constexpr unsigned epochs_between_clears = 1U << 29;
+  static constexpr size_t line = 128;  // The counter has a line of the cache for itself.
 
   // What one warp sees of `count` tiles: lane 0 of the newest, the last lane of the oldest one.
   struct window {
@@ -279,14 +339,22 @@ class look_back {
   };
 
   __device__ void publish(tile_ticket mine, tile_state state, const T& value) const {
+    COURSE_ASSERT(mine.tile < tiles_);
+    COURSE_ASSERT(!has_published(mine, state, value));
     statuses_[mine.tile].publish(mine.epoch, state, value);
+  }
+
+  // Whether the tile has published as much already, or more.
+  __device__ bool has_published(tile_ticket mine, tile_state state, T value) const {
+    return statuses_[mine.tile].read(mine.epoch, &value) >= state;
   }
 
   // Waits until `tile` has published something.
   __device__ tile_state wait_for(unsigned epoch, unsigned tile, T* value) const {
-    tile_state state = tile_state::nothing;
-    while (state == tile_state::nothing) state = statuses_[tile].read(epoch, value);
-    return state;
+    for (Delay delay;; delay()) {
+      const tile_state state = statuses_[tile].read(epoch, value);
+      if (state != tile_state::nothing) return state;
+    }
   }
 
   // Waits until all tiles from `newest` back to `newest` - 31 have published. Those before a prefix
@@ -318,6 +386,7 @@ class look_back {
 
   tile_status<T>* statuses_;
   unsigned long long* counter_;
+  unsigned tiles_;  // That there is memory for.
 };
 
 }  // namespace v1

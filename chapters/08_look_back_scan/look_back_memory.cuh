@@ -15,7 +15,7 @@
 
 namespace course {
 
-// The status words and the counter of look_back<T>, in device memory: ready for the first launch,
+// The memory of look_back<T>, on the device: ready for the first launch,
 // and again after every launch that took all its tickets. Launches that can overlap, as in two
 // streams, need one each. Everything here is called by the host, and throws lab::cuda_error if CUDA
 // refuses.
@@ -25,7 +25,7 @@ class look_back_memory {
   // For launches of up to `tiles` tiles. Cleared in `stream`, and waits for that: ready for
   // launches in any stream. Throws std::invalid_argument for more than 2^32 - 1.
   explicit look_back_memory(std::size_t tiles, cudaStream_t stream = nullptr)
-      : statuses_(checked(tiles)), counter_(1) {
+      : tiles_(checked(tiles)), memory_(look_back<T>::bytes(tiles_)) {
     reset(stream);
     CUDA_CHECK(cudaStreamSynchronize(stream));
   }
@@ -33,32 +33,28 @@ class look_back_memory {
   // For a kernel of `tiles` tiles. It must not outlive this object. Throws std::length_error if
   // that are more than there is memory for.
   look_back<T> access(std::size_t tiles) {
-    if (tiles > statuses_.size()) {
-      throw std::length_error("memory for " + std::to_string(statuses_.size()) + " tiles, and " +
+    if (tiles > tiles_) {
+      throw std::length_error("memory for " + std::to_string(tiles_) + " tiles, and " +
                               std::to_string(tiles) + " are needed");
     }
-    return {statuses_.data(), counter_.data()};
+    return {memory_.data(), tiles_};
   }
 
-  // Before the next launch in `stream`: after one that died or did not take all its tickets, and
-  // before launch number 2^31. Does not wait for the device.
-  void reset(cudaStream_t stream = nullptr) {
-    const std::size_t bytes = statuses_.size() * sizeof(tile_status<T>);
-    if (bytes > 0) CUDA_CHECK(cudaMemsetAsync(statuses_.data(), 0, bytes, stream));
-    CUDA_CHECK(cudaMemsetAsync(counter_.data(), 0, sizeof(unsigned long long), stream));
-  }
+  // Before the next launch in `stream`, after one that died or did not take all its tickets. Does
+  // not wait for the device.
+  void reset(cudaStream_t stream = nullptr) { CUDA_CHECK(access(0).init(stream)); }
 
  private:
-  static std::size_t checked(std::size_t tiles) {
+  static unsigned checked(std::size_t tiles) {
     if (tiles > std::numeric_limits<unsigned>::max()) {
       throw std::invalid_argument("a look-back has fewer than 2^32 tiles, not " +
                                   std::to_string(tiles));
     }
-    return tiles;
+    return static_cast<unsigned>(tiles);
   }
 
-  lab::device_buffer<tile_status<T>> statuses_;
-  lab::device_buffer<unsigned long long> counter_;
+  unsigned tiles_;
+  lab::device_buffer<unsigned char> memory_;
 };
 
 }  // namespace course

@@ -15,7 +15,6 @@ namespace {
 
 using course::look_back;
 using course::plus;
-using course::tile_status;
 using course::tile_ticket;
 
 // epochs[k] becomes the epoch of the ticket for tile k.
@@ -63,16 +62,6 @@ void check_launch_fails(cudaError_t expected, Launch launch) {
 }
 
 }  // namespace
-
-TEST_CASE("launch number 2^31 on the same memory stops the kernel") {
-  lab::device_buffer<tile_status<int>> statuses(4);
-  lab::device_buffer<unsigned long long> counter(
-      std::vector<unsigned long long>{((1ULL << 31) - 1) << 32});
-  lab::device_buffer<unsigned> epochs(std::vector<unsigned>(4, 0));
-  take_tickets<<<4, 32>>>(look_back<int>(statuses.data(), counter.data()), 4, epochs.data());
-  CHECK(cudaDeviceSynchronize() == cudaErrorLaunchFailure);
-  CHECK(cudaDeviceReset() == cudaSuccess);
-}
 
 TEST_CASE("after a launch with a ticket too few the next one goes wrong, without an error") {
   course::look_back_memory<int> memory(3);

@@ -180,7 +180,7 @@ constexpr unsigned threads_of_look_back = 64;
 
 // What is wrong with one launch, if anything is.
 template <class T>
-std::optional<std::string> wrong_look_back(way how, look_back_memory<T>& memory,
+std::optional<std::string> wrong_look_back(way how, look_back<T> earlier_tiles,
                                            const std::vector<T>& values, unsigned epoch) {
   using operation = typename operation_of<T>::type;
   const auto tiles = static_cast<unsigned>(values.size());
@@ -188,9 +188,8 @@ std::optional<std::string> wrong_look_back(way how, look_back_memory<T>& memory,
   testing::poisoned_output<T> before(tiles);
   lab::device_buffer<unsigned> claims(std::vector<unsigned>(tiles, 0));
   testing::poisoned_output<unsigned> epochs(tiles);
-  look_back_alone<<<tiles, threads_of_look_back>>>(how, memory.access(tiles), input.data(),
-                                                   before.data(), operation{}, claims.data(),
-                                                   epochs.data());
+  look_back_alone<<<tiles, threads_of_look_back>>>(how, earlier_tiles, input.data(), before.data(),
+                                                   operation{}, claims.data(), epochs.data());
   CUDA_CHECK(cudaGetLastError());
   CUDA_CHECK(cudaDeviceSynchronize());
   if (claims.to_host() != std::vector<unsigned>(tiles, threads_of_look_back)) {
@@ -226,7 +225,7 @@ TEMPLATE_TEST_CASE("each tile gets what all earlier tiles combine to, in their o
       for (int launch = 0; launch < 2; ++launch) {
         CAPTURE(how, tiles, launch);
         const auto values = exact_values<TestType>(tiles, seed + ++epoch);
-        REQUIRE(wrong_look_back(how, memory, values, epoch) == std::nullopt);
+        REQUIRE(wrong_look_back(how, memory.access(tiles), values, epoch) == std::nullopt);
       }
     }
   }
@@ -234,13 +233,19 @@ TEMPLATE_TEST_CASE("each tile gets what all earlier tiles combine to, in their o
 
 namespace {
 
+template <class T>
+__device__ course::tile_status<T>* statuses_in(void* memory) {
+  return reinterpret_cast<course::tile_status<T>*>(static_cast<char*>(memory) +
+                                                   look_back<T>::bytes(0));
+}
+
 // One block plays all tiles up to `tile`: `nearest` has published a prefix, those after it an
 // aggregate. Those before it have published what must not be used. Then `tile` looks back.
 template <class T, class Operation>
-__global__ void look_back_to(unsigned nearest, unsigned tile, bool by_warp,
-                             course::tile_status<T>* statuses, const T* values, T* before,
-                             Operation operation) {
+__global__ void look_back_to(unsigned nearest, unsigned tile, bool by_warp, void* memory,
+                             const T* values, T* before, Operation operation) {
   const tile_ticket mine{tile, 7};
+  auto* const statuses = statuses_in<T>(memory);
   for (unsigned k = threadIdx.x; k < tile; k += blockDim.x) {
     const bool is_prefix = k == nearest;
     statuses[k].publish(mine.epoch,
@@ -248,7 +253,7 @@ __global__ void look_back_to(unsigned nearest, unsigned tile, bool by_warp,
                         values[k]);
   }
   __syncthreads();
-  const look_back<T> earlier_tiles(statuses, nullptr);
+  const look_back<T> earlier_tiles(memory, tile + 1);
   if (by_warp) {
     if (threadIdx.x >= 32) return;
     T prefix = values[tile];
@@ -275,11 +280,11 @@ TEMPLATE_TEST_CASE("a look-back reaches the nearest prefix, over any number of t
       const TestType expected = scanned(seen, operation{}).back();
       for (const bool by_warp : {true, false}) {
         CAPTURE(tile, distance, by_warp);
-        lab::device_buffer<course::tile_status<TestType>> statuses(tile + 1);
-        statuses.fill_bytes(0);
+        lab::device_buffer<unsigned char> memory(look_back<TestType>::bytes(tile + 1));
+        memory.fill_bytes(0);
         testing::poisoned_output<TestType> before(1);
-        look_back_to<<<1, 64>>>(nearest, tile, by_warp, statuses.data(), input.data(),
-                                before.data(), operation{});
+        look_back_to<<<1, 64>>>(nearest, tile, by_warp, memory.data(), input.data(), before.data(),
+                                operation{});
         CUDA_CHECK(cudaGetLastError());
         REQUIRE(difference(before.to_host(), {expected}, 1) == std::nullopt);
       }
@@ -317,9 +322,9 @@ TEST_CASE("a look-back combines neighbours only") {
   for (const unsigned nearest : {0U, 1U, 65U, 66U, 97U, 98U, 129U}) {
     for (const bool by_warp : {true, false}) {
       CAPTURE(nearest, by_warp);
-      lab::device_buffer<course::tile_status<tile_range>> statuses(tile + 1);
-      statuses.fill_bytes(0);
-      look_back_to<<<1, 64>>>(nearest, tile, by_warp, statuses.data(), input.data(), before.data(),
+      lab::device_buffer<unsigned char> memory(look_back<tile_range>::bytes(tile + 1));
+      memory.fill_bytes(0);
+      look_back_to<<<1, 64>>>(nearest, tile, by_warp, memory.data(), input.data(), before.data(),
                               join_neighbours{wrong.data()});
       CUDA_CHECK(cudaGetLastError());
       const tile_range seen = before.to_host().front();
@@ -337,7 +342,8 @@ TEST_CASE("a look-back misses no tile and takes none twice") {
   for (unsigned k = 0; k < tiles; ++k) bits[k] = {std::uint64_t{1} << k, std::uint64_t{1} << k};
   look_back_memory<tile_counts_twice> memory(tiles);
   for (unsigned launch = 1; launch <= (testing::brief_tests() ? 6U : 60U); ++launch) {
-    REQUIRE(wrong_look_back(all_ways[launch % 3], memory, bits, launch) == std::nullopt);
+    REQUIRE(wrong_look_back(all_ways[launch % 3], memory.access(tiles), bits, launch) ==
+            std::nullopt);
   }
 }
 
@@ -390,51 +396,26 @@ TEST_CASE("a look-back in fixed order rounds in the same way in every run") {
   }
 }
 
-namespace {
-
-// Puts the counter where it is after `launches` launches.
-template <class T>
-__global__ void count_launches(unsigned long long* counter, unsigned long long launches) {
-  *counter = launches << 32;
-}
-
-struct raw_memory {
-  lab::device_buffer<course::tile_status<std::int32_t>> statuses;
-  lab::device_buffer<unsigned long long> counter{1};
-
-  explicit raw_memory(std::size_t tiles) : statuses(tiles) {
-    statuses.fill_bytes(0);
-    counter.fill_bytes(0);
-  }
-};
-
-}  // namespace
-
-TEST_CASE("launch number 2^31 - 1 on the same memory is right, and so is the next after a reset") {
-  constexpr unsigned tiles = 40;
+TEMPLATE_TEST_CASE("an epoch comes again, and no tag of its last time counts", "", std::int32_t,
+                   std::int64_t, wide_affine_map) {
   constexpr unsigned last = (1U << 31) - 1;
-  raw_memory memory(tiles);
-  const lab::device_buffer<std::int32_t> ones(std::vector<std::int32_t>(tiles, 1));
-  testing::poisoned_output<std::int32_t> before(tiles);
-  lab::device_buffer<unsigned> claims(std::vector<unsigned>(tiles, 0));
-  lab::device_buffer<unsigned> epochs(tiles);
-  memory.counter.copy_from(std::vector<unsigned long long>{std::uint64_t{last - 2} << 32});
-  for (const unsigned epoch : {last - 1, last, 1U}) {
-    if (epoch == 1) {
-      memory.statuses.fill_bytes(0);
-      memory.counter.fill_bytes(0);
+  constexpr unsigned middle = 1U << 29;
+  constexpr unsigned tiles = 70;
+  constexpr unsigned launches[][2] = {// Their epochs and tiles.
+                                      {1, tiles},     {2, tiles}, {middle - 1, 3}, {middle, 2},
+                                      {last - 1, 40}, {last, 3},  {1, tiles},      {2, tiles}};
+  lab::device_buffer<unsigned long long> memory(look_back<TestType>::bytes(tiles) / 8);
+  const look_back<TestType> earlier_tiles(memory.data(), tiles);
+  for (const way how : all_ways) {
+    CUDA_CHECK(earlier_tiles.init(nullptr));
+    std::uint64_t seed = 0;
+    for (const auto& [epoch, count] : launches) {
+      CAPTURE(how, epoch, count);
+      // As after as many launches. The last one has set it to 0.
+      if (seed < 6) memory.copy_from(std::vector<unsigned long long>{(epoch - 1ULL) << 32});
+      const auto values = exact_values<TestType>(count, ++seed);
+      REQUIRE(wrong_look_back(how, earlier_tiles, values, epoch) == std::nullopt);
     }
-    before.poison();
-    look_back_alone<<<tiles, threads_of_look_back>>>(
-        way::by_warp, look_back<std::int32_t>(memory.statuses.data(), memory.counter.data()),
-        ones.data(), before.data(), plus{}, claims.data(), epochs.data());
-    CUDA_CHECK(cudaGetLastError());
-    std::vector<std::int32_t> expected(tiles);
-    std::iota(expected.begin(), expected.end(), 0);
-    expected[0] = 1;
-    CHECK(difference(before.to_host(), expected, 1) == std::nullopt);
-    CHECK(epochs.to_host() == std::vector<unsigned>(tiles, epoch));
-    CHECK(memory.counter.to_host().front() == std::uint64_t{epoch} << 32);
   }
 }
 

@@ -34,20 +34,17 @@ int main() {
   constexpr unsigned n = 10'000;
   constexpr unsigned tiles = (n + 31) / 32;
   int* values = nullptr;
-  course::tile_status<int>* statuses = nullptr;
-  unsigned long long* counter = nullptr;
+  void* memory = nullptr;
   if (cudaMallocManaged(&values, n * sizeof(int)) != cudaSuccess ||
-      cudaMalloc(&statuses, tiles * sizeof(*statuses)) != cudaSuccess ||
-      cudaMalloc(&counter, sizeof(*counter)) != cudaSuccess ||
-      // Once. Each launch leaves both ready for the next one.
-      cudaMemset(statuses, 0, tiles * sizeof(*statuses)) != cudaSuccess ||
-      cudaMemset(counter, 0, sizeof(*counter)) != cudaSuccess) {
+      cudaMalloc(&memory, course::look_back<int>::bytes(tiles)) != cudaSuccess) {
     std::printf("no memory: %s\n", cudaGetErrorString(cudaGetLastError()));
     return 1;
   }
+  const course::look_back<int> earlier_tiles(memory, tiles);
+  if (earlier_tiles.init(nullptr) != cudaSuccess) return 1;  // Once.
   for (int i = 0; i < 2; ++i) {
     for (unsigned k = 0; k < n; ++k) values[k] = 1;
-    cudaError_t status = launch(values, values, n, {statuses, counter}, nullptr);
+    cudaError_t status = launch(values, values, n, earlier_tiles, nullptr);
     if (status == cudaSuccess) status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {
       std::printf("the launch failed: %s\n", cudaGetErrorString(status));

@@ -35,9 +35,7 @@ __global__ void move_large(const unsigned* values, unsigned n, unsigned least, u
 }
 
 void keep_large(const unsigned* values, unsigned n, unsigned least, unsigned* kept, unsigned* count,
-                unsigned long long* status, unsigned long long* counter, unsigned threads) {
-  // For values of 32 bits, a status word is one word of 64 bits.
-  auto* const words = reinterpret_cast<course::tile_status<unsigned>*>(status);
+                unsigned long long* memory, unsigned threads) {
   const unsigned tiles = n / threads + (n % threads == 0 ? 0 : 1);
   // BEGIN SOLUTION
   // STUB: // TODO: n may be 0.
@@ -46,6 +44,6 @@ void keep_large(const unsigned* values, unsigned n, unsigned least, unsigned* ke
     return;
   }
   // END SOLUTION
-  const course::look_back<unsigned> earlier_tiles(words, counter);
+  const course::look_back<unsigned> earlier_tiles(memory, n);
   move_large<<<tiles, threads>>>(values, n, least, kept, count, earlier_tiles);
 }
