@@ -8,6 +8,22 @@
 #include <cuda/std/limits>
 #include <cuda/std/type_traits>
 
+// With COURSE_ENABLE_ASSERTIONS a call stops the kernel with __trap(), unless all threads of the
+// block make it, with the same argument. Otherwise nothing is checked. The course's headers agree
+// on this.
+#ifdef COURSE_ENABLE_ASSERTIONS
+#define COURSE_ASSERT_SAME(argument)                              \
+  do {                                                            \
+    __shared__ decltype(argument) first;                          \
+    if (thread_block::thread_rank() == 0) first = argument;       \
+    __syncthreads();                                              \
+    const int same = __syncthreads_count(argument == first);      \
+    if (same != static_cast<int>(thread_block::size())) __trap(); \
+  } while (false)
+#else
+#define COURSE_ASSERT_SAME(argument)
+#endif
+
 namespace course {
 inline namespace v1 {
 
@@ -70,6 +86,7 @@ struct maximum {
 // ceil(log2(threads)) steps, each with a barrier.
 template <class T, class Operation>
 __device__ T block_reduce(T value, Operation operation, T* shared) {
+  COURSE_ASSERT_SAME(shared);
   static_assert(cuda::std::is_trivially_copyable_v<T>,
                 "values travel through shared memory byte by byte");
   const unsigned thread = thread_block::thread_rank();
@@ -134,6 +151,7 @@ __device__ T warp_reduce(T value, Operation operation, unsigned lanes = warp_siz
 // block. Everything else, block_reduce's contract says.
 template <class T, class Operation>
 __device__ T block_reduce_shuffle(T value, Operation operation, T* shared) {
+  COURSE_ASSERT_SAME(shared);
   const unsigned lane = thread_block::thread_rank() % warp_size;
   const unsigned warp = thread_block::thread_rank() / warp_size;
   const unsigned warps = (thread_block::size() + warp_size - 1) / warp_size;

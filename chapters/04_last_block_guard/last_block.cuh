@@ -9,6 +9,22 @@
 #include <cuda_runtime.h>
 #include <cuda/atomic>
 
+// With COURSE_ENABLE_ASSERTIONS a call stops the kernel with __trap(), unless all threads of the
+// block make it, with the same argument. Otherwise nothing is checked. The course's headers agree
+// on this.
+#ifdef COURSE_ENABLE_ASSERTIONS
+#define COURSE_ASSERT_SAME(argument)                              \
+  do {                                                            \
+    __shared__ decltype(argument) first;                          \
+    if (thread_block::thread_rank() == 0) first = argument;       \
+    __syncthreads();                                              \
+    const int same = __syncthreads_count(argument == first);      \
+    if (same != static_cast<int>(thread_block::size())) __trap(); \
+  } while (false)
+#else
+#define COURSE_ASSERT_SAME(argument)
+#endif
+
 namespace course {
 inline namespace v1 {
 
@@ -34,14 +50,18 @@ __device__ inline unsigned long long block_count() {
 //   meanwhile: launches that can overlap have a counter each, and partial results of their own.
 // What any thread of an arrived block wrote before it called this may be read, after the call that
 // returns true, by all threads of that block. Written and read by ordinary stores, loads and
-// atomics: bulk copies also need a proxy fence. A texture read of what the same kernel wrote is
-// undefined, and no fence helps.
-// Errors: a *counter that was `expected` or more at the launch always stops the kernel with
+// atomics. A bulk copy (cp.async.bulk) that wrote must be complete before the call, by a wait_group
+// without .read, and needs no fence: PTX puts one after its completion. One that reads after the
+// call needs fence.proxy.async before it. A texture read of what the same kernel wrote is
+// undefined, and no fence helps. Errors: a *counter that was `expected` or more at the launch
+// always stops the kernel with
 // __trap(). An arrival too many, or a *counter that was above 0 and less, may do so, if an arrival
 // finds `expected` or more before the last block has set *counter back. After that it goes
 // unnoticed, *counter is left above 0, and later launches are wrong too. After a launch in which
 // arrivals were missing or too many, set *counter to 0.
 __device__ inline bool last_arrival(unsigned* counter, unsigned long long expected) {
+  COURSE_ASSERT_SAME(counter);
+  COURSE_ASSERT_SAME(expected);
   __shared__ unsigned earlier;
   const cuda::atomic_ref<unsigned, cuda::thread_scope_device> arrivals(*counter);
   // All threads' writes are done, for thread 0 to publish; and no thread reads `earlier` any more.

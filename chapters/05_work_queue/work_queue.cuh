@@ -10,6 +10,22 @@
 #include <cuda/atomic>
 #include <cuda/std/type_traits>
 
+// With COURSE_ENABLE_ASSERTIONS a call stops the kernel with __trap(), unless all threads of the
+// block make it, with the same argument. Otherwise nothing is checked. The course's headers agree
+// on this.
+#ifdef COURSE_ENABLE_ASSERTIONS
+#define COURSE_ASSERT_SAME(argument)                              \
+  do {                                                            \
+    __shared__ decltype(argument) first;                          \
+    if (thread_block::thread_rank() == 0) first = argument;       \
+    __syncthreads();                                              \
+    const int same = __syncthreads_count(argument == first);      \
+    if (same != static_cast<int>(thread_block::size())) __trap(); \
+  } while (false)
+#else
+#define COURSE_ASSERT_SAME(argument)
+#endif
+
 namespace course {
 inline namespace v1 {
 
@@ -59,6 +75,7 @@ class work_queue {
   //   those that the blocks took without asking.
   // Gives no memory synchronisation between blocks.
   __device__ Item fetch(size_t already_taken = 0) const {
+    COURSE_ASSERT_SAME(already_taken);
     __shared__ Item fetched;
     if (thread_block::thread_rank() == 0) {
       fetched = item_at(already_taken + take_numbers(1));
