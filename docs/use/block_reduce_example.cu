@@ -8,9 +8,9 @@
 // sums[row] becomes the sum of the row, for gridDim.x rows.
 __global__ void sum_rows(const int* matrix, unsigned columns, int* sums) {
   __shared__ int shared[course::largest_warp_count];
-  const int* const row = matrix + std::size_t{blockIdx.x} * columns;
+  const int* const row = matrix + size_t{blockIdx.x} * columns;
   int sum = 0;
-  for (std::size_t i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i];
+  for (size_t i = threadIdx.x; i < columns; i += blockDim.x) sum += row[i];
   sum = course::block_reduce_shuffle(sum, course::plus{}, shared);
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }

@@ -15,8 +15,8 @@ struct row {
 // Row r has the elements begin[r] to begin[r + 1] - 1 of `values`.
 __global__ void double_rows(course::work_queue<row> queue, const unsigned* begin, int* values) {
   for (row next = queue.fetch(); next != row::none(); next = queue.fetch()) {
-    const std::size_t end = begin[next.number + 1];
-    for (std::size_t i = std::size_t{begin[next.number]} + threadIdx.x; i < end; i += blockDim.x) {
+    const size_t end = begin[next.number + 1];
+    for (size_t i = size_t{begin[next.number]} + threadIdx.x; i < end; i += blockDim.x) {
       values[i] *= 2;
     }
   }

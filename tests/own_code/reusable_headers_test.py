@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Each piece of docs/use compiles and runs in a folder that has only the files that its page names: with
-this build's compiler, with nvcc, and with NVRTC, which has no standard library but CUDA's."""
+this build's compiler, with nvcc, and with NVRTC, which has no standard library but CUDA's. LAB_TOOLKIT names
+a folder of CUDA's packages of PyPI, whose compilers are taken then (.ci/other_toolkits)."""
 
 import ctypes
+import os
 import pathlib
 import re
 import shlex
@@ -22,16 +24,38 @@ from this_build import BUILD, ROOT
 put_nvcc_on_path()
 
 PIECES = ["block_reduce", "grid_barrier", "last_block", "look_back", "work_queue"]
-needs_nvcc = pytest.mark.skipif(not shutil.which("nvcc"), reason="nvcc is not here")
+
+
+def toolkit_folders():
+    """The folders with the compilers and their headers; none without."""
+    if "LAB_TOOLKIT" in os.environ:
+        return sorted(pathlib.Path(os.environ["LAB_TOOLKIT"], "nvidia").glob("*/"))
+    nvcc = shutil.which("nvcc")
+    return [pathlib.Path(nvcc).resolve().parents[1]] if nvcc else []
+
+
+FOLDERS = toolkit_folders()
+
+
+def of_toolkit(pattern):
+    return next((path for folder in FOLDERS for path in folder.glob(pattern)), None)
+
+
+NVCC = of_toolkit("bin/nvcc")
+NVRTC = of_toolkit("lib64/libnvrtc.so") or of_toolkit("lib/libnvrtc.so.*")
+NVRTC = NVRTC and ctypes.CDLL(NVRTC)
+assert NVCC or NVRTC or "LAB_TOOLKIT" not in os.environ
+needs_nvcc = pytest.mark.skipif(not NVCC, reason="nvcc is not here")
 
 
 class Page(NamedTuple):
-    """A page of docs/use: which files it says to copy, its example, and the C++ that they need."""
+    """A page of docs/use: which files it says to copy, its example, and the C++ and CUDA that they need."""
 
     name: str
     headers: list
     example: object
     standard: str
+    cuda: tuple
 
 
 def pages():
@@ -46,7 +70,9 @@ def pages():
             (path.parent / link).resolve() for link in re.findall(r"\]\(([^)]+\.cuh)\)", to_copy)
         ]
         (standard,) = set(re.findall(r"`-std=(c\+\+\d+)`", text))
-        found.append(Page(path.stem, headers, path.with_name(f"{path.stem}_example.cu"), standard))
+        (cuda,) = re.findall(r"^- CUDA (\d+)\.(\d+) or newer", text, re.MULTILINE)
+        example = path.with_name(f"{path.stem}_example.cu")
+        found.append(Page(path.stem, headers, example, standard, tuple(map(int, cuda))))
     return found
 
 
@@ -103,10 +129,10 @@ def compile_for_cpu(source, folder):
 
 def compile_with_nvcc(source, folder, standard):
     """The messages of nvcc, for the oldest architecture that it knows; "" if all is well."""
-    architectures = run(["nvcc", "--list-gpu-code"], folder)[1]
+    architectures = run([NVCC, "--list-gpu-code"], folder)[1]
     oldest = re.findall(r"sm_(\d+)\b", architectures)[0]
     command = [
-        "nvcc", f"-std={standard}", "-O3", f"-arch=sm_{oldest}", "-Werror=all-warnings",
+        NVCC, f"-std={standard}", "-O3", f"-arch=sm_{oldest}", "-Werror=all-warnings",
         "-Xcompiler=-Wall,-Wextra,-Werror", "-c", source, "-o", "out.o",
     ]  # fmt: skip
     code, printed = run(command, folder)
@@ -180,17 +206,10 @@ def test_nvcc_compiles_it(page, folder):
         assert compile_with_nvcc(source, folder, page.standard) == ""
 
 
-def library():
-    """NVRTC of the toolkit whose nvcc is on PATH, and that toolkit's include folders; None without."""
-    nvcc = shutil.which("nvcc")
-    toolkit = pathlib.Path(nvcc).resolve().parents[1] if nvcc else None
-    path = toolkit / "lib64/libnvrtc.so" if nvcc else None
-    if not path or not path.exists():
-        return None, []
-    return ctypes.CDLL(path), [toolkit / "include", toolkit / "include/cccl"]
-
-
-NVRTC, INCLUDE_FOLDERS = library()
+def nvrtc_version():
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    NVRTC.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return major.value, minor.value
 
 
 def messages_about(text, options):
@@ -208,7 +227,12 @@ def messages_about(text, options):
 
 
 def options_of_nvrtc(standard, *folders):
-    return [f"-std={standard}", *(f"-I{each}" for each in (*folders, *INCLUDE_FOLDERS))]
+    includes = [folder / name for folder in FOLDERS for name in ("include", "include/cccl")]
+    return [
+        f"-std={standard}",
+        "-arch=compute_75",
+        *(f"-I{each}" for each in (*folders, *includes)),
+    ]
 
 
 needs_nvrtc = pytest.mark.skipif(not NVRTC, reason="NVRTC is not here")
@@ -217,18 +241,33 @@ needs_nvrtc = pytest.mark.skipif(not NVRTC, reason="NVRTC is not here")
 @needs_nvrtc
 @for_each_page
 def test_nvrtc_compiles_each_header_alone(page):
+    """With the kernel of the page's example, and with and without the assertions."""
+    if nvrtc_version() < page.cuda:
+        pytest.skip(f"the page asks for CUDA {page.cuda}")
+    kernel = page.example.read_text(encoding="utf-8").partition("\ncudaError_t launch(")[0]
     for header in page.headers:
-        text = f'#include "{header.name}"\n__global__ void kernel() {{}}\n'
+        text = f'#include "{header.name}"\n' + re.sub(r"#include <.*>", "", kernel)
         options = options_of_nvrtc(page.standard, header.parent)
-        assert messages_about(text, options) == ""
+        for more in ([], ["-DCOURSE_ENABLE_ASSERTIONS"]):
+            assert messages_about(text, options + more) == ""
+
+
+def test_the_table_of_all_pieces_says_the_same_of_cuda():
+    text = (ROOT / "docs/use/README.md").read_text(encoding="utf-8")
+    for page in pages():
+        cuda = ".".join(map(str, page.cuda))
+        assert re.search(rf"\({page.name}\.md\) .*\| {re.escape(cuda)} \|", text)
 
 
 @needs_nvrtc
 def test_nvrtc_compiles_a_kernel_that_uses_all_of_them():
+    if nvrtc_version() < max(page.cuda for page in pages()):
+        pytest.skip("a page asks for a newer CUDA")
     folders = {header.parent for page in pages() for header in page.headers}
     standard = max(page.standard for page in pages())
     text = """
 #include "block_reduce.cuh"
+#include "grid_barrier.cuh"
 #include "last_block.cuh"
 #include "look_back.cuh"
 #include "work_queue.cuh"
@@ -238,7 +277,7 @@ struct item {
   __device__ bool operator==(item other) const { return number == other.number; }
 };
 __global__ void kernel(course::work_queue<item> queue, course::look_back<float> tiles,
-                       unsigned* counter, float* results) {
+                       unsigned* counter, float* results, course::grid_barrier_words* words) {
   __shared__ float shared[course::largest_warp_count];
   float largest = course::maximum::identity<float>();
   for (item each = queue.fetch(); !(each == item::none()); each = queue.fetch()) {
@@ -251,6 +290,7 @@ __global__ void kernel(course::work_queue<item> queue, course::look_back<float> 
     tiles.exclusive_prefix_by_one_thread(mine, largest, course::maximum{}, &largest);
     results[blockIdx.x] = largest;
   }
+  course::grid_barrier(words);
   if (course::last_block(counter) && threadIdx.x == 0) results[gridDim.x] = results[0];
 }
 """
@@ -259,4 +299,4 @@ __global__ void kernel(course::work_queue<item> queue, course::look_back<float> 
 
 @needs_nvrtc
 def test_nvrtc_refuses_a_header_of_the_hosts():
-    assert "cstddef" in messages_about("#include <cstddef>\n", options_of_nvrtc("c++20"))
+    assert "cstddef" in messages_about("#include <cstddef>\n", options_of_nvrtc("c++17"))
