@@ -22,7 +22,7 @@ __global__ void add_dependently(const float* a, const float* b, float* c, std::s
 add_function<float> sixteen_bytes_by_dependent_launch(unsigned threads) {
   require_dependent_launch(add_dependently);
   return [=](const float* a, const float* b, float* sum, std::size_t n) {
-    launch_dependent(add_dependently, course::sixteen_bytes_blocks<float>(n, threads), threads,
+    launch_dependent(add_dependently, {course::sixteen_bytes_blocks<float>(n, threads), threads},
                      nullptr, a, b, sum, n);
   };
 }

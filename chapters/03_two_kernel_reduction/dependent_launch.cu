@@ -33,9 +33,9 @@ benchmark_case two_kernel_sum_by_dependent_launch(role part, const exact_vectors
       .on_device("two_kernels_dependent_launch", part,
                  [=, &data](std::size_t input, float* result) {
                    const float* const values = data.a(where.first(input));
-                   launch_dependent(sum_blocks_dependently, blocks, threads_a_block, nullptr,
+                   launch_dependent(sum_blocks_dependently, {blocks, threads_a_block}, nullptr,
                                     values, n, partials->data());
-                   launch_dependent(sum_partials_dependently, 1, threads_a_block, nullptr,
+                   launch_dependent(sum_partials_dependently, {1, threads_a_block}, nullptr,
                                     partials->data(), std::size_t{blocks}, result);
                  });
 }

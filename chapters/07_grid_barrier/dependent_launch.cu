@@ -25,7 +25,7 @@ benchmark_case wave_by_dependent_launches(const wave_case_maker& of, unsigned bl
   return of.make("dependent_launches", role::peer,
                  [blocks, threads, size = of.size()](int* now, int* before) {
                    for (unsigned step = 0; step < steps_of_call; ++step) {
-                     launch_dependent(wave_one_step_dependently, blocks, threads, nullptr,
+                     launch_dependent(wave_one_step_dependently, {blocks, threads}, nullptr,
                                       static_cast<const int*>(now), before, size, size);
                      std::swap(now, before);
                    }

@@ -73,6 +73,7 @@ void scans_of_type(session& run, const std::string& type) {
     add("three_kernels", role::variant, three_kernel_scan<T>);
     add("bulk_look_back", role::variant, bulk_look_back_scan<T>);
     add("look_back_dependent_launch", role::variant, dependent_look_back_scan<T>);
+    add("bulk_look_back_dependent_launch", role::variant, dependent_bulk_look_back_scan<T>);
     add("cub_device_scan", role::peer, cub_inclusive_sum<T>);
     if constexpr (std::is_floating_point_v<T>) {
       add("cub_scan_run_to_run", role::peer, cub_inclusive_sum_run_to_run<T>);

@@ -40,7 +40,7 @@ scan_function<T> dependent_look_back_scan(std::size_t n) {
   using memory = course::look_back_memory<T>;
   const auto in_turn = std::make_shared<std::pair<memory, memory>>(tiles, tiles);
   return [=](const T* in, T* out, cudaStream_t stream) {
-    launch_dependent(scan_dependently<T>, tiles, course::scan_threads, stream, in, out, n,
+    launch_dependent(scan_dependently<T>, {tiles, course::scan_threads}, stream, in, out, n,
                      in_turn->first.access(tiles));
     std::swap(in_turn->first, in_turn->second);
   };

@@ -59,9 +59,11 @@ benchmark_case scanning(const std::string& name, role part, const exact_vectors<
 }
 
 // Scans of n values of int32, int64, float or double: by bulk copies, in bulk_scan.cu, and by
-// programmatic dependent launch, in dependent_launch.cu. Both throw no_such_peer.
+// programmatic dependent launch, in dependent_launch.cu. They throw no_such_peer.
 template <class T>
 scan_function<T> bulk_look_back_scan(std::size_t n);
+template <class T>
+scan_function<T> dependent_bulk_look_back_scan(std::size_t n);
 template <class T>
 scan_function<T> dependent_look_back_scan(std::size_t n);
 

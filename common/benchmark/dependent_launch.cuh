@@ -48,17 +48,25 @@ void require_dependent_launch(Kernel* kernel) {
   }
 }
 
+// The shape of a launch.
+struct launch_shape {
+  unsigned blocks;
+  unsigned threads;
+  unsigned shared_bytes = 0;  // Of dynamic shared memory.
+};
+
 // Launches `kernel`, which calls the functions above, in `stream`. While that is recorded as a
 // graph, the launch becomes a node with a programmatic edge. Errors: lab::cuda_error.
 template <class... Parameters, class... Arguments>
-void launch_dependent(void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                      cudaStream_t stream, Arguments&&... arguments) {
+void launch_dependent(void (*kernel)(Parameters...), launch_shape shape, cudaStream_t stream,
+                      Arguments&&... arguments) {
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t configuration = {};
-  configuration.gridDim = dim3(blocks);
-  configuration.blockDim = dim3(threads);
+  configuration.gridDim = dim3(shape.blocks);
+  configuration.blockDim = dim3(shape.threads);
+  configuration.dynamicSmemBytes = shape.shared_bytes;
   configuration.stream = stream;
   configuration.attrs = &attribute;
   configuration.numAttrs = 1;
