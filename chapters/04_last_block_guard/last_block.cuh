@@ -53,8 +53,8 @@ __device__ inline unsigned long long block_count() {
 // atomics. A bulk copy (cp.async.bulk) that wrote must be complete before the call, by a wait_group
 // without .read, and needs no fence: PTX puts one after its completion. One that reads after the
 // call needs fence.proxy.async before it. A texture read of what the same kernel wrote is
-// undefined, and no fence helps. Errors: a *counter that was `expected` or more at the launch
-// always stops the kernel with
+// undefined, and no fence helps.
+// Errors: a *counter that was `expected` or more at the launch always stops the kernel with
 // __trap(). An arrival too many, or a *counter that was above 0 and less, may do so, if an arrival
 // finds `expected` or more before the last block has set *counter back. After that it goes
 // unnoticed, *counter is left above 0, and later launches are wrong too. After a launch in which

@@ -55,9 +55,9 @@ struct grid_barrier_words {
 // What any thread of the grid wrote before its call may be read by all threads after theirs, by
 // ordinary loads, stores and atomics. A bulk copy (cp.async.bulk) that wrote must be complete
 // before the call, by a wait_group without .read; one that reads after it needs fence.proxy.async
-// before it. A texture read of what the same kernel wrote is undefined. Errors: a launch that is
-// not cooperative stops with __trap(). If a block returns without a call that others make, they
-// wait for ever. After a launch that did not end, set both words to 0. With
+// before it. A texture read of what the same kernel wrote is undefined.
+// Errors: a launch that is not cooperative stops with __trap(). If a block returns without a call
+// that others make, they wait for ever. After a launch that did not end, set both words to 0. With
 // COURSE_ENABLE_ASSERTIONS words that differ, or that count too many arrivals, stop the kernel.
 template <class Delay = no_delay>
 __device__ void grid_barrier(grid_barrier_words* words, Delay delay = {}) {
