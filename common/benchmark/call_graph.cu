@@ -50,7 +50,7 @@ std::function<void()> recorded_graph(unsigned calls,
   CUDA_CHECK(cudaGraphInstantiate(&instance, graph.get(), 0));
   const std::shared_ptr<std::remove_pointer_t<cudaGraphExec_t>> executable(instance,
                                                                            executable_graph_end{});
-  return [executable] { CUDA_CHECK(cudaGraphLaunch(executable.get(), nullptr)); };
+  return [executable, call] { CUDA_CHECK(cudaGraphLaunch(executable.get(), nullptr)); };
 }
 
 }  // namespace benchmarks

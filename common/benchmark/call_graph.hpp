@@ -16,7 +16,8 @@ void require_graphs();
 // Calls call(stream) once outside of any recording, which loads its kernels and throws what is
 // wrong with it. Then records what `calls` (>= 1) further calls enqueue in `stream`, one after the
 // other. What is returned launches all of them as one graph in the default stream, and does not
-// wait. Errors: no_such_peer as above, lab::cuda_error.
+// wait; it keeps a copy of `call`, and so the memory that this owns. Errors: no_such_peer as above,
+// lab::cuda_error.
 std::function<void()> recorded_graph(unsigned calls, const std::function<void(cudaStream_t)>& call);
 
 }  // namespace benchmarks
