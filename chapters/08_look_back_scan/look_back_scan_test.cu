@@ -401,9 +401,10 @@ TEMPLATE_TEST_CASE("an epoch comes again, and no tag of its last time counts", "
   constexpr unsigned last = (1U << 31) - 1;
   constexpr unsigned middle = 1U << 29;
   constexpr unsigned tiles = 70;
-  constexpr unsigned launches[][2] = {// Their epochs and tiles.
-                                      {1, tiles},     {2, tiles}, {middle - 1, 3}, {middle, 2},
-                                      {last - 1, 40}, {last, 3},  {1, tiles},      {2, tiles}};
+  // Their epochs and tiles. The second one's tags are there until `middle`, and its epoch comes
+  // again.
+  constexpr unsigned launches[][2] = {{1, 3},         {2, tiles}, {middle - 1, 3}, {middle, 2},
+                                      {last - 1, 40}, {last, 3},  {1, 3},          {2, tiles}};
   lab::device_buffer<unsigned long long> memory(look_back<TestType>::bytes(tiles) / 8);
   const look_back<TestType> earlier_tiles(memory.data(), tiles);
   for (const way how : all_ways) {

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 
+from lab_runs import SETTINGS
 from test_setup import captured
 from this_build import BUILD, ROOT
 
-BACKEND = os.environ["LAB_BACKEND"]
 SOURCE = ROOT / "tests/own_code/header_contracts.cu"
 FOLDERS = [
     "02_shared_memory_dot_product",
@@ -59,7 +59,7 @@ def test_right_use_ends_well(name, options):
 def test_an_assertion_stops_it(name):
     output, errors = ended(name, "-DCOURSE_ENABLE_ASSERTIONS")
     assert re.fullmatch(STOPPED, output), output + errors
-    if BACKEND == "cpu":
+    if SETTINGS["backend"] == "cpu":
         assert re.search(
             r"__trap\(\) was called at \S+\.cuh:\d+: " + re.escape(MISTAKES[name]), errors
         )
@@ -68,7 +68,7 @@ def test_an_assertion_stops_it(name):
 def test_a_barrier_in_a_plain_launch_is_stopped_in_any_case():
     output, errors = ended("plain_launch")
     assert re.fullmatch(STOPPED, output), output + errors
-    if BACKEND == "cpu":
+    if SETTINGS["backend"] == "cpu":
         assert "__trap();  // The launch is not cooperative." in errors
 
 
