@@ -159,6 +159,7 @@ def test_missing_libraries_are_named_and_in_no_row(whole_run):
         "launches_in_a_graph",
         "cub_device_scan",
         "bulk_look_back",
+        "bulk_look_back_dependent_launch",
         "look_back_dependent_launch",
         # A cooperative grid has at most a block for each simulated SM.
         "8 blocks",
