@@ -18,6 +18,7 @@ SEPARATORS = (
 
 
 HANDED_IN = "submitted at"  # the title of a column
+OF_CANVAS = "points possible"  # instead of a name in the last line before the first student
 ALIAS = "alias"  # the same: under this name a student stands on the leaderboard
 
 
@@ -54,7 +55,9 @@ def read_roster(path):
     when = titles.index(HANDED_IN) if HANDED_IN in titles else None
     alias = titles.index(ALIAS) if ALIAS in titles else None
     students, known, times, aliases = {}, collections.defaultdict(set), {}, {}
-    for row in rows[1:]:
+    names = [same_word(row[column]) if column < len(row) else "" for row in rows]
+    first = names.index(OF_CANVAS) + 1 if OF_CANVAS in names else 1
+    for row in rows[first:]:
         name = unicodedata.normalize("NFC", row[column].strip()) if column < len(row) else ""
         if not name or same_word(name) in students:
             what = f"{name} is there twice" if name else "a line has no name"

@@ -263,6 +263,13 @@ def test_a_roster_that_cant_be_read_is_one_sentence():
             assert str(caught.value) == f"--roster {path} can't be read: {why}."
 
 
+def test_what_canvas_writes_before_the_first_student_is_left_out():
+    lines = "Student,ID,Bin\n,,Manual Posting\n    Points Possible,,12\nDoe Jane,67,9\n"
+    roster = roster_in(lines)
+    assert roster.students == ["Doe Jane"]
+    assert not roster.students_with("12")
+
+
 def test_a_roster_that_cant_be_used():
     for text in ("", "student\nA\nA\n", "student\nZo\u00eb\nZoe\u0308\n", "student,x\n,1\n"):
         with pytest.raises(CommandError, match="--roster"):
