@@ -178,8 +178,9 @@ def only_student(arguments, submissions, marks):
         return submissions._replace(students=chosen)
     listed = {row["student"] for row in marks["students"]}
     if name in listed:
+        why = "" if arguments.roster else " Was the class graded with a --roster? Repeat it."
         raise CommandError(
-            f"--student {name}: nothing in {arguments.submissions} is theirs.", WRONG_USE
+            f"--student {name}: nothing in {arguments.submissions} is theirs.{why}", WRONG_USE
         )
     names = sorted(listed | {each.name for each in submissions.students})
     more = hint(name, names, "grades.csv lists the class.")

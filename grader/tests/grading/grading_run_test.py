@@ -350,6 +350,7 @@ def test_wrong_use_is_one_sentence_and_changes_nothing(grade_again):
     grade_again.refused(
         ("--student", "ann"), f"--student ann: nothing in {grade_again.place} is theirs."
     )
+    grade_again.refused(("--student", "ann"), "Was the class graded with a --roster? Repeat it.")
     (grade_again.output / "results.json").write_text('{"schema": "of another program"}')
     grade_again.refused(("--student", "anna"), "no finished run of lab grade")
 
