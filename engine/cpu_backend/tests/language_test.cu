@@ -7,8 +7,14 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cuda/std/array>
+#include <cuda/std/bit>
 #include <cuda/std/cstdint>
+#include <cuda/std/functional>
 #include <cuda/std/limits>
+#include <cuda/std/optional>
+#include <cuda/std/span>
+#include <cuda/std/tuple>
 #include <cuda/std/type_traits>
 #include <cuda/std/utility>
 #include <limits>
@@ -137,6 +143,27 @@ __global__ void write_limits(float* floats, int* integers) {
   integers[3] = cuda::std::exchange(three, cuda::std::move(four));
 }
 
+struct two_numbers {
+  int first, second;
+};
+__global__ void add_pair(two_numbers of, int* sum) { *sum = of.first + of.second; }
+
+__device__ cuda::std::optional<int> even(int value) {
+  if (value % 2 != 0) return cuda::std::nullopt;
+  return value;
+}
+
+__global__ void add_kept(int* sums) {
+  const cuda::std::array<int, 3> values = {4, 3, 2};
+  int sum = 0;
+  for (const int value : cuda::std::span<const int>(values)) {
+    if (const auto kept = even(value)) sum = cuda::std::plus<int>{}(sum, *kept);
+  }
+  const auto [bits, added] = cuda::std::make_tuple(cuda::std::popcount(7u), sum);
+  sums[0] = bits + added;
+  sums[1] = even(1).has_value() ? 1 : 0;
+}
+
 }  // namespace
 
 TEST_CASE("__CUDA_ARCH__ is the device's capability in kernels and undefined on the host") {
@@ -237,6 +264,20 @@ TEST_CASE("complex numbers") {
   REQUIRE(seen[1].x == 1.0f);
   REQUIRE(seen[1].y == 2.0f);
   REQUIRE(seen[2].x == 5.0f);
+}
+
+TEST_CASE("kernels use cuda::std's arrays, tuples and function objects") {
+  checked::device_buffer<int> sums(2);
+  add_kept<<<1, 1>>>(sums.data());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  REQUIRE(sums.to_host() == std::vector<int>{9, 0});
+}
+
+TEST_CASE("a list in braces has the type of the kernel's parameter") {
+  checked::device_buffer<int> sums(1);
+  add_pair<<<1, 1>>>({3, 4}, sums.data());
+  CUDA_CHECK(cudaDeviceSynchronize());
+  REQUIRE(sums.to_host() == std::vector<int>{7});
 }
 
 TEST_CASE("kernels use cuda::std's limits and traits") {
