@@ -219,7 +219,8 @@ class Launches:
             callee = self.text.backward(position, self.callee)
             closing_angles, arguments = self.configuration(match.end())
             end = self.text.closing(arguments)
-            self.arguments(arguments, end)
+            name = self.text.masked[callee.start : callee.end].strip()
+            self.arguments(arguments, end, self.device_code.has_kernel(name))
         except NotUnderstood as failure:
             # The line of the `<<<` is the launch's to a student.
             raise NotUnderstood(position, failure.code, **failure.arguments) from None
@@ -353,15 +354,16 @@ class Launches:
         if len(arguments) > 4:
             raise NotUnderstood(start, "too_many_arguments_of_configuration", number=len(arguments))
 
-    def arguments(self, opening: int, closing: int) -> None:
-        """Checks the kernel's arguments. One that is NULL must convert to any pointer."""
+    def arguments(self, opening: int, closing: int, is_known: bool) -> None:
+        """Checks the kernel's arguments. One that is NULL must convert to any pointer; one in braces has the
+        type that a kernel says which `is_known` by its name."""
         start = opening + 1
         while start <= closing:
             end = start
             while self.text.masked[end] != "," and end < closing:
                 end = self.text.closing(end) + 1 if self.text.masked[end] in "([{" else end + 1
             argument = self.text.masked[start:end].strip()
-            if argument.startswith("{"):
+            if argument.startswith("{") and not is_known:
                 raise NotUnderstood(start, "argument_in_braces")
             if argument == "__null":
                 begin = self.text.masked.index("__null", start)
