@@ -35,6 +35,7 @@ def exercise(
     # What follows may be left out.
     builds_on: list = ...,  # chapters and exercises
     limits: dict = ...,
+    answers: list = ...,  # the course's headers that have what is to be written
     speed: dict = ...,  # points for speed
     streams: bool = ...,  # whether it creates streams, whose work a check does not time
     starter_fails: dict = ...,  # the part that rejects the starter, and a piece of what is said

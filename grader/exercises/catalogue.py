@@ -114,6 +114,11 @@ class Exercise(NamedTuple):
         return self.facts.get("limits", [])
 
     @property
+    def answers(self):
+        """The paths in chapters/ of the headers that a solution does not include."""
+        return self.facts.get("answers", [])
+
+    @property
     def speed(self):
         """The rule for points for speed, or None if there are none."""
         return self.facts.get(SPEED)

@@ -17,6 +17,7 @@ SHARES = (THREAD_SHARE, BLOCK_SHARE, FIRST_BLOCK_SHARE)
 PER = ("element", "thread", "block", "call", *SHARES)
 LAUNCHES, SHARED_MEMORY = "launches", "bytes of shared memory"
 BLOCKS_BEGUN = "blocks begun"  # those that another block has taken over never begin
+TAKEN_OVER = "blocks taken over"
 # What can be limited, and its name in the race checker's report.
 COUNTED = {
     "global loads": "global_loads",
@@ -33,12 +34,13 @@ COUNTED = {
 }
 # A store has a share if its bytes are a result's, and no other store came after it.
 KEPT = {"global stores": "kept_bytes_stored"}
-WORK = "bytes_of_work"
+# What each thread moves, and which bytes of inputs it loads: others may load the same for show.
+WORK, LOADS = "bytes_of_work", "input_bytes_loaded"
 MOST_OF_ONE_THREAD = 90  # per cent of its block's work
 # Whatever an exercise says of atomics: all that its kernels do with global memory, one by one.
 ACCESSES = "accesses to global memory"
 ADDED_UP = {ACCESSES: ("global_loads", "global_stores", "global_atomics")}
-COUNTS = (*COUNTED, *ADDED_UP, LAUNCHES, SHARED_MEMORY, BLOCKS_BEGUN)
+COUNTS = (*COUNTED, *ADDED_UP, LAUNCHES, SHARED_MEMORY, BLOCKS_BEGUN, TAKEN_OVER)
 # "calls of cudaMemcpy": how often the host of a whole program calls a function of the runtime.
 CALLS_OF = re.compile(r"calls of (cuda\w+)")
 
@@ -140,6 +142,8 @@ def measured(limit, report, case):
         )
     if limit["count"] == BLOCKS_BEGUN:
         return max((launch["blocks_begun"] for launch in launches), default=0)
+    if limit["count"] == TAKEN_OVER:
+        return sum(math.prod(each["blocks"]) - each["blocks_begun"] for each in launches)
     if limit["count"] in ADDED_UP:
         return sum(launch[key]["total"] for launch in launches for key in ADDED_UP[limit["count"]])
     counts = [launch[COUNTED[limit["count"]]] for launch in launches]
@@ -156,10 +160,13 @@ def measured(limit, report, case):
     return total / case.elements if limit["per"] == "element" else total
 
 
-def is_by_one_thread(report):
+def is_by_one_thread(report, by=(WORK, LOADS)):
     """Whether one thread of each block does what all its threads could do."""
-    counts = [launch[WORK] for launch in report["launch_counts"] if WORK in launch]
-    return 100 * _most(counts, "thread") > MOST_OF_ONE_THREAD * max(1, _most(counts, "block"))
+    for work in by:
+        counts = [launch[work] for launch in report["launch_counts"] if work in launch]
+        if 100 * _most(counts, "thread") > MOST_OF_ONE_THREAD * max(1, _most(counts, "block")):
+            return True
+    return False
 
 
 def _most(counts, whose):
@@ -177,7 +184,7 @@ def _counted(name, number):
 def _per(limit):
     if CALLS_OF.fullmatch(limit["count"]):
         return ""
-    if limit["count"] in (LAUNCHES, BLOCKS_BEGUN):
+    if limit["count"] in (LAUNCHES, BLOCKS_BEGUN, TAKEN_OVER):
         return " per call"
     return " per block" if limit["count"] == SHARED_MEMORY else f" per {limit['per']}"
 

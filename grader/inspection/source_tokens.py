@@ -97,17 +97,18 @@ OPENING, CLOSING, SQUARE = ("(", "[", "<:"), (")", "]", ":>"), ("[", "<:")
 MOST_OBJECTIONS, LONGEST = 100, 200  # to one file, and characters of what each is to
 
 
-def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False):
+def objections_to_source(source, preprocessed, folder=".", is_by_nvcc=False, answers=()):
     """Sentences about the student's file `source` and the bytes that it was preprocessed to.
 
-    `folder` is where the preprocessor ran, for relative names of headers.
+    `folder` is where the preprocessor ran, for relative names of headers; `answers` are those that have what
+    is to be written.
     """
     text = pathlib.Path(source).read_text(encoding="utf-8-sig", errors="replace")
     own = _OwnPart(set(), set())
     words = _unwanted_words(_own_lines(preprocessed, own), is_by_nvcc)
     found = set()
     for what in itertools.chain(
-        _unwanted_directives(text), words, _unwanted_headers(own, source, folder)
+        _unwanted_directives(text), words, _unwanted_headers(own, source, folder, answers)
     ):
         found.add(what if len(what) <= LONGEST else f"{what[:LONGEST]}...")
         if len(found) == MOST_OBJECTIONS:
@@ -177,14 +178,16 @@ def _unescaped(name):
     return os.fsdecode(re.sub(r"\\(.)", r"\1", name).encode("latin-1"))
 
 
-def _unwanted_headers(own, source, folder):
+def _unwanted_headers(own, source, folder, answers):
     """What was read and is neither the compiler's nor the course's: the file itself by another name, what
-    it has been compiled to, files of the system. And what is included for its insides."""
+    it has been compiled to, files of the system. And what is included for its insides, or as the answer."""
     for name in own.included | own.files:
         if name.startswith("<") or name.endswith("//"):  # <built-in>, and the working folder
             continue
         path = pathlib.Path(os.path.realpath(os.path.join(folder, name)))
-        if not _is_header(path, source) or (name in own.included and _is_internal(path)):
+        is_answer = any(path == ROOT / "chapters" / each for each in answers)
+        is_inside = name in own.included and _is_internal(path)
+        if is_answer or is_inside or not _is_header(path, source):
             yield f"#include {name.removeprefix(f'{ROOT}{os.sep}')}"
 
 
@@ -295,10 +298,12 @@ class _Attributes:
 
 
 def main(words):
-    """Prints what objections_to_source() says of `SOURCE PREPROCESSED [nvcc]` in this folder, as JSON."""
-    source, preprocessed, *by = words
+    """Prints what objections_to_source() says of `SOURCE PREPROCESSED [nvcc] [ANSWERS]` in this folder, as
+    JSON."""
+    source, preprocessed, *more = words
+    answers = [word for word in more if word != "nvcc"]
     with open(preprocessed, "rb") as file:
-        found = objections_to_source(source, file.read(), is_by_nvcc=bool(by))
+        found = objections_to_source(source, file.read(), ".", "nvcc" in more, answers)
     print(json.dumps(found))
     return 0
 

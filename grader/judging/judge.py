@@ -18,7 +18,9 @@ from grader.exercises.cases import Array, read_results, written_cases
 from grader.exercises.limits import depends_on_schedule
 from grader.judging.compile import SCHEDULED, is_empty, objections_before_compiling
 from grader.judging.limits import (
+    BY_ONE_THREAD,
     FOR_SHOW,
+    is_shown_by_one_thread,
     lines_about_limits,
     objections_at_secret_size,
     objections_to_work,
@@ -238,6 +240,7 @@ class JudgedPart(NamedTuple):
     status: str = OK
     wrong: Sequence = ()  # of results: WrongCases
     times: Sequence = ()
+    by_one_thread: Sequence = ()  # names of cases
     accesses: int = 0  # of races, as all that follows
     picture: str = ""
     diagnoses: tuple = ()
@@ -339,12 +342,14 @@ def _race_or(unknown, runs, asked, results):
 
 def judged_results(runs, programs, asked):
     asked.has_begun("results", f"running {len(runs.cases)} cases")
-    wrong, times, timeouts = [], [], 0
+    wrong, times, by_one_thread, timeouts = [], [], [], 0
     for numbers, cases in runs.processes(asked.every_case):
         first = WrongCase(numbers[0], 0, [NOT_RUN_CASE])
         if timeouts < MOST_TIMEOUTS:
             try:
-                first = _first_wrong_case(runs, programs, numbers, cases, asked, times)
+                first = _first_wrong_case(
+                    runs, programs, numbers, cases, asked, times, by_one_thread
+                )
             except OutOfTime:
                 first, timeouts = first._replace(status=TIMED_OUT), MOST_TIMEOUTS
         if not first:
@@ -357,11 +362,17 @@ def judged_results(runs, programs, asked):
     right = len(runs.cases) - len(wrong)
     lines = [f"{right} of {len(runs.cases)} cases {'is' if right == 1 else 'are'} right."]
     status = next((each.status for each in wrong if each.status != OK), OK)
-    return judged(lines if wrong else [], status=status, wrong=wrong, times=times)
+    return judged(
+        lines if wrong else [],
+        status=status,
+        wrong=wrong,
+        times=times,
+        by_one_thread=by_one_thread,
+    )
 
 
-def _first_wrong_case(runs, programs, numbers, cases, asked, times):
-    """The WrongCase of these cases, or None; adds their `times`."""
+def _first_wrong_case(runs, programs, numbers, cases, asked, times, by_one_thread):
+    """The WrongCase of these cases, or None; adds their `times`, and the names of those `by_one_thread`."""
     program, gpu_program = programs
     settings = counting() if runs.runner.results_form is SCHEDULED else {}
     options = ["--time"] if asked.time_it else []
@@ -376,7 +387,9 @@ def _first_wrong_case(runs, programs, numbers, cases, asked, times):
     least = (runs.exercise_cases.least_work or {}).get(cases[0].name)
     if wrong or not least:
         return wrong
-    lines = objections_to_work(work_of(run.report), least)
+    work = work_of(run.report)
+    by_one_thread += [cases[0].name] if is_shown_by_one_thread(work, least) else []
+    lines = objections_to_work(work, least)
     return WrongCase(numbers[0], 0, lines) if lines else None
 
 
@@ -517,6 +530,8 @@ def judged_limits(runs, asked, results, races):
         lines = lines_about_limits(runs, is_race_free)
         if secret and not lines:
             lines = objections_at_secret_size(runs, secret, is_race_free)
+        if results.by_one_thread and BY_ONE_THREAD not in lines:
+            lines = [*lines, BY_ONE_THREAD, f"Seen in: {results.by_one_thread[0]}."]
         most = min((FOR_SHOW[line] for line in lines if line in FOR_SHOW), default=1)
         return judged(lines, most_points=most)
     except OF_NO_RECORD:

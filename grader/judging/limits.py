@@ -14,6 +14,7 @@ import textwrap
 from grader.exercises.cases import WatchedLoads
 from grader.exercises.limits import (
     FIRST_BLOCK_SHARE,
+    LOADS,
     MOST_OF_ONE_THREAD,
     THREAD_SHARE,
     counted_case,
@@ -21,6 +22,7 @@ from grader.exercises.limits import (
     is_by_one_thread,
     limits_not_kept,
     lines_about,
+    measured,
     objections_to_uncounted,
 )
 from grader.judging.races import counting, objections_to_unseen_stores
@@ -37,6 +39,10 @@ MADE_TO_FAIL = "made_to_fail"  # the record's kind
 GIVES_BACK = re.compile(r"cuda(Free|\w*Destroy)\w*")
 USES_MEMORY = re.compile(r"launch|cuda(Memcpy|Memset)\w*")
 MOST_CALLS = 100  # each of which takes a run
+PITCHED = re.compile(r"cudaMemcpy[23]D\w*")  # a few of them reverse what takes n others
+MOST_PITCHED = 8
+TIMES_ALLOWED = 16  # a thread that does so much more than it may does the work of others
+LEAST_DIFFERENCE = 10  # per cent: between a block's share when it runs alone and when all run
 ADVICE = (
     "Look at what each call returns, and at cudaGetLastError() after a launch. After an error print it to "
     "stderr, and end the program with a code that is not 0."
@@ -55,21 +61,33 @@ def lines_about_limits(runs, is_race_free):
         return [f"Two threads race in the case that is counted: {case.name}."]
     is_program = runs.exercise.is_program
     return [
-        *objections_to_show(runs.exercise, reports[0]),
+        *objections_to_show(runs.exercise, reports),
         *lines_about(runs.exercise, reports, case),
     ] or (objections_to_host_code(runs, reports[0], case) if is_program else [])
 
 
-def objections_to_show(exercise, report):
+def objections_to_show(exercise, reports):
     """Sentences if others than the blocks' threads do the work."""
+    report = reports[0]
     number = report["number_of_runtime_calls"]
+    pitched = sum(bool(PITCHED.fullmatch(name)) for name in report["runtime_calls"])
     if number > MOST_CALLS:  # more than can be looked at one by one
         many = f"It calls the CUDA runtime {number:,} times, and a solution needs few calls."
         return [many] if exercise.is_program else [many, MANY_CALLS]
+    if pitched > MOST_PITCHED and not exercise.is_program:
+        return [MANY_CALLS]
     for limit, used in limits_not_kept(exercise, [report], None, is_held=is_about_show):
         if limit["per"] != THREAD_SHARE:
             return [FIXED_SHARES if limit["per"] == FIRST_BLOCK_SHARE else OF_A_LIBRARY]
         if used > MOST_OF_ONE_THREAD:
+            return [BY_ONE_THREAD]
+    for limit in exercise.limits:
+        if limit["per"] == FIRST_BLOCK_SHARE:
+            shares = [measured(limit, each, None) for each in reports]
+            if min(shares) > shares[0] - LEAST_DIFFERENCE:
+                return [FIXED_SHARES]
+        most = TIMES_ALLOWED * limit.get("at_most", 0)
+        if limit["per"] == "thread" and measured(limit, report, None) > most > 0:
             return [BY_ONE_THREAD]
     return [BY_ONE_THREAD] if is_by_one_thread(report) else []
 
@@ -142,11 +160,13 @@ def _lines_about(unnoticed):
 # solution can do without it.
 LEAST_PART = 4
 LEAST_BYTES = 256  # a case with less to do may be done without a kernel
+LEAST_SHARED_OUT = 16384  # bytes: with less to do one thread may take all that there is for a block
 BYTES_OF_ATOMIC = 4  # at least: most are of a word
 
 
 def work_of(report):
-    """{"bytes", "moved", "launches"} of a run under the race checker; zeros if there is no report.
+    """{"bytes", "moved", "launches", "by_one_thread"} of a run under the race checker; zeros if there is no
+    report.
 
     The bytes are those of loads and stores, and `moved` has those of atomics, too: a solution may load by
     atomics what ours loads without.
@@ -163,9 +183,16 @@ def work_of(report):
             "bytes": int(moved),
             "moved": int(moved + BYTES_OF_ATOMIC * atomics),
             "launches": len(launches),
+            "by_one_thread": is_by_one_thread(report, by=[LOADS]),
         }
     except (KeyError, TypeError, ValueError):
-        return {"bytes": 0, "moved": 0, "launches": 0}
+        return {"bytes": 0, "moved": 0, "launches": 0, "by_one_thread": False}
+
+
+def is_shown_by_one_thread(work, of_solution):
+    """Whether one thread of each block works in a case in which our solution shares out enough."""
+    is_shared_out = not of_solution.get("by_one_thread", True)
+    return work["by_one_thread"] and is_shared_out and of_solution["bytes"] >= LEAST_SHARED_OUT
 
 
 def objections_to_work(work, of_solution):
@@ -215,7 +242,7 @@ def objections_at_secret_size(runs, secret, is_race_free=False):
         return objections
     if is_race_free and any(report["findings"] for report in reports):
         return [f"{THERE} two threads race."]
-    shown = objections_to_show(runs.exercise, reports[0])
+    shown = objections_to_show(runs.exercise, reports)
     advice = [limit["advice"] for limit, _ in limits_not_kept(runs.exercise, reports, secret.case)]
     if advice or shown:
         return [

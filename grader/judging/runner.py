@@ -195,9 +195,8 @@ class LocalRunner(Runner):
         recipe = self.compiled(SCHEDULED).recipe
         text = content_of(recipe.preprocessed(), OF_PREPROCESSED)
         names = output_of(["nm", "-P", str(recipe.work / "0.o")]) or ""
-        return objections_to_source(self.source, text) or objections_to_symbols(
-            symbols_of(names), libraries_of(recipe)
-        )
+        own = objections_to_source(self.source, text, answers=self.exercise.answers)
+        return own or objections_to_symbols(symbols_of(names), libraries_of(recipe))
 
     def new_folder(self):
         folder = pathlib.Path(self.folder.name, str(next(self.numbers)))
@@ -301,8 +300,9 @@ def _object_of(optional=(), **checks):
 
 _of_blocks = _object_of(total=_number, most_per_block=_number)
 _of_threads = _object_of(total=_number, most_per_block=_number, most_per_thread=_number)
+OF_ONE_AFTER_ANOTHER = ("kept_bytes_stored", "bytes_of_work", "input_bytes_loaded")
 _launch = _object_of(
-    optional=("unseen_bytes_stored", "loaded", "kept_bytes_stored", "bytes_of_work"),
+    optional=("unseen_bytes_stored", "loaded", *OF_ONE_AFTER_ANOTHER),
     kernel=_text,
     file=_text,
     line=_number,
@@ -313,8 +313,7 @@ _launch = _object_of(
     static_shared_bytes=_number,
     dynamic_shared_bytes=_number,
     unseen_bytes_stored=_number,
-    kept_bytes_stored=_of_threads,
-    bytes_of_work=_of_threads,
+    **dict.fromkeys(OF_ONE_AFTER_ANOTHER, _of_threads),
     loaded=_pieces,
     **{
         f"{space}_{what}": _of_threads

@@ -72,7 +72,7 @@ def compiled_alone(sandbox, build, exercise, source, folder, form, solution=None
     preprocess, *steps, link = recipe.steps()
     _run_step(sandbox, preprocess, access, recipe)
     is_by_nvcc = build.settings["backend"] == "cuda"
-    lines = source_objections(sandbox, access, recipe, is_by_nvcc)
+    lines = source_objections(sandbox, access, recipe, is_by_nvcc, exercise.answers)
     if lines:
         raise NotCompiled(lines, is_refused=True)
     for step in steps:
@@ -127,12 +127,12 @@ def _seal(sandbox, access, recipe, names, weak):
         _run_step(sandbox, step, access, recipe)
 
 
-def source_objections(sandbox, access, recipe, is_by_nvcc):
+def source_objections(sandbox, access, recipe, is_by_nvcc, answers=()):
     """What objections_to_source() says of the preprocessed text. That is anybody's, so it is read where
     reading takes no more than compiling may."""
     python, _ = interpreter()
     command = [python, "-I", INSPECTION, *recipe.sources, recipe.preprocessed()]
-    command += ["nvcc"] if is_by_nvcc else []
+    command += [*(["nvcc"] if is_by_nvcc else []), *answers]
     limits = LIMITS._replace(seconds=recipe.seconds_left)
     access = access._replace(readable=(*access.readable, INSPECTION))
     run = sandbox.run(command, access, {}, limits)

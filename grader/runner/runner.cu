@@ -38,8 +38,9 @@ class device_arguments {
       if (memory.size() != 0) name_memory(memory.data(), item.element_bytes, item.text.c_str());
       arguments_.push_back(
           {.memory = memory.data(), .element_bytes = item.element_bytes, .number = ""});
-      if (item.kind == array_kind::returned || item.kind == array_kind::updated) {
-        add_result(memory.data(), memory.size());
+      const bool is_result = item.kind == array_kind::returned || item.kind == array_kind::updated;
+      if (is_result || item.kind == array_kind::given) {
+        add_array(memory.data(), memory.size(), is_result);
       }
       if (item.kind == array_kind::scratch) memory.fill_bytes(poison);
       if (!item.bytes.empty()) memory.copy_from(item.bytes);

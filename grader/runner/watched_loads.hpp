@@ -14,13 +14,13 @@ extern "C" {
 [[gnu::weak]] void racecheck_watch_loads();
 [[gnu::weak]] void racecheck_change_other_bytes(const std::uint64_t* but, std::size_t numbers,
                                                 std::uint64_t drawn_from);
-[[gnu::weak]] void racecheck_add_result(const std::byte* begin, std::size_t bytes);
+[[gnu::weak]] void racecheck_add_array(const std::byte* begin, std::size_t bytes, bool is_result);
 }
 
 namespace exercises {
 
-inline void add_result(const std::byte* begin, std::size_t bytes) {
-  if (racecheck_add_result != nullptr) racecheck_add_result(begin, bytes);
+inline void add_array(const std::byte* begin, std::size_t bytes, bool is_result) {
+  if (racecheck_add_array != nullptr) racecheck_add_array(begin, bytes, is_result);
 }
 
 inline void watch_loads(const exercise_case& of) {

@@ -38,10 +38,6 @@ bool is_compared(const region& each) {
           each.what == region::kind::pinned);
 }
 
-std::size_t threads_of(const cpu_backend::observer::launch& of) {
-  return size_of(of.blocks) * size_of(of.threads);
-}
-
 // The allocation's memory, which is its program's: it is const only to those who read it.
 std::byte* bytes_of(const region& of) { return const_cast<std::byte*>(of.begin); }
 
@@ -160,11 +156,11 @@ void launch_counter::launch_begins(const cpu_backend::observer::launch& now) {
   now_ = {};
   now_.launch = now;
   is_in_launch_ = true;
-  if (kept_.is_noting()) now_.first_thread = kept_.launch_begins(threads_of(now));
+  now_.is_noted = kept_.is_noting();
 }
 
 void launch_counter::launch_waits() {
-  now_.first_thread.reset();
+  now_.is_noted = false;
   waiting_.push_back({std::move(now_), std::exchange(blocks_, {})});
   running_ = nullptr;
   is_in_launch_ = false;
@@ -225,7 +221,8 @@ void launch_counter::accessed(unsigned rank, region& in, std::size_t bytes, bool
   (writes ? block.global_bytes_stored : block.global_bytes_loaded) += bytes;
 }
 
-void launch_counter::atomic_done(unsigned rank, region& in) {
+void launch_counter::atomic_done(unsigned rank, region& in, std::size_t bytes) {
+  if (in.is_only_read) return accessed(rank, in, bytes, false);
   uses_shared_memory(in);
   ++running_->threads[rank][in.is_shared_memory() ? event::shared_atomic : event::global_atomic];
 }
@@ -248,10 +245,11 @@ void launch_counter::add(const resident_block& done, launch_counts& to) {
 std::vector<launch_counts> launch_counter::launches() const {
   std::vector<launch_counts> all = done_;
   for (launch_counts& each : all) {
-    if (!each.first_thread) continue;
+    if (!each.is_noted || !each.first_thread) continue;
     const std::size_t per_block = size_of(each.launch.threads);
     each.kept = kept_.kept(*each.first_thread, threads_of(each.launch), per_block);
     each.work = kept_.work(*each.first_thread, threads_of(each.launch), per_block);
+    each.loads = kept_.loads(*each.first_thread, threads_of(each.launch), per_block);
   }
   if (!is_in_launch_ || all.size() == most_launches) return all;
   all.push_back(now_);

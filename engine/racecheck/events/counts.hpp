@@ -22,6 +22,9 @@
 namespace racecheck {
 
 inline std::size_t size_of(const dim3& of) { return std::size_t{of.x} * of.y * of.z; }
+inline std::size_t threads_of(const cpu_backend::observer::launch& of) {
+  return size_of(of.blocks) * size_of(of.threads);
+}
 
 // Three numbers for each piece: the allocation's, the first byte, the one after the last.
 using loaded_pieces = std::vector<std::uint64_t>;
@@ -148,8 +151,9 @@ struct launch_counts {
   std::optional<std::uint64_t> unseen_bytes_stored;
   loaded_pieces loaded;  // empty unless loads are watched
   // Of all that ran one after the other, if the program has said what its results are.
-  std::optional<std::size_t> first_thread;
-  share_counts kept, work;
+  bool is_noted = false;
+  std::optional<std::size_t> first_thread;  // of one that moves anything
+  share_counts kept, work, loads;
 };
 
 // Counts what each launch of a program does. It is told what happens, in order, as event_consumer
@@ -174,15 +178,19 @@ class launch_counter {
 
   // ---- What its threads do, each known by its rank in the block.
   void accessed(unsigned rank, region& in, std::size_t bytes, bool writes);
-  void atomic_done(unsigned rank, region& in);
+  // One in memory that is only read is a load, whatever its form.
+  void atomic_done(unsigned rank, region& in, std::size_t bytes);
   // In global memory.
   void moved(const thread_name& by, const std::byte* address, std::size_t bytes, bool writes,
              bool counts_as_moved) {
-    if (!now_.first_thread) return;
+    if (!now_.is_noted) return;
+    if (!now_.first_thread) now_.first_thread = kept_.launch_begins(threads_of(now_.launch));
     const std::size_t thread =
         *now_.first_thread + by.block * size_of(now_.launch.threads) + by.rank;
+    if (!writes) kept_.loaded(*now_.first_thread, thread, address, bytes, !counts_as_moved);
     if (writes) kept_.stored(thread, address, bytes);
-    if (counts_as_moved) kept_.moved(thread, bytes);
+    // An atomic that writes elsewhere may be how a loop looks at what it waits for.
+    if (counts_as_moved && (!writes || kept_.is_result(address))) kept_.moved(thread, bytes);
   }
   void fenced(unsigned rank) { ++running_->threads[rank][event::fence]; }
   void barrier_arrives(bool orders_memory) { running_->barrier_orders_memory = orders_memory; }

@@ -29,6 +29,7 @@ struct region {
   std::uint32_t allocated_at = 0;  // of a kernel's own malloc(): the place; 0: of no kernel's
   std::uint32_t freed_at = 0;      // and of its free()
   bool is_uncounted = false;       // shared memory that counts once the block uses it
+  bool is_only_read = false;       // an exercise's input
   bool starts_unwritten = false;   // reading what nothing wrote is a mistake
   std::vector<std::pair<std::size_t, std::size_t>> written_by_host;  // offsets: first, end
   // Bytes around it that belong to nothing else; of shared memory so many on each side.

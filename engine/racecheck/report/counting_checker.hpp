@@ -83,7 +83,7 @@ class counting_checker final : public checker {
                    place_number place) override {
     using cpu_backend::observer::access;
     if (region* in = memory().find(done.address)) {
-      counter_.atomic_done(by.name.rank, *in);
+      counter_.atomic_done(by.name.rank, *in, done.bytes);
       if (!in->is_shared_memory()) {
         const bool writes = done.kind != access::load;  // a load may be one of a loop that waits
         counter_.moved(by.name, done.address, done.bytes, writes, writes);

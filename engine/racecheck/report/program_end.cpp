@@ -331,10 +331,11 @@ extern "C" void _Exit(int status) noexcept { _exit(status); }
 
 // For programs that run other people's functions; see bytes_of_launch and kept_work. They do
 // nothing unless launches are counted.
-extern "C" void racecheck_add_result(const std::byte* begin, std::size_t bytes) {
-  if (auto* counts = racecheck::counts_of_process()) {
-    counts->counter().kept().add_result(begin, bytes);
-  }
+extern "C" void racecheck_add_array(const std::byte* begin, std::size_t bytes, bool is_result) {
+  auto* counts = racecheck::counts_of_process();
+  if (!counts) return;
+  counts->counter().kept().add_array(begin, bytes, is_result);
+  if (racecheck::region* in = counts->memory().find(begin)) in->is_only_read = !is_result;
 }
 extern "C" void racecheck_watch_loads() {
   if (auto* counts = racecheck::counts_of_process()) counts->bytes().watch_loads();

@@ -64,9 +64,10 @@ json json_of(const launch_counts& counts) {
       {"dynamic_shared_bytes", counts.dynamic_shared_bytes}};
   if (!counts.loaded.empty()) made["loaded"] = counts.loaded;
   if (counts.unseen_bytes_stored) made["unseen_bytes_stored"] = *counts.unseen_bytes_stored;
-  if (counts.first_thread) {
+  if (counts.is_noted) {
     made["kept_bytes_stored"] = json_of(counts.kept);
     made["bytes_of_work"] = json_of(counts.work);
+    made["input_bytes_loaded"] = json_of(counts.loads);
   }
   for (const event_name& each : event_names) {
     made[each.key] = {{"total", counts.total.events[each.what]},

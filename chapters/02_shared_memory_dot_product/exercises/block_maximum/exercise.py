@@ -7,6 +7,7 @@ exercise(
     minutes=25,
     points={"results": 6, "races": 3, "limits": 3},
     builds_on=["02_shared_memory_dot_product"],
+    answers=["02_shared_memory_dot_product/block_reduce.cuh"],
     limits={
         "global loads per element: at most 1": "Read each value once, and put it into shared "
         "memory for the others.",

@@ -7,6 +7,7 @@ exercise(
     minutes=35,
     points={"results": 4, "races": 3, "limits": 5},
     builds_on=["02.1"],
+    answers=["02_shared_memory_dot_product/block_reduce.cuh"],
     limits={
         "barriers per block: at most 2": "Let each warp combine its own 32 sums without a "
         "barrier, or let 32 threads add up a part each.",

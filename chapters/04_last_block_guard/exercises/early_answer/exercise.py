@@ -15,6 +15,8 @@ exercise(
         "pair has its own two blocks.",
         "global loads per call: at most 27500": "If the sums are there, the second block takes "
         "them and does not add up again.",
+        "bytes loaded per call: at most 112000": "If the sums are there, the second block takes "
+        "them and does not add up again, however wide its loads are.",
     },
     starter_fails={"part": "results or races", "says": "no synchronisation between the two blocks"},
     hints=[

@@ -7,6 +7,7 @@ exercise(
     minutes=20,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["01_vector_add", "05_work_queue"],
+    answers=["05_work_queue/work_queue.cuh"],
     limits={
         "global atomics per call: at most 43": "One per fetch is enough: 40 for the rows, and one "
         "for each of the 3 blocks that finds none left.",

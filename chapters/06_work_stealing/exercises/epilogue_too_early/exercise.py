@@ -14,6 +14,8 @@ exercise(
         "one thread add them to the total, once per block.",
         "blocks begun per call: at most 100": "A block that runs takes over tiles of blocks that "
         "have not begun: that was so in the kernel that was given.",
+        "blocks taken over per call: at least 75": "A block that runs takes over tiles of blocks that "
+        "have not begun: launch one block per tile.",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
         "block wait: let all of them take their part.",
         "global stores per block's share: at most 90": "The blocks share the work: each of them "

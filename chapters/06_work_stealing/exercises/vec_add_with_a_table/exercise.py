@@ -12,6 +12,8 @@ exercise(
         "belongs into shared memory, once per block and not once per tile.",
         "barriers per block: at most 1": "No thread changes the table after the prologue, so no tile "
         "needs a barrier.",
+        "blocks taken over per call: at least 75": "A block that runs takes over tiles of blocks that "
+        "have not begun: launch one block per tile.",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
         "block wait: let all of them take their part.",
         "global stores per block's share: at most 90": "The blocks share the work: each of them "

@@ -7,6 +7,7 @@ exercise(
     minutes=30,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["04_last_block_guard", "07_grid_barrier"],
+    answers=["07_grid_barrier/grid_barrier.cuh"],
     limits={
         "launches per call: at most 1": "The blocks meet within one launch: do not launch once "
         "per round.",

@@ -10,6 +10,8 @@ exercise(
     limits={
         "launches per call: at most 1": "The blocks wait for each other within one launch: do not "
         "launch once per step.",
+        "grid barriers per call: at most 0": "Don't use grid.sync(): a block waits for its neighbours "
+        "only.",
         "barriers per block: at most 20": "Two block barriers per step are enough, for 10 steps. "
         "What is each of yours for?",
         "global stores per thread's share: at most 25": "One thread works and the others of its "

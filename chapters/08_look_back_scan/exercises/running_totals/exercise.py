@@ -7,6 +7,7 @@ exercise(
     minutes=35,
     points={"results": 5, "races": 5, "limits": 2},
     builds_on=["02_shared_memory_dot_product", "08_look_back_scan"],
+    answers=["08_look_back_scan/look_back.cuh"],
     limits={
         "launches per call: at most 1": "One kernel does it: a tile finds what comes before it "
         "while the earlier tiles are at work.",

@@ -12,6 +12,8 @@ exercise(
         "states do.",
         "global stores per element: at least 1.02": "Store the sums plainly: atomic sums have no "
         "race, and the reader may still get old ones.",
+        "bytes loaded per element: at most 12": "Each value is loaded once. What comes before a tile "
+        "is in the sums of the tiles before.",
         "global stores per thread's share: at most 25": "One thread works and the others of its "
         "block wait: let all of them take their part.",
         "global stores per block's share: at most 90": "Each block has one tile.",
