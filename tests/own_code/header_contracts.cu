@@ -36,22 +36,24 @@ struct memory {
   alignas(128) unsigned char tiles[look_back<int>::bytes(blocks)];
 };
 
+struct nap {
+  __device__ void operator()() const { __nanosleep(100); }
+};
+
 __global__ void right(memory* m) {
   __shared__ unsigned shared[threads];
   const unsigned sum = course::block_reduce(1U, plus{}, shared);
   if (course::last_block(m->counters) && threadIdx.x == 0) m->counters[1] = sum;
   const item none = course::work_queue<item>(m->items, 1, &m->queue).fetch();
   if (!(none == item::none())) __trap();
-  const look_back<int> tiles(m->tiles, blocks);
+  const look_back<int, nap> tiles(m->tiles, blocks);
   const tile_ticket mine = tiles.take_tile(gridDim.x);
   int before = 0;
   if (threadIdx.x < 32) tiles.exclusive_prefix(mine, 1, plus{}, &before);
 }
 
 __global__ void meet(memory* m) { course::grid_barrier(m->words); }
-__global__ void meet_with_delay(memory* m) {
-  course::grid_barrier(m->words, [] { __nanosleep(100); });
-}
+__global__ void meet_with_delay(memory* m) { course::grid_barrier(m->words, nap{}); }
 __global__ void barrier_argument(memory* m) { course::grid_barrier(m->words + threadIdx.x % 2); }
 
 __global__ void guard_argument(memory* m) { course::last_block(m->counters + threadIdx.x % 2); }
