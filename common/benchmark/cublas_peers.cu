@@ -49,7 +49,8 @@ std::string cublas_version() {
   for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
     int number = 0;
     require_success(cublasGetProperty(part, &number), "cublasGetProperty");
-    version += (version.empty() ? "" : ".") + std::to_string(number);
+    if (!version.empty()) version += '.';
+    version += std::to_string(number);
   }
   return version;
 }
