@@ -44,8 +44,8 @@ reduce_function<float> dependent_sum(Kernel* kernel, std::size_t n, unsigned blo
   const auto partials = working_memory<float>(blocks);
   const auto counter = std::make_shared<course::arrival_counter>();
   return [=](const float* values, float* result, cudaStream_t stream) {
-    launch_dependent(kernel, {blocks, threads}, stream, values, n, partials->data(), counter->data(),
-                     result);
+    launch_dependent(kernel, {blocks, threads}, stream, values, n, partials->data(),
+                     counter->data(), result);
   };
 }
 
