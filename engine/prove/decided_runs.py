@@ -28,6 +28,9 @@ from engine.prove.trace import read_trace
 SEED = 0
 MOST_TRACE = 16 << 20  # bytes
 IN_MEMORY = "/dev/shm"  # what is in this folder never comes to a disk
+FAILURES = range(1, 16)  # each a set of four threads: form::fails_by_chance()
+# What malloc() leaves where nothing has been written: 0 in each run but those with failures.
+BYTES_OF_ALL = {"MALLOC_PERTURB_": "255"}
 AT_A_TIME = 2  # a run that is waited for, and one that will be asked for later
 
 
@@ -41,6 +44,7 @@ def decided(folder, decisions, orders_fences):
     listed.write_text("".join(f"{each}\n" for each in decisions))
     traced.unlink(missing_ok=True)
     return {
+        **BYTES_OF_ALL,
         "LAB_PROVE_DECISIONS": str(listed),
         "LAB_PROVE_TRACE": str(traced),
         "LAB_PROVE_ORDERED_FENCES": "1" if orders_fences else "0",
@@ -112,10 +116,11 @@ class DecidedRuns:
         _, result, problem = self._begin(False, decisions, False, True).get()
         return () if problem else read_trace(result[1]).uses
 
-    def run_with_failures(self):
+    def run_with_failures(self, failures):
         """What the race checker says of a run in which calls that may fail by chance do, once at each place
-        in each thread."""
-        _, (run, _), _ = self._begin(False, None, False).get()
+        in each thread whose bit is set (bits of FAILURES, over and over), and in which bytes that nothing
+        has written are others."""
+        _, (run, _), _ = self._begin(False, failures, False).get()
         return run
 
     def expect(self, decisions):
@@ -153,8 +158,9 @@ class DecidedRuns:
                 each.close()
 
     def _run(self, place, forks, decisions, orders_fences, names_places=False):
-        if decisions is None:
-            settings = {"LAB_PROVE_FAILS_BY_CHANCE": "1"}
+        if decisions in FAILURES:
+            names = "LAB_PROVE_FAILS_BY_CHANCE", "MALLOC_PERTURB_"
+            settings = dict.fromkeys(names, str(decisions))
         else:
             settings = decided(place.folder, decisions, orders_fences)
         if names_places:

@@ -10,7 +10,7 @@ from engine.command.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.command.output import counted, say, say_fitted
 from engine.command.racecheck_runs import problem_of, say_result
 from engine.prove.consistency import bits_of
-from engine.prove.decided_runs import SEED, decided_runs
+from engine.prove.decided_runs import FAILURES, SEED, decided_runs
 from engine.prove.executions import Execution
 from engine.prove.starting import end_in_words, explore_starts, first_hang
 from engine.prove.trace import NotExplored, does_in_words, not_explored
@@ -343,17 +343,18 @@ def _explore_all(exploration, runs, limit, is_wanted=None):
         part = explore_starts(exploration, explore_with)
     if part is None:
         runs.wait_for_all()
-        if exploration.has_chance:
-            _check_chance(exploration, runs)
+        for failures in FAILURES if exploration.has_chance else FAILURES[4:5]:
+            _check_chance(exploration, runs, failures)
         exploration.unfinished = ""
         return
     exploration.failed, exploration.hang = part.failed, part.hang
     exploration.unfinished = part.unfinished + BEFORE_STARTS
 
 
-def _check_chance(exploration, runs):
-    """Calls that may fail by chance fail once in each thread: that must change nothing but who comes when."""
-    done = runs.run_with_failures()
+def _check_chance(exploration, runs, failures):
+    """Calls that may fail by chance do, and bytes that nothing has written are others: that must change
+    nothing but who comes when."""
+    done = runs.run_with_failures(failures)
     if _was_stopped(done):
         raise CommandError("not proved: a run was stopped, and not by lab.")
     if done.report["findings"] or problem_of(done, 0):
@@ -363,9 +364,8 @@ def _check_chance(exploration, runs):
     else:
         return
     uses = [each for each in runs.uses([]) if each.kind in CHANCES]
-    what = (
-        does_in_words(uses[0]) if uses else "the program calls a function that may fail by chance"
-    )
+    unwritten = "the program gets other bytes where nothing has written any"
+    what = does_in_words(uses[0]) if uses else unwritten
     raise CommandError(f"not proved: {what}, and then {then}.")
 
 

@@ -10,6 +10,7 @@ BEGINNING = """\
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/latch>
@@ -76,6 +77,17 @@ DENIED = {
         "cudaLaunchHostFunc(a, set, &one); cudaLaunchHostFunc(b, set, &two); cudaDeviceSynchronize(); "
         'std::printf("%d\\n", n);',
         "uses memory of its own that a function in a stream uses as well, in no order",
+    ),
+    "two host threads that print": (
+        STORE,
+        'k<<<1, 1>>>(); cudaDeviceSynchronize(); std::thread([] { std::puts("here"); }).join();',
+        "prints in a second host thread",
+    ),
+    "variable of two host threads": (
+        STORE,
+        "int n = 0; std::thread other([&] { n = 1; }); k<<<1, 1>>>(); cudaDeviceSynchronize(); "
+        'std::printf("%d\\n", n); other.join();',
+        "uses memory in two host threads, in no order",
     ),
     "attribute of a launch": (
         "__device__ int v; __global__ void k(int x) { v = x; }",
@@ -203,12 +215,65 @@ DENIED_FOR = {
         "uses two arrays of dynamic shared memory in one function, "
         "which begin at one address: declare one, and divide it",
     ),
-    "notify_one": (
+    "wait for a store without a notification": (
         "__device__ cuda::atomic<int, cuda::thread_scope_device> n; "
-        "__global__ void k() { n.store(1); n.notify_one(); }",
+        "__global__ void k() { if (threadIdx.x == 0) n.store(1); else n.wait(0); }",
+        "k<<<1, 2>>>(); cudaDeviceSynchronize();",
+        "calls atomic::wait(), and whether its thread is woken is not explored: call load() in a loop",
+    ),
+    "lanes that happen to run together": (
+        "__device__ int v; __global__ void k() { "
+        "v = cooperative_groups::coalesced_threads().thread_rank(); }",
         "k<<<1, 1>>>(); cudaDeviceSynchronize();",
-        "calls notify_one(), and which one of several threads that wait it wakes is not explored: "
-        "call notify_all()",
+        "calls coalesced_threads(), and which threads it groups is not explored",
+    ),
+    "any thread": (
+        "__device__ int v; __global__ void k() { cooperative_groups::invoke_one("
+        "cooperative_groups::this_thread_block(), [] { v = threadIdx.x; }); }",
+        "k<<<1, 2>>>(); cudaDeviceSynchronize();",
+        "calls invoke_one(), and which thread it takes is not explored",
+    ),
+    "copy onto itself": (
+        "__global__ void k(int* p) { p[0] = p[1] = p[2] = threadIdx.x; }",
+        "int* p; cudaMalloc(&p, 12); k<<<1, 1>>>(p); cudaMemcpy(p + 1, p, 8, cudaMemcpyDeviceToDevice);",
+        "copies bytes to where some of them are, and what comes of that is undefined",
+    ),
+    "function in a stream that calls the runtime": (
+        STORE,
+        "k<<<1, 1>>>(); cudaLaunchHostFunc(0, [](void*) { cudaDeviceSynchronize(); }, nullptr); "
+        "cudaDeviceSynchronize();",
+        "calls the runtime in a function in a stream, which CUDA does not allow",
+    ),
+    "result in a file": (
+        STORE,
+        'k<<<1, 1>>>(); cudaDeviceSynchronize(); std::ofstream("/dev/null") << v;',
+        "opens a file to write, and what is written there is not compared: print it",
+    ),
+    "shift by 32": (
+        "__device__ unsigned v; __global__ void k(unsigned by) { v = 1u << by; }",
+        "k<<<1, 1>>>(32); cudaDeviceSynchronize();",
+        "shifts by as many bits as the number has, or by more, and what comes of that is undefined",
+    ),
+    "index of another member": (
+        "struct entry { int a[2], b; }; __device__ entry v; __global__ void k(int i) { v.a[i] = 1; }",
+        "k<<<1, 1>>>(2); cudaDeviceSynchronize();",
+        "uses an index that is not one of its array's, and what comes of that is undefined",
+    ),
+    "number that no int holds": (
+        "__device__ int v; __global__ void k(float f) { v = static_cast<int>(f); }",
+        "k<<<1, 1>>>(3e9f); cudaDeviceSynchronize();",
+        "converts a number to a type that can't hold it, and what comes of that is undefined",
+    ),
+    "signed overflow": (
+        "__device__ int v; __global__ void k(int n) { v = n + 1; }",
+        "k<<<1, 1>>>(2147483647); cudaDeviceSynchronize();",
+        "computes what its signed type can't hold, or divides by 0, and what comes of that is undefined",
+    ),
+    "half of a copy": (
+        "__global__ void k(int* p) { p[0] = p[1] = 2; }",
+        "int *p, *h = static_cast<int*>(std::malloc(8)); cudaMalloc(&p, 8); k<<<1, 1>>>(p); "
+        'cudaMemcpy(h, p, 4, cudaMemcpyDeviceToHost); std::printf("%x\\n", h[1]);',
+        'gets other bytes where nothing has written any, and then it prints "fafafafa"',
     ),
     "launch that is refused": (
         "__global__ void k() {}",
@@ -253,6 +318,25 @@ DENIED_FOR = {
         "o = Ref(own).compare_exchange_weak(none, 1); }",
         'k<<<1, 1>>>(); int h; cudaMemcpyFromSymbol(&h, o, 4); std::printf("%d\\n", h);',
         'calls compare_exchange_weak(), which may fail by chance, and then it prints "0"',
+    ),
+    "weak compare-and-swap that fails in one thread": (
+        CUDA_REF + "__device__ int own[2], o[2]; __global__ void k() { int none = 0; "
+        "o[threadIdx.x] = Ref(own[threadIdx.x]).compare_exchange_weak(none, 1); }",
+        'k<<<1, 2>>>(); int h[2]; cudaMemcpyFromSymbol(h, o, 8); std::printf("%d\\n", h[0] == h[1]);',
+        'calls compare_exchange_weak(), which may fail by chance, and then it prints "0"',
+    ),
+    "barrier tried once": (
+        "__global__ void k(int* p) { __shared__ cuda::barrier<cuda::thread_scope_block> b; init(&b, 1); "
+        "*p = b.try_wait(b.arrive()); }",
+        'int* p = zero_on_device(); k<<<1, 1>>>(p); std::printf("%d\\n", copied_from(p));',
+        'calls barrier::try_wait(), which may fail by chance, and then it prints "0"',
+    ),
+    "largest of lanes that are not there": (
+        "__global__ void k(int* p) { int m = 5; for (int d = 2; d; d /= 2) "
+        "m = max(m, __shfl_down_sync(~0u, m, d)); if (threadIdx.x == 0) *p = m; }",
+        'int* p = zero_on_device(); k<<<1, 2>>>(p); std::printf("%d\\n", copied_from(p) > 9);',
+        "gets an undefined value by __shfl_down_sync(), from a lane that does not take part, "
+        'and then it prints "1"',
     ),
     "latch tried once": (
         "using one = cuda::latch<cuda::thread_scope_block>; __global__ void k(int* p) { "
@@ -410,6 +494,12 @@ PROVED = {
         STORE,
         "cudaEvent_t a, b; cudaEventCreate(&a); cudaEventCreate(&b); cudaEventRecord(a); k<<<1, 1>>>(); "
         f"cudaEventRecord(b); cudaEventSynchronize(b); float t; cudaEventElapsedTime(&t, a, b); {PRINTED}",
+    ),
+    "variable that a host thread hands over": (
+        STORE,
+        "int n = 0; std::mutex m; std::thread other([&] { std::lock_guard l(m); ++n; }); "
+        "m.lock(); ++n; m.unlock(); other.join(); k<<<1, 1>>>(); cudaDeviceSynchronize(); "
+        'std::printf("%d\\n", n + v);',
     ),
     "queries that wait": (
         STORE,

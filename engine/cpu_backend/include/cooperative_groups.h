@@ -220,7 +220,8 @@ class coalesced_group {
 };
 
 // The lanes that run together: on this backend each by itself, which CUDA allows at any time.
-inline coalesced_group coalesced_threads() {
+inline coalesced_group coalesced_threads(place at = CPU_BACKEND_HERE) {
+  cpu_backend::form::used("device", "coalesced_threads()", &at);
   return coalesced_group(1u << (thread_block::thread_rank() % 32));
 }
 
@@ -361,9 +362,10 @@ template <class Group>
 auto group_size(const Group& group) {
   return group.size();
 }
-// Calls the function in one thread of the group.
+// Calls the function in one thread of the group, whichever.
 template <class Group, class Function, class... Arguments>
 void invoke_one(const Group& group, Function&& function, Arguments&&... arguments) {
+  cpu_backend::form::used("device", "invoke_one()");
   if (group.thread_rank() == 0) function(static_cast<Arguments&&>(arguments)...);
 }
 

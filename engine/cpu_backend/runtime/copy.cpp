@@ -3,6 +3,7 @@
 // pointer would work here and fail on a GPU.
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 
@@ -31,6 +32,11 @@ void move_bytes(const work& given, void* destination, const void* source, std::s
   [[maybe_unused]] const observer::runtime_access now;
   observer::memory_written(given, destination, bytes);
   if (may_read_later || !is_pageable(source)) observer::memory_read(given, source, bytes);
+  const auto to_address = reinterpret_cast<std::uintptr_t>(destination);
+  const auto from_address = reinterpret_cast<std::uintptr_t>(source);
+  if (to_address - from_address < bytes || from_address - to_address < bytes) {
+    form::used("memory", "overlap");
+  }
   std::memmove(destination, source, bytes);
   if (to && !from) observer::bytes_of_host_arrive(destination, bytes);
   if (from && !to) observer::bytes_come_to_host(destination, source, bytes);

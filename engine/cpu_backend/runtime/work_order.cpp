@@ -66,6 +66,7 @@ struct order {
   std::map<const void*, work_clock> released;  // by what host threads meet at
   unsigned questions = 0;
   int threads = 1;
+  bool has_had_threads = false;  // besides the first
   work_clock given;
 
   // In a callback, that.
@@ -112,7 +113,7 @@ struct order {
     host_is_ahead = false;
     for (auto& [id, each] : lines) each.done = {};
     given = {};
-    if (hosts.size() == 1) hosts.front().after = {};
+    if (hosts.size() == 1 && !has_had_threads) hosts.front().after = {};
     observer::all_work_is_done();
   }
 
@@ -283,6 +284,7 @@ void host_acquires(const void* object) {
 void host_thread_begins(const void* name) {
   const alone_in_order all;
   ++all->threads;
+  all->has_had_threads = true;
   // Of what is not done, a thread that has not run yet may come to use memory as well.
   work& begun = all->begin_host();
   begun.after = all->now();

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -17,6 +19,7 @@
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
+#include "cpu_backend/runtime/work_order.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/forked_runs.hpp"
@@ -167,24 +170,30 @@ void reorder(thread_queue& released) {
 }
 
 namespace {
-bool has_failures_by_chance() {
-  static const bool asked = setting("LAB_PROVE_FAILS_BY_CHANCE") != nullptr;
-  return asked;
+// The threads in whose calls there are failures, each a bit, over and over; 0: none.
+unsigned failures_by_chance() {
+  static const char* const asked = setting("LAB_PROVE_FAILS_BY_CHANCE");
+  static const auto threads = asked ? static_cast<unsigned>(std::atoi(asked)) : 0;
+  return threads;
 }
 }  // namespace
 
-bool hides_times() { return decisions::active() || has_failures_by_chance(); }
+bool hides_times() { return decisions::active() || failures_by_chance() != 0; }
 
-bool gives_wrong_values(const char* function, const place& at) {
+std::uint64_t wrong_bits(const char* function, const place& at) {
   used("undefined", function, &at);
-  return has_failures_by_chance();
+  constexpr std::uint64_t all = ~std::uint64_t{0}, all_but_signs = 0x7fff'ffff'7fff'ffff;
+  const unsigned failures = failures_by_chance();
+  return failures == 0 ? 0 : failures % 2 == 0 ? all_but_signs : all;
 }
 
 bool fails_by_chance(const char* function, const place& at) {
   const multiprocessor* const on = this_multiprocessor;
   if (!on) return false;
   used("chance", function, &at);
-  if (!has_failures_by_chance()) return false;
+  constexpr unsigned bits = 4;  // as FAILURES in engine/prove/decided_runs.py
+  const std::uint64_t thread = on->block() * blockDim.x + on->thread_rank();
+  if ((failures_by_chance() >> thread % bits & 1) == 0) return false;
   const observer::runtime_access now;
   using call = std::tuple<std::uint64_t, unsigned, unsigned, unsigned>;
   static auto& failed = *new std::set<call>;
@@ -200,6 +209,7 @@ void called(const char* function) {
   used("call", function);
   static const pthread_t first = pthread_self();
   if (!pthread_equal(first, pthread_self())) used("host", "second_thread");
+  if (work_order::is_in_callback()) used("host", "call_in_function");
 }
 
 void launch_comes() {

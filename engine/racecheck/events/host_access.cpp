@@ -14,12 +14,14 @@
 #include "cpu_backend/runtime/work_queue.hpp"
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/events/places.hpp"
+#include "racecheck/races/host_memory.hpp"
 
 namespace racecheck {
 
 constinit cpu_backend::scheduled::span_of_memory all_device_memory;
 constinit cpu_backend::scheduled::span_of_memory copied_unwritten;
 constinit __thread unsigned accesses_by_runtime = 0;
+constinit bool watches_host_threads = false;
 
 namespace {
 
@@ -127,6 +129,15 @@ void note_early_access(const host_access& by) {
   if (by.writes) cpu_backend::scheduled::others_change_memory();
   // It may wait for a kernel that waits for it.
   if (by.is_strong()) cpu_backend::work_queue::go_on();
+}
+
+void note_access_of_thread(const host_access& by) {
+  static std::mutex one_at_a_time;
+  static auto& memory = *new host_memory;
+  if (accesses_by_runtime != 0 || by.is_atomic) return;
+  const cpu_backend::observer::runtime_access now;
+  const std::lock_guard lock(one_at_a_time);
+  memory.access(by, "two_threads");
 }
 
 void host_atomic_begins() {

@@ -41,8 +41,14 @@ void check_copied_bytes(const std::byte* address, std::size_t bytes, const void*
 // While work of the device need not be done: an access to what a kernel may access as well.
 void note_early_access(const host_access& by);
 
+// In a run by decisions of a program that has begun threads: an access to any memory.
+extern constinit bool watches_host_threads;
+void note_access_of_thread(const host_access& by);
+
 // The same, for the usual case that they are not.
 inline void on_host_access(const host_access& by) {
+  if (watches_host_threads) [[unlikely]]
+    note_access_of_thread(by);
   // First what ends the program: that kernels work there as well is the smaller mistake.
   if (all_device_memory.holds(by.address)) [[unlikely]]
     check_host_access(by.address, by.writes);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cpu_backend/runtime/work_order.hpp"
+#include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/host_access.hpp"
 
 namespace {
@@ -71,6 +72,7 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   static const auto create = next<decltype(pthread_create)>("pthread_create");
   if (racecheck::accesses_by_runtime != 0) return create(thread, attributes, function, argument);
   has_threads = true;
+  racecheck::watches_host_threads = cpu_backend::scheduled::runs_by_decisions();
   auto* const begun = new beginning{function, argument};
   tell([&] { cpu_backend::work_order::host_thread_begins(begun); });
   const int error = create(thread, attributes, run, begun);

@@ -166,6 +166,22 @@ RACECHECK_UNALIGNED_ACCESS(4)
 RACECHECK_UNALIGNED_ACCESS(8)
 RACECHECK_UNALIGNED_ACCESS(16)
 
+// What the compiler's other sanitizer calls where a result is undefined: in these versions the
+// program goes on.
+#define RACECHECK_UNDEFINED(function, name)                             \
+  void __ubsan_handle_##function() {                                    \
+    if (!running_thread && racecheck::accesses_by_runtime != 0) return; \
+    cpu_backend::scheduled::used("arithmetic", name, HERE);             \
+  }
+RACECHECK_UNDEFINED(add_overflow, "overflow")
+RACECHECK_UNDEFINED(sub_overflow, "overflow")
+RACECHECK_UNDEFINED(mul_overflow, "overflow")
+RACECHECK_UNDEFINED(negate_overflow, "overflow")
+RACECHECK_UNDEFINED(divrem_overflow, "overflow")
+RACECHECK_UNDEFINED(shift_out_of_bounds, "shift")
+RACECHECK_UNDEFINED(out_of_bounds, "index")
+RACECHECK_UNDEFINED(float_cast_overflow, "conversion")
+
 // The standard library's memory functions, which the linker hands over to these (--wrap).
 void* __real_memcpy(void*, const void*, std::size_t);
 void* __real_memmove(void*, const void*, std::size_t);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Output and input by the C library, which the linker hands over (--wrap): what kernels print, and
 // what the library reads and writes of the host's memory.
+#include <dlfcn.h>
 #include <printf.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -30,12 +32,23 @@ namespace scheduled = cpu_backend::scheduled;
 constinit std::optional<std::uint64_t> printing_thread;  // of the launch
 constinit bool kernel_has_printed = false;               // since the host waited
 
+constinit bool has_ended = false;
+
+// What a program writes there is not compared.
+std::FILE* opened(const char* function, const char* name, const char* mode) {
+  if (accesses_by_runtime == 0 && !has_ended && *mode != 'r') {
+    scheduled::used("output", "file", nullptr);
+  }
+  return reinterpret_cast<decltype(std::fopen)*>(dlsym(RTLD_NEXT, function))(name, mode);
+}
+
 void note_output(const void* from) {
   if (!scheduled::runs_by_decisions()) return;
   if (!running_thread) {
     if (kernel_has_printed || cpu_backend::work_order::is_in_callback()) {
       scheduled::used("output", "before_wait", nullptr);
     }
+    if (gettid() != getpid()) scheduled::used("output", "host_thread", from);
     return;
   }
   const checker_works now;
@@ -44,6 +57,10 @@ void note_output(const void* from) {
   if (printing_thread.value_or(by) != by) scheduled::used("output", "several_threads", from);
   printing_thread = by;
   kernel_has_printed = true;
+}
+
+void note_output_to(std::FILE* to, const void* from) {
+  if (to == stdout || to == stderr) note_output(from);
 }
 
 void host_reads(const void* begin, std::size_t bytes, const void* from) {
@@ -104,6 +121,7 @@ void launch_prints() { printing_thread.reset(); }
 
 void output_has_come() { kernel_has_printed = false; }
 void program_ends() {
+  has_ended = true;
   if (kernel_has_printed) scheduled::used("output", "at_exit", nullptr);
 }
 
@@ -121,6 +139,15 @@ char* __real_strcpy(char*, const char*);
 char* __real_strncpy(char*, const char*, std::size_t);
 int __real_vprintf(const char*, std::va_list);
 
+// By the names that the linker knows: a header may give one of them the other's.
+std::FILE* opens(const char* name, const char* mode) __asm__("fopen");
+std::FILE* opens(const char* name, const char* mode) {
+  return racecheck::opened("fopen", name, mode);
+}
+std::FILE* opens_large(const char* name, const char* mode) __asm__("fopen64");
+std::FILE* opens_large(const char* name, const char* mode) {
+  return racecheck::opened("fopen64", name, mode);
+}
 int __wrap_vprintf(const char* format, std::va_list values) {
   racecheck::note_output(HERE);
   racecheck::host_reads_texts_of(format, values, HERE);
@@ -136,10 +163,12 @@ int __wrap_putchar(int character) {
   return __real_putchar(character);
 }
 int __wrap_fputs(const char* text, std::FILE* to) {
+  racecheck::note_output_to(to, HERE);
   racecheck::host_reads_text(text, HERE);
   return __real_fputs(text, to);
 }
 std::size_t __wrap_fwrite(const void* from, std::size_t bytes, std::size_t number, std::FILE* to) {
+  racecheck::note_output_to(to, HERE);
   racecheck::host_reads(from, bytes * number, HERE);
   return __real_fwrite(from, bytes, number, to);
 }
@@ -173,7 +202,7 @@ char* __wrap_strncpy(char* to, const char* from, std::size_t bytes) {
     return printed;                                       \
   }
 RACECHECK_PRINTS(fprintf, (std::FILE * to, const char* format, ...), format,
-                 std::vfprintf(to, format, values))
+                 (racecheck::note_output_to(to, HERE), std::vfprintf(to, format, values)))
 RACECHECK_PRINTS(sprintf, (char* to, const char* format, ...), format,
                  racecheck::wrote(to, std::vsprintf(to, format, values), ~std::size_t{0}, HERE))
 RACECHECK_PRINTS(snprintf, (char* to, std::size_t most, const char* format, ...), format,

@@ -147,12 +147,13 @@ void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, con
   const checker_synchronizes now;
   consumer().lanes_converge(first_rank, lanes, racecheck::place_of(at));
 }
-bool lane_is_absent(const char* operation, unsigned source, bool has_returned, const place& at) {
+std::uint64_t lane_is_absent(const char* operation, unsigned source, bool has_returned,
+                             const place& at) {
   if (has_returned) {
     const checker_works now;
     consumer().lane_has_ended(now.thread(), source, racecheck::place_of(at));
   }
-  return form::gives_wrong_values(operation, at);
+  return form::wrong_bits(operation, at);
 }
 void read_only_load(const void* address, std::size_t bytes, const place& at) {
   if (!running_thread) return;

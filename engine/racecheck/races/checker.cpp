@@ -179,7 +179,9 @@ void checker::host_accesses(const host_access& by) {
   weak_.put_back();
   region* const in = memory_.find(by.address);
   if (!in) {
-    if (cpu_backend::scheduled::runs_by_decisions()) host_memory_.access(by);
+    if (!cpu_backend::scheduled::runs_by_decisions()) return;
+    const bool is_function = cpu_backend::work_order::is_in_callback();
+    host_memory_.access(by, is_function ? "function_in_stream" : nullptr);
     return;
   }
   // The program's variables are managed ones, and the host's own: no kernel comes to those, but

@@ -15,19 +15,22 @@ void host_memory::check(const std::vector<use>& uses, const use& now,
   }
 }
 
-void host_memory::access(const host_access& what) {
-  const bool is_function = cpu_backend::work_order::is_in_callback();
-  if (!is_function && uses_.empty()) return;
-  // Its own variables: on a GPU's host it has a thread, and a stack, of its own.
-  if (is_function && cpu_backend::work_order::is_on_stack_of_callback(what.address)) return;
+void host_memory::access(const host_access& what, const char* denied) {
+  if (!denied && uses_.empty()) return;
+  // A function's own variables: on a GPU's host it has a thread, and a stack, of its own.
+  if (denied && cpu_backend::work_order::is_on_stack_of_callback(what.address)) return;
   const cpu_backend::work by = cpu_backend::work_order::host();
-  const use now{by.is, what.writes};
+  const use now{by.is, what.writes, denied};
   const auto begin = reinterpret_cast<std::uintptr_t>(what.address);
   for (auto word = begin / word_bytes; word <= (begin + what.bytes - 1) / word_bytes; ++word) {
-    if (!is_function && !uses_.contains(word)) continue;
+    if (!denied && !uses_.contains(word)) continue;
     auto& uses = uses_[word];
     check(uses, now, by.after, what.from);
-    if (is_function) uses.push_back(now);
+    if (!denied) continue;
+    // One of each kind is enough of a work: a later one is after more.
+    std::erase_if(uses,
+                  [&](const use& each) { return each.by == now.by && each.writes == now.writes; });
+    uses.push_back(now);
   }
 }
 

@@ -19,8 +19,9 @@ namespace racecheck {
 
 class host_memory {
  public:
-  // The host or a function in a stream, on the calling thread.
-  void access(const host_access& what);
+  // The host or a function in a stream, on the calling thread. `denied`, in explored.json: it is
+  // remembered, and what conflicts with it is that.
+  void access(const host_access& what, const char* denied);
   // A copy that may not have read it when its call returns. (Runtime API, "API synchronization
   // behavior": the driver may or may not stage the memory first.)
   void copy_reads(const cpu_backend::work& by, const std::byte* begin, std::size_t bytes);
@@ -30,7 +31,7 @@ class host_memory {
   struct use {
     cpu_backend::work_position by;
     bool writes = false;
-    const char* denied = "function_in_stream";  // in explored.json
+    const char* denied = nullptr;
   };
   static constexpr std::uintptr_t word_bytes = 4;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "cpu_backend/execution/place.hpp"
 #include "cpu_backend/runtime/context.hpp"
@@ -18,7 +19,7 @@ constexpr void thread_pauses() {}
 constexpr bool thread_is_in_kernel() { return true; }
 inline void barrier_opens(const place&) {}
 inline void lanes_converge(unsigned, unsigned, bool, const place&) {}
-constexpr bool lane_is_absent(const char*, unsigned, bool, const place&) { return false; }
+constexpr std::uint64_t lane_is_absent(const char*, unsigned, bool, const place&) { return 0; }
 inline void read_only_load(const void*, std::size_t, const place&) {}
 inline void bytes_come_to_host(const void*, const void*, std::size_t) {}
 inline void bytes_of_host_arrive(const void*, std::size_t) {}

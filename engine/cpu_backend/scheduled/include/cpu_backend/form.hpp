@@ -37,11 +37,11 @@ void used(const char* kind, const char* name, const place* at = nullptr);
 void called(const char* function);
 
 // Whether this call fails by chance, as it may although nothing stands in its way: in a run that
-// LAB_PROVE_FAILS_BY_CHANCE asks for, each thread's first call at each place.
+// LAB_PROVE_FAILS_BY_CHANCE asks for, in some threads the first call at each place.
 bool fails_by_chance(const char* function, const place& at);
 
-// The same of one whose value is undefined: each is wrong in such a run.
-bool gives_wrong_values(const char* function, const place& at);
+// The same of one whose value is undefined: the bits that are wrong in such a run.
+std::uint64_t wrong_bits(const char* function, const place& at);
 
 // Without LAB_SMS. The same on every machine: a seed's run must not depend on it.
 constexpr int default_number_of_sms() { return 8; }
