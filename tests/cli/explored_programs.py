@@ -11,6 +11,7 @@ BEGINNING = """\
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iostream>
 #include <cuda/atomic>
 #include <cuda/barrier>
 #include <cuda/latch>
@@ -77,11 +78,6 @@ DENIED = {
         "cudaLaunchHostFunc(a, set, &one); cudaLaunchHostFunc(b, set, &two); cudaDeviceSynchronize(); "
         'std::printf("%d\\n", n);',
         "uses memory of its own that a function in a stream uses as well, in no order",
-    ),
-    "two host threads that print": (
-        STORE,
-        'k<<<1, 1>>>(); cudaDeviceSynchronize(); std::thread([] { std::puts("here"); }).join();',
-        "prints in a second host thread",
     ),
     "variable of two host threads": (
         STORE,
@@ -238,11 +234,21 @@ DENIED_FOR = {
         "int* p; cudaMalloc(&p, 12); k<<<1, 1>>>(p); cudaMemcpy(p + 1, p, 8, cudaMemcpyDeviceToDevice);",
         "copies bytes to where some of them are, and what comes of that is undefined",
     ),
+    "memcpy onto itself": (
+        "__device__ char t[8]; __global__ void k(int n) { std::memcpy(t + 1, t, n); }",
+        "k<<<1, 1>>>(4); cudaDeviceSynchronize();",
+        "copies bytes to where some of them are, and what comes of that is undefined",
+    ),
     "function in a stream that calls the runtime": (
         STORE,
         "k<<<1, 1>>>(); cudaLaunchHostFunc(0, [](void*) { cudaDeviceSynchronize(); }, nullptr); "
         "cudaDeviceSynchronize();",
         "calls the runtime in a function in a stream, which CUDA does not allow",
+    ),
+    "two host threads that print": (
+        STORE,
+        'k<<<1, 1>>>(); cudaDeviceSynchronize(); std::thread([] { std::cout << "here"; }).join();',
+        "prints in a second host thread, whose other orders are not explored",
     ),
     "result in a file": (
         STORE,
@@ -337,6 +343,13 @@ DENIED_FOR = {
         'int* p = zero_on_device(); k<<<1, 2>>>(p); std::printf("%d\\n", copied_from(p) > 9);',
         "gets an undefined value by __shfl_down_sync(), from a lane that does not take part, "
         'and then it prints "1"',
+    ),
+    "least of lanes that are not there": (
+        "__global__ void k(int* p) { unsigned m = min(5u, __shfl_down_sync(~0u, 5u, 4)); "
+        "if (threadIdx.x == 0) *p = m; }",
+        'int* p = zero_on_device(); k<<<1, 2>>>(p); std::printf("%d\\n", copied_from(p));',
+        "gets an undefined value by __shfl_down_sync(), from a lane that does not take part, "
+        'and then it prints "0"',
     ),
     "latch tried once": (
         "using one = cuda::latch<cuda::thread_scope_block>; __global__ void k(int* p) { "

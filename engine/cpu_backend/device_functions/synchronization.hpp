@@ -95,9 +95,8 @@ T of_absent_lane(const warp_meeting& meeting, T value, int source, const char* o
   const bool names_lane =
       meeting.mask >> source & 1 || std::string_view(operation) == "__shfl_sync()";
   const bool has_returned = names_lane && on.has_returned(rank);
-  return from_bits<T>(
-      as_bits(value) ^
-      observer::lane_is_absent(operation, static_cast<unsigned>(source), has_returned, at));
+  return from_bits<T>(observer::lane_is_absent(operation, static_cast<unsigned>(source),
+                                               has_returned, at, as_bits(value)));
 }
 
 // `source_of(lane, first, last)` names the lane to read from, all three within the warp; first and

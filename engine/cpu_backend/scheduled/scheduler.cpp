@@ -180,11 +180,13 @@ unsigned failures_by_chance() {
 
 bool hides_times() { return decisions::active() || failures_by_chance() != 0; }
 
-std::uint64_t wrong_bits(const char* function, const place& at) {
+std::uint64_t undefined_value(const char* function, const place& at, std::uint64_t value) {
   used("undefined", function, &at);
-  constexpr std::uint64_t all = ~std::uint64_t{0}, all_but_signs = 0x7fff'ffff'7fff'ffff;
   const unsigned failures = failures_by_chance();
-  return failures == 0 ? 0 : failures % 2 == 0 ? all_but_signs : all;
+  if (failures == 0) return value;
+  // The largest and the least, signed or not, of 4 bytes or of 8.
+  constexpr std::uint64_t extreme[] = {0, 0, 0x7fff'ffff'7fff'ffff, 0x8000'0000'8000'0000};
+  return failures % 4 == 1 ? ~value : extreme[failures % 4];
 }
 
 bool fails_by_chance(const char* function, const place& at) {

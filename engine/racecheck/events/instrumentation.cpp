@@ -188,6 +188,11 @@ void* __real_memmove(void*, const void*, std::size_t);
 void* __real_memset(void*, int, std::size_t);
 
 void* __wrap_memcpy(void* to, const void* from, std::size_t bytes) {
+  const auto distance =
+      static_cast<std::size_t>(static_cast<const std::byte*>(from) - static_cast<std::byte*>(to));
+  if (distance != 0 && (distance < bytes || -distance < bytes)) {
+    cpu_backend::scheduled::used("memory", "overlap", HERE);
+  }
   on_copy(to, from, bytes, HERE);
   return __real_memcpy(to, from, bytes);
 }

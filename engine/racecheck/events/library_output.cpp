@@ -139,6 +139,14 @@ char* __real_strcpy(char*, const char*);
 char* __real_strncpy(char*, const char*, std::size_t);
 int __real_vprintf(const char*, std::va_list);
 
+// By the streams of the standard library.
+std::size_t writes(const void*, std::size_t, std::size_t, std::FILE*) __asm__("fwrite");
+std::size_t writes(const void* from, std::size_t bytes, std::size_t number, std::FILE* to) {
+  using racecheck::accesses_by_runtime, racecheck::running_thread;
+  if (!running_thread && accesses_by_runtime == 0) racecheck::note_output_to(to, HERE);
+  static const auto next = reinterpret_cast<decltype(writes)*>(dlsym(RTLD_NEXT, "fwrite"));
+  return next(from, bytes, number, to);
+}
 // By the names that the linker knows: a header may give one of them the other's.
 std::FILE* opens(const char* name, const char* mode) __asm__("fopen");
 std::FILE* opens(const char* name, const char* mode) {

@@ -148,12 +148,12 @@ void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, con
   consumer().lanes_converge(first_rank, lanes, racecheck::place_of(at));
 }
 std::uint64_t lane_is_absent(const char* operation, unsigned source, bool has_returned,
-                             const place& at) {
+                             const place& at, std::uint64_t value) {
   if (has_returned) {
     const checker_works now;
     consumer().lane_has_ended(now.thread(), source, racecheck::place_of(at));
   }
-  return form::wrong_bits(operation, at);
+  return form::undefined_value(operation, at, value);
 }
 void read_only_load(const void* address, std::size_t bytes, const place& at) {
   if (!running_thread) return;

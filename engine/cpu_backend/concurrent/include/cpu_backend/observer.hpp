@@ -19,7 +19,10 @@ constexpr void thread_pauses() {}
 constexpr bool thread_is_in_kernel() { return true; }
 inline void barrier_opens(const place&) {}
 inline void lanes_converge(unsigned, unsigned, bool, const place&) {}
-constexpr std::uint64_t lane_is_absent(const char*, unsigned, bool, const place&) { return 0; }
+constexpr std::uint64_t lane_is_absent(const char*, unsigned, bool, const place&,
+                                       std::uint64_t value) {
+  return value;
+}
 inline void read_only_load(const void*, std::size_t, const place&) {}
 inline void bytes_come_to_host(const void*, const void*, std::size_t) {}
 inline void bytes_of_host_arrive(const void*, std::size_t) {}

@@ -40,8 +40,8 @@ void called(const char* function);
 // LAB_PROVE_FAILS_BY_CHANCE asks for, in some threads the first call at each place.
 bool fails_by_chance(const char* function, const place& at);
 
-// The same of one whose value is undefined: the bits that are wrong in such a run.
-std::uint64_t wrong_bits(const char* function, const place& at);
+// The same of one whose value is undefined: it is another one in such a run.
+std::uint64_t undefined_value(const char* function, const place& at, std::uint64_t value);
 
 // Without LAB_SMS. The same on every machine: a seed's run must not depend on it.
 constexpr int default_number_of_sms() { return 8; }

@@ -85,9 +85,9 @@ void barrier_reached_elsewhere(const void* from, unsigned first_rank, const void
 void lanes_converge(unsigned first_rank, unsigned lanes, bool orders_memory, const place& at);
 
 // A shuffle reads the lane `source`, which does not take part: it has returned, or isn't named.
-// Returns the bits of the value that are to be wrong.
+// Returns what it gets.
 std::uint64_t lane_is_absent(const char* operation, unsigned source, bool has_returned,
-                             const place& at);
+                             const place& at, std::uint64_t value);
 
 // The barrier of a cooperative launch: every block's first thread arrives, and passes when all
 // have.
