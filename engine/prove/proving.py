@@ -404,7 +404,10 @@ def say_explored(explored):
         result = f"{number} different outputs{shown}"
     ends = end_in_words(explored.kinds)
     what = f"{executions} of {shape_in_words(explored.kinds)}; no race, no fault; {ends}; {result}"
-    bounds = "this grid size and these inputs only, with numbers, addresses and times as this machine has them"
+    bounds = (
+        "this grid size and these inputs only, "
+        "with numbers, addresses and times as this machine has them"
+    )
     waits = "idle rounds of a waiting loop, which change nothing"
     cycles = (
         "executions in which a thread acts on a value before the write that it comes from "

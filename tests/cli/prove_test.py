@@ -206,7 +206,7 @@ def proves(result, words):
     assert result.returncode == 0, result
     assert f"\nproved: {words}" in f"\n{result.stdout}"
     assert (
-        "\nbounds: this grid size and these inputs only, with numbers, addresses and times as this machine has"
+        "\nbounds: this grid size and these inputs only, with numbers, addresses and times as this machine"
         in result.stdout
     )
 

@@ -84,6 +84,9 @@ void on_host_atomic(const void* address, std::size_t bytes, cpu_backend::observe
                     bool acquires, bool releases, const void* from,
                     const cpu_backend::place* at = nullptr);
 
+// Whether the calling thread is one of the program's, and not its first.
+bool is_second_host_thread();
+
 // One runs: so mutexes order what the program does.
 void note_function_in_stream();
 

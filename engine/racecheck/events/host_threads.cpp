@@ -4,6 +4,7 @@
 // standard library's calls too.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -64,6 +65,8 @@ void* run(void* of) {
 }  // namespace
 
 void racecheck::note_function_in_stream() { has_threads = true; }
+
+bool racecheck::is_second_host_thread() { return is_host && gettid() != getpid(); }
 
 extern "C" {
 

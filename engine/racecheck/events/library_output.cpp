@@ -3,7 +3,6 @@
 // what the library reads and writes of the host's memory.
 #include <dlfcn.h>
 #include <printf.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdarg>
@@ -48,7 +47,7 @@ void note_output(const void* from) {
     if (kernel_has_printed || cpu_backend::work_order::is_in_callback()) {
       scheduled::used("output", "before_wait", nullptr);
     }
-    if (gettid() != getpid()) scheduled::used("output", "host_thread", from);
+    if (is_second_host_thread()) scheduled::used("output", "host_thread", from);
     return;
   }
   const checker_works now;
