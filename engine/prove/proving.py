@@ -35,6 +35,7 @@ SECONDS_TO_REPLAY = 1.5  # after its time, for what a run has found by then
 MOST_EXECUTIONS = 1_000_000
 MOST_RESULTS, MOST_OF_RESULT = 4, 300  # how many are shown, and the characters of each
 CHANCES = ("chance", "undefined")  # kinds of what a run with failures tries
+FILES = ("output", "file")  # a kind and a name of what a program did
 START = re.compile(r"[1-9][0-9]*:[0-9]+(,[0-9]+)*")  # before all decisions
 DECISION = re.compile(r"[0-9]+\.[0-9]+(/[0-9]+)?")
 
@@ -51,7 +52,9 @@ class Exploration:
     and print the same if they go on in the same way, only the first one's later launches are varied.
     """
 
-    def __init__(self):
+    def __init__(self, compares_files=False):
+        """compares_files: the caller reads what the program writes to files, as it does what it prints."""
+        self._compared = {FILES} if compares_files else set()
         self.executions = set()  # the graphs of complete ones, as bits
         self.launches = ()  # of the last run, each with its shape and whether all blocks start together
         self.kinds = {}  # of launches of any run: the keys
@@ -127,7 +130,7 @@ class Exploration:
             raise CommandError(f"not proved: {REFUSALS[trace.refused]}.")
         is_complete = trace.refused is None
         findings = done.report["findings"] if done.report else []
-        denied = not_explored(trace.uses)
+        denied = [each for each in not_explored(trace.uses) if each[:2] not in self._compared]
         is_wrong = not done.report or findings or done.report["failed_launches"]
         if denied and not is_wrong:
             raise NotExplored(denied, prefix.decisions if prefix else [])

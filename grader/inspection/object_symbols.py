@@ -42,7 +42,7 @@ OF_THE_BACKEND = """
 ALLOWED = re.compile(
     r"""
     cuda[A-Z]\w+ | threadIdx | blockIdx | blockDim | gridDim
-    | __tsan_\w+ | _GLOBAL_OFFSET_TABLE_ | __dso_handle
+    | __tsan_\w+ | __ubsan_handle_\w+ | _GLOBAL_OFFSET_TABLE_ | __dso_handle
     | __g(xx|cc)_personality_v0 | _Unwind_Resume
     | __cxa_(atexit|begin_catch|end_catch|throw|rethrow|allocate_exception|free_exception|guard_\w+
         |pure_virtual|bad_cast|throw_bad_array_new_length)

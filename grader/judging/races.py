@@ -163,7 +163,7 @@ def all_executions(run_once):
     run_once(decisions, orders_fences) runs it by this list of decisions, and returns a CheckedRun, a Trace,
     its CaseResults and the Failure that is in these, or None.
     """
-    exploration, results, runs, choices = Exploration(), {}, 0, 0
+    exploration, results, runs, choices = Exploration(compares_files=True), {}, 0, 0
 
     def failures():
         # Not every run is an execution that the memory model allows: which are, the exploration knows, and
