@@ -14,7 +14,6 @@
 #include "cpu_backend/runtime/work_queue.hpp"
 #include "racecheck/events/event_consumer.hpp"
 #include "racecheck/events/places.hpp"
-#include "racecheck/races/host_memory.hpp"
 
 namespace racecheck {
 
@@ -129,15 +128,6 @@ void note_early_access(const host_access& by) {
   if (by.writes) cpu_backend::scheduled::others_change_memory();
   // It may wait for a kernel that waits for it.
   if (by.is_strong()) cpu_backend::work_queue::go_on();
-}
-
-void note_access_of_thread(const host_access& by) {
-  static std::mutex one_at_a_time;
-  static auto& memory = *new host_memory;
-  if (accesses_by_runtime != 0 || by.is_atomic) return;
-  const cpu_backend::observer::runtime_access now;
-  const std::lock_guard lock(one_at_a_time);
-  memory.access(by, "two_threads");
 }
 
 void host_atomic_begins() {

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/races/host_memory.hpp"
 
+#include <mutex>
+
+#include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled.hpp"
+#include "racecheck/events/host_access.hpp"
 
 namespace racecheck {
 
@@ -42,6 +46,15 @@ void host_memory::copy_reads(const cpu_backend::work& by, const std::byte* at, s
     check(uses, now, by.after, nullptr);
     uses.push_back(now);
   }
+}
+
+void note_access_of_thread(const host_access& by) {
+  static std::mutex one_at_a_time;
+  static auto& memory = *new host_memory;
+  if (accesses_by_runtime != 0 || by.is_atomic) return;
+  const cpu_backend::observer::runtime_access now;
+  const std::lock_guard lock(one_at_a_time);
+  memory.access(by, "two_threads");
 }
 
 }  // namespace racecheck

@@ -105,8 +105,8 @@ CHAINS = {
     ),
     "reduction_without_last_barrier": (
         [
-            "reads: barrier `__syncthreads();`", "writes: barrier `__syncthreads();`",
-            "reads: reads `sums[threadIdx.x + half];`", "writes: writes `sums[threadIdx.x] +=`",
+            "writes: barrier `__syncthreads();`", "reads: barrier `__syncthreads();`",
+            "writes: writes `sums[threadIdx.x] +=`", "reads: reads `sums[threadIdx.x + half];`",
         ],
         ["0 -> 1 barrier", "2 -> 3 lacks missing __syncthreads()"],
     ),
