@@ -248,6 +248,9 @@ def take_run(new, root=ROOT):
     """Has all pages show the run in the file `new`. If it lacks a row, RunError, and nothing is changed."""
     run = recorded_run.load(new)
     text = pathlib.Path(new).read_text(encoding="utf-8")
+    head, rows_begin, _ = text.partition('  "rows": [\n')
+    if not rows_begin:
+        raise RunError(f"{new} is not laid out as ./lab bench --json writes it.")
     folder = root / "docs/benchmarks"
     target = folder / f"{'-'.join(run['device']['name'].lower().split()[:2])}.json"
     old = [
@@ -269,10 +272,9 @@ def take_run(new, root=ROOT):
             page = re.sub(rf"(<!-- \w+:\s+)(?:{names})", rf"\1docs/benchmarks/{target.name}", page)
             page = re.sub(rf"\b(?:{drawn})-(\d\d\.svg)", rf"{target.stem}-\1", page)
             document.write_text(filled(page, root), encoding="utf-8")
-        head, _, _ = text.partition('  "rows": [\n')
         run = recorded_run.load_course_run(target)
         rows = ",\n".join(f"    {json.dumps(row)}" for row in shown_rows(target, run, root))
-        target.write_text(f'{head}  "rows": [\n{rows}\n  ]\n}}\n', encoding="utf-8")
+        target.write_text(f"{head}{rows_begin}{rows}\n  ]\n}}\n", encoding="utf-8")
     except (OSError, RunError):
         target.unlink(missing_ok=True)
         for file, content in before.items():
