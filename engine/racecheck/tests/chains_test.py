@@ -28,6 +28,12 @@ BARRIER_AFTER = ["observes: barrier `__syncthreads();`", "reads: barrier `__sync
 READ = "reads: reads `sum += of.data[block * threads + threadIdx.x];`"
 UNDER_LOCK = "`of.result[0] += 1;`"
 
+# Either access may come first: where seed 0 leads depends on what the compiler left to be watched.
+ACCESSES_OF_A_REDUCTION = {
+    "writes": ["writes: barrier `__syncthreads();`", "writes: writes `sums[threadIdx.x] +=`"],
+    "reads": ["reads: barrier `__syncthreads();`", "reads: reads `sums[threadIdx.x + half];`"],
+}
+
 # Case: the events at seed 0, each with the roles of its thread, and the arrows between them.
 CHAINS = {
     "guard_without_fences": (
@@ -104,11 +110,7 @@ CHAINS = {
         ["0 -> 1 lacks missing atomic"],
     ),
     "reduction_without_last_barrier": (
-        [
-            "writes: barrier `__syncthreads();`", "reads: barrier `__syncthreads();`",
-            "writes: writes `sums[threadIdx.x] +=`", "reads: reads `sums[threadIdx.x + half];`",
-        ],
-        ["0 -> 1 barrier", "2 -> 3 lacks missing __syncthreads()"],
+        ACCESSES_OF_A_REDUCTION, ["0 -> 1 barrier", "2 -> 3 lacks missing __syncthreads()"],
     ),
     "shuffle_as_barrier": (
         ["writes: writes `value = 7;`", "reads: reads `value + lane;`"],
@@ -138,6 +140,13 @@ CHAINS = {
 
 def races(report):
     return [finding for finding in report["findings"] if finding["kind"] == "race"]
+
+
+def in_turns(events, first):
+    """The events of two threads, each in turn, of which that with the role `first` begins."""
+    (role,) = first
+    other = (set(events) - {role}).pop()
+    return [event for pair in zip(events[role], events[other]) for event in pair]
 
 
 def names_of(arrow):
@@ -175,6 +184,8 @@ def test_the_chains_of_many_mistakes():
     for (case, _), (_, _, report) in run_all(CHAINS, [0]).items():
         chain = races(report)[0]["chain"]
         events, arrows = CHAINS[case]
+        if events is ACCESSES_OF_A_REDUCTION:
+            events = in_turns(events, chain["lanes"][chain["events"][0]["lane"]]["roles"])
         assert len(chain["events"]) == len(events), chain
         for event, expected in zip(chain["events"], events):
             begin, fragment = re.fullmatch(r"(.*`)(.*)`", expected).groups()
