@@ -95,7 +95,8 @@ def returned(name, type, expected=None, within=None, *, count=None, judge=None):
 
 
 def updated(name, type, content, expected=None, within=None, *, judge=None):
-    """An array that the function reads and writes; each launch finds the content given here."""
+    """An array that the function reads and writes; each launch finds the content given here. If nothing
+    is expected in it, its stores are no part of the result."""
     type = ElementType(type)
     return Array("updated", name, type, len(content), content, expected, within, judge)
 
@@ -276,6 +277,8 @@ def _numbers(case, place):
 
 def _array(array):
     kind, type = array.kind, array.type
+    if kind == "updated" and array.expected is None and array.judge is None:
+        kind = "refilled"
     if kind == "printed":
         return []
     line = f"{kind} {type.size} {array.count} {array.name}\n".encode()

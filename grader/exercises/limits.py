@@ -100,9 +100,12 @@ def _not_kept(limit, used, case):
         )
     if limit["per"] in SHARES:
         doer, of = ("thread", "its block's") if limit["per"] == THREAD_SHARE else ("block", "all")
-        return (
-            f"one {doer} does {used:.0f} % of {of} {limit['count']}; allowed: {limit['at_most']} %"
+        bound = (
+            f"needed: {limit['at_least']}"
+            if "at_least" in limit
+            else f"allowed: {limit['at_most']}"
         )
+        return f"one {doer} does {used:.0f} % of {of} {limit['count']}; {bound} %"
     if "at_least" in limit:
         return (
             f"{_number(used)} {_counted(limit['count'], used)}{_per(limit)}; "

@@ -11,13 +11,13 @@ namespace exercises {
 namespace {
 
 const std::map<std::string, array_kind> kinds = {
-    {"given", array_kind::given},     {"updated", array_kind::updated},
-    {"kept", array_kind::kept},       {"returned", array_kind::returned},
-    {"scratch", array_kind::scratch},
+    {"given", array_kind::given},       {"updated", array_kind::updated},
+    {"refilled", array_kind::refilled}, {"kept", array_kind::kept},
+    {"returned", array_kind::returned}, {"scratch", array_kind::scratch},
 };
 
 bool comes_with_bytes(array_kind kind) {
-  return kind == array_kind::given || kind == array_kind::updated || kind == array_kind::kept;
+  return kind != array_kind::returned && kind != array_kind::scratch;
 }
 
 // The rest of a line after its first word and the space after that.

@@ -9,12 +9,12 @@
 //   number 8 5                          8 at the first launch, 5 at the second, 8 at the third
 //   given 4 1000 values                 bytes per element, elements, name; its bytes follow
 //   updated 4 17 bins                   the same, and its content is wanted after each launch
+//   refilled 4 64 partials              the same, but what is left there is no result
 //   kept 4 1 arrived                    the same, but the next launch finds what the last one left
 //   returned 4 17 bins                  no bytes: filled with 0xa5 before each launch; wanted
 //   scratch 4 17 partials               no bytes: filled with 0xa5 once
-//   again 0                             in every second launch argument 0, a `given` or `updated`
-//   array,
-//                                       has the bytes that follow
+//   again 0                             in every second launch argument 0, which is `given`,
+//                                       `updated` or `refilled`, has the bytes that follow
 //   watch_loads                         the race checker reports which bytes each launch loads
 //   loaded 77 1 0 4000 2 0 68           in an earlier run the next launch has loaded bytes 0 to
 //                                       3,999 of allocation 1 and 0 to 67 of allocation 2: all
@@ -44,7 +44,7 @@
 
 namespace exercises {
 
-enum class array_kind { number, given, updated, kept, returned, scratch };
+enum class array_kind { number, given, updated, refilled, kept, returned, scratch };
 
 struct case_argument {
   array_kind kind = array_kind::number;

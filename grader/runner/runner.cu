@@ -62,7 +62,7 @@ class device_arguments {
       const case_argument& item = case_.arguments[index];
       if (item.kind == array_kind::returned) memory_[index].fill_bytes(poison);
       const bool is_given_anew = item.kind == array_kind::given && !item.again.empty();
-      if (item.kind == array_kind::updated || is_given_anew) {
+      if (item.kind == array_kind::updated || item.kind == array_kind::refilled || is_given_anew) {
         memory_[index].copy_from(item.bytes_of(launch));
       }
     }

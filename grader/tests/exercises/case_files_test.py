@@ -51,6 +51,7 @@ def test_what_is_written():
         [
             given("pairs", ("unsigned char", "double"), [(7, 0.5)]),
             updated("u", "float", [1.0], [2.0]),
+            updated("p", "float", [0.5]),
             scratch("s", "double", 3),
             0.25,
             per_launch(7, 4),
@@ -62,6 +63,8 @@ def test_what_is_written():
         + struct.pack("=B7xd", 7, 0.5)
         + b"updated 4 1 u\n"
         + struct.pack("f", 1.0)
+        + b"refilled 4 1 p\n"
+        + struct.pack("f", 0.5)
         + b"scratch 8 3 s\nnumber 0.25\nnumber 7 4\ncall f 3\n"
     )
 

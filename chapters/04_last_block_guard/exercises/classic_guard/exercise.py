@@ -23,6 +23,8 @@ exercise(
         "wait: let all of them take their part.",
         "global loads per block: at most 1000": "That is far more than one block's share: all "
         "blocks are to work.",
+        "global stores per block's share: at least 90": "The last block stores the sums, and it alone: "
+        "without a guard this is not the exercise.",
         "accesses to global memory per call: at least 5380": "Each block stores its partial sums "
         "and takes a ticket, and the last one loads those of all: without a guard this is not the "
         "exercise.",
