@@ -138,7 +138,10 @@ MOST_EVENTS = 700  # of one run: its fences, and its atomic accesses to words th
 MOST_CHOICES = 20_000  # of all runs together: the writes that these accesses could take
 NOT_EXPLORED = "not all executions explored"  # among the diagnoses of races
 NOT_PROVED = "not proved: "  # begins what an exploration is ended by
-FEWER = "Leave out atomics that change nothing, and let fewer threads use one word."
+FEWER = (
+    "Leave out atomics that change nothing, let fewer threads use one word, and let each pause between two "
+    "polls be as long as the last."
+)
 AS_IN_THE_LESSON = "Use atomics and fences as the lesson does."
 PLAIN_STORE = "One word is assigned to and then used by atomics: store to it by an atomic."
 
