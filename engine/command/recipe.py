@@ -297,6 +297,19 @@ def settings_with_libraries(place, *forms, targets=()):
             return settings
 
 
+def settings_of_toolkit(place, form):
+    """The settings, with all up to date that bin/nvcc compiles and links with in this form."""
+    while True:
+        settings = settings_of(place.folder)
+        header = settings.get(form.prefix + "precompiled_header")
+        paths = [settings["toolkit"], *([header + ".gch"] if header else [])]
+        build(
+            place, [os.path.relpath(path, place.folder.resolve()) for path in paths], "the toolkit"
+        )
+        if settings_of(place.folder) == settings:
+            return settings
+
+
 def link_arguments_of(folder, names=("libpng",)):
     """What Meson found out about linking libraries of others: those that ours need, or these."""
     return [

@@ -60,8 +60,9 @@ def _has_gpu():
 
 
 def nvcc_version():
+    """None if there is no nvcc, or if it is engine/bin/nvcc, which has no GPU to compile for."""
     text = output_of(["nvcc", "--version"], seconds=SECONDS_TO_ANSWER) or ""
-    match = re.search(r"release (\d+)\.(\d+)", text)
+    match = "cudacheck" not in text and re.search(r"release (\d+)\.(\d+)", text)
     return tuple(map(int, match.groups())) if match else None
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What docs/use and docs/race-check-your-project.md promise to other projects: example_project takes the
-headers from subprojects/ or as they are installed, checked_project is checked for races."""
+headers from subprojects/ or as they are installed, checked_project is checked for races, built_project is
+built by make, CMake and Meson with engine/bin/nvcc."""
 
 import json
 import os
@@ -11,6 +12,7 @@ import sys
 import pytest
 from reusable_headers_test import needs_nvcc, run
 
+from engine.command.processes import on_path
 from lab_runs import SETTINGS, needs_cpu_backend, needs_racecheck
 from lab_tool.paths import VENV
 from lab_tool.setup.probe import first_tool
@@ -160,14 +162,14 @@ def test_the_whole_build_installs_no_more(other):
     assert set(installed.values()) == {f"{prefix}/{path}" for path in INSTALLED}
 
 
-PROJECT = ROOT / "tests/own_code/checked_project"
+NVCC = ROOT / "engine/bin/nvcc"
 LINE_OF_THE_RACE = "include/sum.cuh:11"  # *sum = *sum + mine;
 
 
 class CheckedProject:
-    def __init__(self, folder, cache):
+    def __init__(self, name, folder, cache):
         self.project = folder / "project"
-        shutil.copytree(PROJECT, self.project)
+        shutil.copytree(ROOT / "tests/own_code" / name, self.project)
         self.environment = {
             **os.environ,
             "CXX": " ".join(SETTINGS["cxx"].split("\n")),
@@ -177,6 +179,11 @@ class CheckedProject:
     def run_in_project(self, *command):
         return run(command, self.project, **self.environment)
 
+    def succeed(self, *command):
+        code, printed = self.run_in_project(*command)
+        assert code == 0, printed
+        return printed
+
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
@@ -185,7 +192,12 @@ def cache(tmp_path_factory):
 
 @pytest.fixture
 def checked(tmp_path, cache):
-    return CheckedProject(tmp_path, cache)
+    return CheckedProject("checked_project", tmp_path, cache)
+
+
+@pytest.fixture
+def built(tmp_path, cache):
+    return CheckedProject("built_project", tmp_path, cache)
 
 
 @needs_cpu_backend
@@ -243,3 +255,93 @@ def test_by_the_printed_commands_alone(checked):
     assert code == 1, printed
     assert "race (managed memory) on allocation 1" in printed
     assert LINE_OF_THE_RACE in printed
+
+
+MAKE = ("make", f"NVCC={NVCC}")
+CMAKES = [*on_path("cmake"), *filter(os.path.exists, [str(VENV / "bin/cmake")])]
+
+
+@needs_cpu_backend
+@needs_racecheck
+def test_nvcc_with_make(built):
+    printed = built.succeed(*MAKE, "-j2", "test").splitlines()
+    assert "warning" not in " ".join(printed)
+    assert [line for line in printed if line.isdigit()] == ["2", "260"]
+    (built.project / "kernels/twice.cu").write_text("__device__ float twice(float x) {}\n")
+    (built.project / "kernels/scale.cu").write_text("nonsense;\n")
+    code, printed = built.run_in_project(*MAKE, "test")
+    assert code == 2, printed
+    assert "kernels/scale.cu:1:1: error: " in printed
+
+
+@needs_cpu_backend
+@needs_racecheck
+@pytest.mark.parametrize("cmake", CMAKES or [pytest.param("", marks=pytest.mark.skip("no cmake"))])
+def test_nvcc_with_cmake(built, cmake):
+    configure = (cmake, "-B", "build", f"-DCMAKE_CUDA_COMPILER={NVCC}", "-DCMAKE_BUILD_TYPE=Debug")
+    printed = built.succeed(*configure)
+    assert f"Found CUDAToolkit: {built.environment['XDG_CACHE_HOME']}" in printed
+    built.succeed(cmake, "--build", "build", "--parallel", "2")
+    printed = built.succeed(cmake.replace("cmake", "ctest"), "--test-dir", "build", "--verbose")
+    assert re.findall(r"\d: (\d+)\n", printed) == ["2", "260"]
+    used = built.succeed("cat", "build/CMakeFiles/kernels.dir/kernels/scale.cu.o.d")
+    assert f"{built.project}/include/scale.cuh" in used
+
+
+@needs_cpu_backend
+@needs_racecheck
+def test_nvcc_with_meson(built):
+    (built.project / "nvcc.ini").write_text(f"[binaries]\ncuda = '{NVCC}'\n", encoding="utf-8")
+    built.environment["CUDA_PATH"] = built.succeed(NVCC, "--toolkit").splitlines()[-1]
+    options = ("--native-file", "nvcc.ini", "-Dwerror=true", "-Dwarning_level=3")
+    built.succeed(MESON, "setup", "build", *options)
+    built.succeed(MESON, "test", "-C", "build")
+    assert built.succeed("build/sum_test") == "260\n"
+
+
+@needs_cpu_backend
+@needs_racecheck
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["-c", "kernels/twice.cu", "-fno-such"], 1, "nvcc: -fno-such: nvcc has no such option;"),
+        (["-ptx", "kernels/twice.cu"], 1, "nvcc: -ptx: there is no code for a GPU here;"),
+        (["-c", "missing.cu"], 1, "nvcc: there is no file missing.cu."),
+        (["README"], 1, "nvcc: README: that is neither a source nor an object."),
+        (["--options-file", "missing"], 1, "nvcc: missing: No such file or directory."),
+        (["-c", "kernels/twice.cu", "-o"], 1, "nvcc: -o: a value is missing after it."),
+        (["--default-stream=per-thread", "-c", "kernels/twice.cu"], 1, "nvcc: --default-stream per-thread: "),
+        (["-Iinclude", "-M", "kernels/twice.cu"], 0, "twice.o: kernels/twice.cu "),
+        (["-Iinclude", "-E", "kernels/twice.cu"], 0, "float twice(float x) { return 2 * x; }"),
+        (["--version"], 0, "release 13.0, V13.0.88\n"),
+    ],
+)  # fmt: skip
+def test_options_of_nvcc(built, words, code, said):
+    assert built.run_in_project(NVCC, *words)[0] == code
+    assert said in built.run_in_project(NVCC, *words)[1]
+
+
+@needs_cpu_backend
+@needs_racecheck
+def test_nvcc_ignores_what_has_no_meaning(built):
+    ignored = (
+        "-arch=sm_90", "-gencode", "arch=compute_80,code=sm_80", "-G", "-lineinfo", "--extended-lambda",
+        "-O3", "--expt-relaxed-constexpr", "-use_fast_math", "-Xptxas", "-v", "--maxrregcount=32",
+        "-m64", "-Xcudafe", "--diag_suppress=20012", "-t0", "--threads", "4", "-dc", "-fPIC", "-Iinclude",
+    )  # fmt: skip
+    assert built.succeed(NVCC, *ignored, "kernels/twice.cu", "kernels/scale.cu") == ""
+    program = (NVCC, "-shared", "twice.o", "scale.o", "-o", "libkernels.so")
+    assert built.succeed(*program) == ""
+    words = (
+        "-Iinclude",
+        "tests/sum_test.cu",
+        "-L.",
+        "-lkernels",
+        "-Xlinker",
+        "-rpath,.",
+        "-o",
+        "sum_test",
+    )
+    assert built.succeed(NVCC, *words) == ""
+    assert built.succeed("./sum_test") == "260\n"
+    assert built.succeed(NVCC, *words, "-run") == "260\n"
