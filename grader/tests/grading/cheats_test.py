@@ -345,9 +345,11 @@ def points_of(judgement):
 def lower_limits(name):
     """As long as it lasts, this cheat has less of what it takes all of."""
     of_case = LOWER_LIMITS.get(name, OF_A_CASE)
+    of_schedule = LOWER_LIMITS.get(name, OF_A_SCHEDULE)
     of_all = LOWER_SECONDS_OF_ALL.get(name, SECONDS_OF_ALL)
     with (
         mock.patch("grader.judging.judge.OF_A_CASE", of_case),
+        mock.patch("grader.judging.judge.OF_A_SCHEDULE", of_schedule),
         mock.patch("grader.judging.sandboxed.SECONDS_OF_ALL", of_all),
     ):
         yield
