@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The exported graders, each in the folders that its system makes, with submissions of students.
 
-The course is built once, by what Gradescope runs when it makes its image; the others then use that copy.
-It stays in the build folder, so that the next run builds what has changed in the export since.
+The course is built once, by what Gradescope runs when it makes its image; the others then use that copy,
+and the students' repository takes its place at last, where what has gone that anything was built of is
+missed. It stays in the build folder, so that the next run builds what has changed in the export since.
 """
 
 import filecmp
@@ -161,8 +162,9 @@ def test_autolab(exported):
 
 
 def test_a_student_can_check_in_the_repository(exported):
-    copy = KEPT / "students"
+    copy = exported.root / "source/course"
     replace_sources(copy, exported.folder / "gradescope/students")
+    shutil.rmtree(copy / BUILT / "meson-private")  # it is set up anew
     lab = [sys.executable, copy / "lab"]
     made = run(*lab, "setup", "--backend", "cpu", "--no-build", folder=copy)
     assert made.returncode == 0, made.stderr
