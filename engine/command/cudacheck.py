@@ -50,10 +50,13 @@ from engine.command.program_runs import (
     say_next_after,
 )
 from engine.command.recipe import CONCURRENT, SCHEDULED, build_file
+from engine.command.started_programs import add_options, run_started
+from engine.command.started_programs import run_command as run_whole_command
 
 OLDEST_MESON = (1, 4, 0)
 OVERVIEW = """\
 usage: cudacheck VERB FILE.cu ... [options] [-- program options]
+       cudacheck [options] -- COMMAND
 
 {verbs}
 
@@ -192,6 +195,17 @@ def test(arguments):
     return 1 if run_program([place.tools["Meson"].path, *words]) else 0
 
 
+def command(arguments):
+    """A command of a build system, which starts programs."""
+    return run_whole_command(arguments, configured(arguments))
+
+
+def _add_command(parser):
+    add_options(parser)
+    parser.add_argument("--build", metavar="FOLDER", help="as for the other verbs")
+    add_verbose(parser)
+
+
 def _add_check(parser):
     add_files(parser, "?")  # --program needs none
     add_check_options(parser)
@@ -263,6 +277,27 @@ VERBS = {
         act=weak,
         takes_program_options=True,
     ),
+    "command": Verb(
+        summary="checks what a command starts: cudacheck -- make test",
+        usage=["[options] -- COMMAND"],
+        description="Runs the command. Each program that it starts, and that engine/bin/nvcc has built under "
+        "cudacheck -- before, runs under the race checker with different schedules.",
+        examples=[
+            ("cudacheck -- make NVCC=engine/bin/nvcc test", "builds the programs, and checks them"),
+            (
+                "cudacheck --sarif races.sarif -- ctest --test-dir build",
+                "and writes what was found",
+            ),
+        ],
+        exit_codes=[
+            (0, "the command's own, as any other that it ends with"),
+            (1, "a race, a program that failed, or nothing that could be checked"),
+            WRONG_USE_MEANING,
+        ],
+        add_options=_add_command,
+        act=command,
+        takes_program_options=True,
+    ),
     "test": Verb(
         summary="runs the engine's own tests, for which it takes Catch2 and pytest",
         usage=["test [TEST ...] [options]"],
@@ -282,4 +317,8 @@ def main(words):
     """Runs the verb; returns the exit code."""
     typed = shown(sys.argv[0]) if os.sep in sys.argv[0] else CUDACHECK.typed
     set_invocation(CUDACHECK._replace(typed=typed))
+    if words[:1] == ["--started"]:
+        return run_started(words[1:])
+    if "--" in words and words[0].startswith("--"):
+        words = ["command", *words]
     return run_command(Command(OVERVIEW, list(VERBS), VERBS.__getitem__), words)

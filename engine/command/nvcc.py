@@ -28,8 +28,8 @@ from engine.command.recipe import (
     settings_of_toolkit,
     translate_step,
 )
+from engine.command.started_programs import EACH_PROGRAM
 
-EACH_PROGRAM = "LAB_EACH_PROGRAM"  # under `cudacheck -- COMMAND`: what runs a program
 VERSION = """\
 nvcc: NVIDIA (R) Cuda compiler driver
 (No: this is nvcc of cudacheck, for the CPU. Build systems look for that line.)

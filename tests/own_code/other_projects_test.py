@@ -163,6 +163,7 @@ def test_the_whole_build_installs_no_more(other):
 
 
 NVCC = ROOT / "engine/bin/nvcc"
+CUDACHECK = (sys.executable, ROOT / "engine/cudacheck")
 LINE_OF_THE_RACE = "include/sum.cuh:11"  # *sum = *sum + mine;
 
 
@@ -218,7 +219,7 @@ def test_by_meson(checked):
     assert code == 1, printed
     assert "race (managed memory) on allocation 1" in printed
     assert LINE_OF_THE_RACE in printed
-    check = (sys.executable, ROOT / "engine/cudacheck", "check")
+    check = (*CUDACHECK, "check")
     code, printed = checked.run_in_project(*check, "--program", "build/sum_racecheck")
     assert code == 1, printed
     assert "20 schedules" in printed
@@ -227,7 +228,7 @@ def test_by_meson(checked):
 @needs_cpu_backend
 @needs_racecheck
 def test_without_a_build_system(checked):
-    check = (sys.executable, ROOT / "engine/cudacheck", "check", "sum.cu")
+    check = (*CUDACHECK, "check", "sum.cu")
     code, printed = checked.run_in_project(*check, "--include", "include")
     assert code == 0, printed
     assert re.search(r"Next: \S*cudacheck run sum.cu --include include\n", printed)
@@ -241,7 +242,7 @@ def test_without_a_build_system(checked):
 @needs_cpu_backend
 @needs_racecheck
 def test_by_the_printed_commands_alone(checked):
-    check = (sys.executable, ROOT / "engine/cudacheck", "check", "sum.cu", "--verbose")
+    check = (*CUDACHECK, "check", "sum.cu", "--verbose")
     words = ("--include", "include", "-DWITHOUT_ATOMIC")
     code, printed = checked.run_in_project(*check, *words)
     assert code == 1, printed
@@ -297,6 +298,73 @@ def test_nvcc_with_meson(built):
     built.succeed(MESON, "setup", "build", *options)
     built.succeed(MESON, "test", "-C", "build")
     assert built.succeed("build/sum_test") == "260\n"
+
+
+@needs_cpu_backend
+@needs_racecheck
+def test_what_make_starts_is_checked(built):
+    test = ("--seeds", "3", "--", *MAKE, "test")
+    built.succeed(*MAKE, "all")
+    code, printed = built.run_in_project(*CUDACHECK, *test)
+    assert code == 1
+    why = "was built without the race checker; build it anew under cudacheck --."
+    assert f"\nbuild/app {why}\n\nbuild/sum_test {why}\n" in printed
+    (
+        built.project / "build/sum_test"
+    ).unlink()  # of one form the library, and of the other the program
+    code, printed = built.run_in_project(*CUDACHECK, *test)
+    assert code == 1
+    assert "undefined reference to `compiled_without_cudacheck'" in printed
+    shutil.rmtree(built.project / "build")
+    printed = built.succeed(*CUDACHECK, *test)
+    assert "260\n" in printed
+    assert printed.endswith("\n2 programs with kernels, none with something to fix\n")
+    assert built.succeed("build/sum_test").startswith("260\nracecheck: seed 0, ")
+    code, printed = built.run_in_project(*CUDACHECK, "--", "true")
+    assert code == 1
+    assert "cudacheck: no program was checked; " in printed
+
+
+@needs_cpu_backend
+@needs_racecheck
+def test_what_meson_starts_is_checked(built):
+    (built.project / "nvcc.ini").write_text(f"[binaries]\ncuda = '{NVCC}'\n", encoding="utf-8")
+    built.environment["CUDA_PATH"] = built.succeed(NVCC, "--toolkit").splitlines()[-1]
+    options = ("--native-file", "nvcc.ini", "-Ddefinitions=-DWITHOUT_ATOMIC")
+    built.succeed(MESON, "setup", "build", *options)
+    files = ("--json", "found.json", "--junit", "found.xml", "--sarif", "found.sarif")
+    for _ in range(2):  # files of its own are replaced
+        command = (*CUDACHECK, "--seeds", "3", *files, "--", MESON, "test", "-C", "build")
+        code, printed = built.run_in_project(*command)
+        assert code == 1
+        assert "race (managed memory) on allocation 1, element 130 " in printed
+        assert "2 programs with kernels, 1 with something to fix\n" in printed
+    results = json.loads((built.project / "found.json").read_text(encoding="utf-8"))
+    assert sorted((each["program"], each["code"]) for each in results) == [
+        ("build/app", 0),
+        ("build/sum_test", 1),
+    ]
+    junit = (built.project / "found.xml").read_text(encoding="utf-8")
+    assert junit.startswith('<testsuite name="cudacheck" tests="2" failures="1">')
+    sarif = json.loads((built.project / "found.sarif").read_text(encoding="utf-8"))
+    (found,) = sarif["runs"][0]["results"]
+    places = [each["physicalLocation"] for each in found["locations"]]
+    assert [each["artifactLocation"]["uri"] for each in places] == ["kernels/scale.cu"] * 2
+    assert [each["region"]["startLine"] for each in places] == [14, 14]
+
+
+@needs_cpu_backend
+@needs_racecheck
+@pytest.mark.skipif(not CMAKES, reason="no cmake")
+def test_what_ctest_starts_is_checked(built):
+    cmake, ctest = CMAKES[0], CMAKES[0].replace("cmake", "ctest")
+    checked = (*CUDACHECK, "--seeds", "3", "--")
+    built.succeed(cmake, "-B", "build", f"-DCMAKE_CUDA_COMPILER={NVCC}", "-DDEFINES=WITHOUT_ATOMIC")
+    built.run_in_project(*checked, cmake, "--build", "build")
+    code, printed = built.run_in_project(*checked, ctest, "--test-dir", "build")
+    assert code == 1
+    assert "race (managed memory) on allocation 1, element 130 " in printed
+    assert "2 programs with kernels, 1 with something to fix\n" in printed
 
 
 @needs_cpu_backend
