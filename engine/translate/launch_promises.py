@@ -15,6 +15,10 @@ BOUNDS = re.compile(
 )
 CHECKS_BOUNDS = " ::cpu_backend::check_launch_bounds({most});"
 PROMISES = ' ::cpu_backend::promise_read_only({name}, "{name}");'
+LONG_DOUBLE = re.compile(
+    rf"(?<![{WORD}])(?:long\s+double|__float128|[\d.]*(?:\.\d*|\d[eE][-+]?\d+)[lL])(?![{WORD}])"
+)
+HAS_LONG_DOUBLE = ' ::cpu_backend::form::used("arithmetic", "long_double");'
 HAS_TWO_ARRAYS = ' ::cpu_backend::form::used("memory", "two_dynamic_arrays");'
 
 
@@ -57,6 +61,14 @@ def note_read_only_parameters(unit: SourceText, device_code: DeviceCode) -> None
         for parameter in _split(unit.masked[kernel.parameters + 1 : end]):
             if match := READ_ONLY.fullmatch(parameter.strip()):
                 unit.insert(kernel.body + 1, PROMISES.format(name=match[1]))
+
+
+def note_long_double(unit: SourceText, device_code: DeviceCode) -> None:
+    """Lets device code say that it computes with a type that is another one on a GPU."""
+    for body in device_code.bodies:
+        head = unit.masked[body.start : body.body]
+        if "constexpr" not in head and LONG_DOUBLE.search(unit.masked, body.start, body.end):
+            unit.insert(body.body + 1, HAS_LONG_DOUBLE)
 
 
 def _split(arguments: str) -> list[str]:

@@ -35,6 +35,7 @@ from features import check_names, missing_header, refused_header
 from host_functions import HostFunctions
 from launch_promises import (
     check_launch_bounds,
+    note_long_double,
     note_read_only_parameters,
     note_two_arrays,
     take_launch_bounds,
@@ -84,6 +85,7 @@ def translate(
     if is_scheduled:
         device_code.announce_variables({name: name + SUFFIX for name in renamed})
         check_launch_bounds(unit, device_code, bounds)
+        note_long_double(unit, device_code)
         note_read_only_parameters(unit, device_code)
     shared_memory = SharedMemory(unit, is_scheduled)
     rewritten = [

@@ -122,6 +122,11 @@ void copy_in_order(const void* destination, const void* source, const place_in_o
     work_order::host_waits_for(work_order::position_of(in.stream));
   }
   const work given = work_queue::give(in.stream, work_kind::copy, move);
+  if (host_waits_before(source, in)) {
+    work_clock taken = given.after;
+    taken.reach(given.is);
+    work_queue::finish(taken);
+  }
   if (host_waits(destination, source, in)) work_order::host_waits_for(given);
 }
 

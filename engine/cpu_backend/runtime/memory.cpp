@@ -5,9 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/runtime/allocations.hpp"
 #include "cpu_backend/runtime/context.hpp"
@@ -36,6 +38,18 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
+// Where the next mapping is asked for; nullptr: anywhere. `lab prove` compares runs in which each
+// address has the opposite bits from a page on: then they come in the opposite order, too.
+void* next_mapping(std::size_t bytes) {
+  static const bool is_decided = setting("LAB_PROVE_DECISIONS");
+  static const bool is_opposite = setting("LAB_PROVE_FAILS_BY_CHANCE");
+  if (!is_decided && !is_opposite) return nullptr;
+  constexpr std::uintptr_t first = std::uintptr_t{1} << 44, all = (std::uintptr_t{1} << 46) - 1;
+  static std::atomic<std::uintptr_t> used = 0;
+  const std::uintptr_t begin = first + used.fetch_add(bytes);
+  return reinterpret_cast<void*>(is_opposite ? all - (begin + bytes - 1) : begin);
+}
+
 // Maps a block that ends as close to its upper guard as the alignment allows: running off the
 // end is the common mistake. Pages of a large block are not touched, so they cost nothing before
 // their use.
@@ -54,7 +68,8 @@ cudaError_t map_block(void** pointer, std::size_t bytes, memory_kind kind,
   if (!set_memory_aside(usable_bytes)) return cudaErrorMemoryAllocation;
 
   const auto map = [&] {
-    return mmap(nullptr, mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mmap(next_mapping(mapping_bytes), mapping_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS,
+                -1, 0);
   };
   void* mapping = map();
   if (mapping == MAP_FAILED && forget_freed_memory()) mapping = map();

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cpu_backend/execution/grid.hpp"
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
 
@@ -67,7 +68,11 @@ void add(const work& given, action does, bool has_begun) {
 }  // namespace
 
 void run(const work& given, action does) {
+  // Both may happen: at once, or, in a run of `lab prove` that others are compared with, only when
+  // the host waits.
+  static const bool comes_late = setting("LAB_PROVE_FAILS_BY_CHANCE");
   const bool others_wait = !is_empty;
+  if (comes_late) return add(given, std::move(does), false);
   if (others_wait && comes_after_one(given, all().end())) {
     return add(given, std::move(does), false);
   }

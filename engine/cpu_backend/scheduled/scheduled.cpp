@@ -2,11 +2,13 @@
 #include "cpu_backend/scheduled.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <vector>
 
 #include "cpu_backend/execution/grid.hpp"
 #include "cpu_backend/execution/kernel_fault.hpp"
+#include "cpu_backend/execution/source_line.hpp"
 #include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/scheduled/decisions.hpp"
 #include "cpu_backend/scheduled/scheduler.hpp"
@@ -106,6 +108,23 @@ void others_change_memory() {
 }
 
 bool runs_by_decisions() { return decisions::active() != nullptr; }
+
+// A kernel's compiler gives its threads the stack that its functions need, unless one calls itself.
+void function_begins(const void* frame, const void* from) {
+  constexpr std::size_t bytes_of_gpu = 1024;  // cudaLimitStackSize, if a program sets no other
+  static std::size_t deepest = bytes_of_gpu;
+  if (!runs_by_decisions() || !this_multiprocessor ||
+      !this_multiprocessor->has_local(static_cast<const std::byte*>(frame) + deepest)) {
+    return;
+  }
+  deepest += sizeof(void*);
+  const observer::runtime_access now;
+  const call_stack calls = call_stack::here();
+  std::set<const void*> known;
+  for (unsigned i = 0; i < calls.count; ++i) {
+    if (!known.insert(calls.instructions[i]).second) return used("device", "recursion", from);
+  }
+}
 
 void used(const char* kind, const char* name, const void* from) {
   if (decisions* list = decisions::active()) list->used(kind, name, nullptr, from);

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
 #include <numeric>
-#include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -170,7 +170,7 @@ void reorder(thread_queue& released) {
 }
 
 namespace {
-// The threads in whose calls there are failures, each a bit, over and over; 0: none.
+// Which calls fail, as FAILURES in engine/prove/decided_runs.py has it; 0: none.
 unsigned failures_by_chance() {
   static const char* const asked = setting("LAB_PROVE_FAILS_BY_CHANCE");
   static const auto threads = asked ? static_cast<unsigned>(std::atoi(asked)) : 0;
@@ -193,13 +193,20 @@ bool fails_by_chance(const char* function, const place& at) {
   const multiprocessor* const on = this_multiprocessor;
   if (!on) return false;
   used("chance", function, &at);
-  constexpr unsigned bits = 4;  // as FAILURES in engine/prove/decided_runs.py
+  const unsigned failures = failures_by_chance();
+  if (failures == 0) return false;
   const std::uint64_t thread = on->block() * blockDim.x + on->thread_rank();
-  if ((failures_by_chance() >> thread % bits & 1) == 0) return false;
   const observer::runtime_access now;
   using call = std::tuple<std::uint64_t, unsigned, unsigned, unsigned>;
-  static auto& failed = *new std::set<call>;
-  return failed.insert({on->block(), on->thread_rank(), at.line(), at.column()}).second;
+  static auto& calls = *new std::map<call, unsigned>;
+  const unsigned before = calls[{on->block(), on->thread_rank(), at.line(), at.column()}]++;
+  constexpr unsigned bits = 4, first_random = 1 << bits, first_single = 2 * first_random;
+  if (failures < first_random) return before == 0 && (failures >> thread % bits & 1) != 0;
+  if (failures >= first_single) return before == 0 && thread == failures - first_single;
+  // Half of the calls, or most of them; in the end none, so a loop ends.
+  constexpr unsigned most = 64, of = 8;
+  static std::uint64_t state = failures;
+  return before < most && split_mix(state) % of < (failures % 2 == 0 ? of / 2 : of - 1);
 }
 
 void used(const char* kind, const char* name, const place* at) {

@@ -142,6 +142,7 @@ void on_host_atomic(const void* address, std::size_t bytes, cpu_backend::observe
   // program has brought: it orders nothing of the program's.
   if (accesses_by_runtime != 0) return;
   using cpu_backend::observer::access;
+  if (kind != access::load) note_turn_of_thread(address, from);
   if (releases) cpu_backend::work_order::host_releases(address);
   if (acquires) cpu_backend::work_order::host_acquires(address);
   if (is_in_host_atomic) {

@@ -44,6 +44,8 @@ void note_early_access(const host_access& by);
 // In a run by decisions of a program that has begun threads: an access to any memory.
 extern constinit bool watches_host_threads;
 void note_access_of_thread(const host_access& by);
+// There, a host thread takes its turn at a mutex, or writes an atomic; which it is not yet after.
+void note_turn_of_thread(const void* object, const void* from);
 
 // The same, for the usual case that they are not.
 inline void on_host_access(const host_access& by) {

@@ -6,8 +6,14 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
 #include <utility>
 
+#include "cpu_backend/execution/settings.hpp"
 #include "cpu_backend/runtime/work_order.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/host_access.hpp"
@@ -38,10 +44,26 @@ void tell(Tell what) {
   is_here = false;
 }
 
+void takes_turn(pthread_mutex_t* mutex) {
+  racecheck::note_turn_of_thread(mutex, nullptr);
+  host_acquires(mutex);
+}
+
 struct beginning {
   void* (*function)(void*);
   void* argument;
+  unsigned number;  // from 0, as they are made
 };
+
+// In runs of `lab prove` that others are compared with, threads begin in the opposite order, or
+// each before the one that has made it goes on.
+void wait_for_others(bool made, unsigned number) {
+  using namespace std::chrono_literals;
+  static const char* const asked = cpu_backend::setting("LAB_PROVE_FAILS_BY_CHANCE");
+  if (!asked || made != (std::atoi(asked) % 2 == 1)) return;
+  constexpr unsigned most = 4;
+  std::this_thread::sleep_for(20ms * (made ? most - std::min(number, most) : 1));
+}
 
 const void* name_of(pthread_t thread) { return reinterpret_cast<const void*>(thread); }
 
@@ -50,6 +72,7 @@ void* run(void* of) {
   tell([&] { cpu_backend::work_order::host_thread_starts(of); });
   const beginning begun = *static_cast<beginning*>(of);
   delete static_cast<beginning*>(of);
+  wait_for_others(true, begun.number);
   // Also of a thread that is cancelled, or ends by pthread_exit().
   struct at_end {
     ~at_end() {
@@ -76,13 +99,15 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   if (racecheck::accesses_by_runtime != 0) return create(thread, attributes, function, argument);
   has_threads = true;
   racecheck::watches_host_threads = cpu_backend::scheduled::runs_by_decisions();
-  auto* const begun = new beginning{function, argument};
+  static std::atomic<unsigned> made = 0;
+  auto* const begun = new beginning{function, argument, made++};
   tell([&] { cpu_backend::work_order::host_thread_begins(begun); });
   const int error = create(thread, attributes, run, begun);
   if (error != 0) {
     tell([&] { cpu_backend::work_order::host_thread_does_not_begin(begun); });
     delete begun;
   }
+  wait_for_others(false, 0);
   return error;
 }
 
@@ -96,14 +121,14 @@ int pthread_join(pthread_t thread, void** result) {
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   static const auto lock = next<decltype(pthread_mutex_lock)>("pthread_mutex_lock");
   const int error = lock(mutex);
-  if (error == 0) tell([&] { host_acquires(mutex); });
+  if (error == 0) tell([&] { takes_turn(mutex); });
   return error;
 }
 
 int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   static const auto lock = next<decltype(pthread_mutex_trylock)>("pthread_mutex_trylock");
   const int error = lock(mutex);
-  if (error == 0) tell([&] { host_acquires(mutex); });
+  if (error == 0) tell([&] { takes_turn(mutex); });
   return error;
 }
 

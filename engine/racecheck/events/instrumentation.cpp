@@ -123,7 +123,9 @@ inline void on_volatile_write(const void* address, std::size_t bytes, const void
 extern "C" {
 
 void __tsan_init() {}
-void __tsan_func_entry(void*) {}
+void __tsan_func_entry(void*) {
+  if (running_thread) cpu_backend::scheduled::function_begins(__builtin_frame_address(0), HERE);
+}
 void __tsan_func_exit() {}
 void __tsan_vptr_read(void** address) { on_read(address, sizeof(void*), HERE); }
 void __tsan_vptr_update(void** address, void*) { on_write(address, sizeof(void*), HERE); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "racecheck/races/host_memory.hpp"
 
+#include <algorithm>
 #include <mutex>
 
 #include "cpu_backend/observer.hpp"
@@ -55,6 +56,29 @@ void note_access_of_thread(const host_access& by) {
   const cpu_backend::observer::runtime_access now;
   const std::lock_guard lock(one_at_a_time);
   memory.access(by, "two_threads");
+}
+
+void note_turn_of_thread(const void* object, const void* from) {
+  struct turns {
+    std::vector<cpu_backend::work_position> all;
+    unsigned unordered = 0;  // pairs of them
+  };
+  static std::mutex one_at_a_time;
+  static auto& turns_at = *new std::unordered_map<const void*, turns>;
+  if (!watches_host_threads || accesses_by_runtime != 0) return;
+  const cpu_backend::observer::runtime_access now;
+  const std::lock_guard lock(one_at_a_time);
+  const cpu_backend::work by = cpu_backend::work_order::host();
+  auto& [all, unordered] = turns_at[object];
+  const auto is_ordered = [&](const cpu_backend::work_position& of) {
+    return of.timeline == by.is.timeline || by.after.covers(of);
+  };
+  const auto ordered = std::count_if(all.begin(), all.end(), is_ordered);
+  unordered += static_cast<unsigned>(all.size() - static_cast<std::size_t>(ordered));
+  // The two orders of one pair are run: host_threads.cpp.
+  if (unordered > 1) cpu_backend::scheduled::used("host", "thread_order", from);
+  if (ordered > 1) all.erase(std::find_if(all.begin(), all.end(), is_ordered));
+  all.push_back(by.is);
 }
 
 }  // namespace racecheck

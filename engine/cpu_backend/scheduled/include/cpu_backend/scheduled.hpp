@@ -45,6 +45,8 @@ void memory_changed();
 // No launch has: the host, or a copy.
 void others_change_memory();
 bool runs_by_decisions();
+// A function has begun at the instruction `from`; `frame` is just below its frame.
+void function_begins(const void* frame, const void* from);
 // Which variable of the device is there. (Those of classes, templates and functions are not known.)
 enum class device_variable { none, variable, constant, padding };
 device_variable device_variable_at(const void* address);
