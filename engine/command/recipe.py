@@ -29,6 +29,8 @@ class Form(NamedTuple):
     libraries: list[str]
 
 
+RESTRICT = re.compile(r"\b__restrict(?:__)?\b")
+KERNEL = "__attribute__((__flatten__))"  # form.hpp
 WITHOUT_MAIN = re.compile(r"undefined reference to [`']main'")
 CONCURRENT = Form("", [], ["program_libraries", "runtime_library"])
 SCHEDULED = Form("scheduled_", ["--scheduled"], ["scheduled_libraries"])
@@ -45,6 +47,11 @@ class DidNotCompile(CommandError):
 
 def build_file(place, arguments, form=CONCURRENT):
     """Brings the program of the user's files up to date, and returns its path."""
+    return built_recipe(place, arguments, form).program
+
+
+def built_recipe(place, arguments, form):
+    """The Recipe of the user's files, whose program is up to date."""
     settings = settings_with_libraries(place, form)
     recipe = Recipe(
         place, settings, sources_of(arguments), form, arguments.include, arguments.define,
@@ -62,7 +69,7 @@ def build_file(place, arguments, form=CONCURRENT):
     if getattr(arguments, "keep_translated", False):
         for number, source in enumerate(recipe.sources):
             remark(f"{source}, translated to C++: {shown(recipe.translated(number))}")
-    return recipe.program
+    return recipe
 
 
 def _tell_once(recipe, warnings):
@@ -141,6 +148,31 @@ class Recipe:
         states = {**{os.path.abspath(path): _state(path) for path in used}, **given}
         write_whole(self.record, json.dumps(states))
         return readable(printed)
+
+    def other_program(self):
+        """A second program of the same text, which is up to date already as the first one is: what C++
+        leaves to the compiler is otherwise in it, and products and sums are fused, as on a GPU."""
+        program = self.program.with_name(f"{self.program.name}-other")
+        with alone_in(self.work):
+            if not program.is_file() or _time_of(program) < _time_of(self.record):
+                self._compile_otherwise(program)
+        return program
+
+    def _compile_otherwise(self, program):
+        compiler, objects, steps = lines_of(self.settings, "compiler"), [], []
+        arguments = [*self._words("compile_arguments"), *self._words("other_arguments")]
+        for number in range(len(self.sources)):
+            text = self.translated(number).read_text(encoding="utf-8")
+            other = self.work / f"{number}-other.cpp"
+            other.write_text(RESTRICT.sub("", text.replace(KERNEL, _kernel())), encoding="utf-8")
+            objects.append(shown(other.with_suffix(".o")))
+            _, step = self._steps_of_cpu(number, compiler, arguments, objects[-1])
+            steps.append([shown(other) if word == step[-3] else word for word in step])
+        libraries = [*self.libraries, *self._words("link_arguments"), *self.library_arguments]
+        steps.append(link_step(self.settings, objects, shown(program), libraries, self._options()))
+        printed = []
+        if any(self._code_of(step, printed) for step in steps):
+            raise self._failure(readable(printed))
 
     def _code_of(self, step, printed):
         """The exit code of a step; what it prints is added to `printed`, unless it goes to the terminal."""
@@ -318,6 +350,19 @@ def link_arguments_of(folder, names=("libpng",)):
         if item["name"] in names
         for word in item["link_args"]
     ]
+
+
+def _kernel():
+    """What a kernel is to be marked with, so that it fuses products and sums if the processor can."""
+    try:
+        has_fma = re.search(r"^flags\b.*\bfma\b", pathlib.Path("/proc/cpuinfo").read_text(), re.M)
+    except OSError:
+        has_fma = False
+    return '__attribute__((__flatten__, __target__("fma")))' if has_fma else KERNEL
+
+
+def _time_of(path):
+    return path.stat().st_mtime_ns
 
 
 def _state(path):

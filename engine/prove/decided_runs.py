@@ -28,7 +28,12 @@ from engine.prove.trace import read_trace
 SEED = 0
 MOST_TRACE = 16 << 20  # bytes
 IN_MEMORY = "/dev/shm"  # what is in this folder never comes to a disk
-FAILURES = range(1, 16)  # each a set of four threads: form::fails_by_chance()
+# Which calls fail that may fail by chance: up to 15 those of a set of four threads, over and over; up to 31
+# any of them; from 32 on those of one thread. form::fails_by_chance()
+FAILURES, FIRST_OF_THREADS, WITHOUT_CHANCE = range(1, 32), 32, (5, 6)
+ONLY_OTHER_BYTES = 0  # as in these, and nothing else is otherwise
+# Memory of malloc() lies in the opposite order then.
+OPPOSITE = {"MALLOC_MMAP_THRESHOLD_": "0"}
 # What malloc() leaves where nothing has been written: 0 in each run but those with failures.
 BYTES_OF_ALL = {"MALLOC_PERTURB_": "255"}
 AT_A_TIME = 2  # a run that is waited for, and one that will be asked for later
@@ -117,9 +122,9 @@ class DecidedRuns:
         return () if problem else read_trace(result[1]).uses
 
     def run_with_failures(self, failures):
-        """What the race checker says of a run in which calls that may fail by chance do, once at each place
-        in each thread whose bit is set (bits of FAILURES, over and over), and in which bytes that nothing
-        has written are others."""
+        """What the race checker says of a run in which calls that may fail by chance do, as FAILURES has it.
+        Bytes that nothing has written are others there, addresses have the opposite order, work of streams
+        is done late, and host threads begin early or late."""
         _, (run, _), _ = self._begin(False, failures, False).get()
         return run
 
@@ -158,9 +163,12 @@ class DecidedRuns:
                 each.close()
 
     def _run(self, place, forks, decisions, orders_fences, names_places=False):
-        if decisions in FAILURES:
+        if decisions == ONLY_OTHER_BYTES:
+            settings = decided(place.folder, [], orders_fences)
+            settings["MALLOC_PERTURB_"] = str(WITHOUT_CHANCE[0])
+        elif isinstance(decisions, int):
             names = "LAB_PROVE_FAILS_BY_CHANCE", "MALLOC_PERTURB_"
-            settings = dict.fromkeys(names, str(decisions))
+            settings = {**OPPOSITE, **dict.fromkeys(names, str(decisions))}
         else:
             settings = decided(place.folder, decisions, orders_fences)
         if names_places:

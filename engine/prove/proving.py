@@ -10,8 +10,16 @@ from engine.command.errors import INTERRUPTED, WRONG_USE, CommandError
 from engine.command.output import counted, say, say_fitted
 from engine.command.racecheck_runs import problem_of, say_result
 from engine.prove.consistency import bits_of
-from engine.prove.decided_runs import FAILURES, SEED, decided_runs
+from engine.prove.decided_runs import (
+    FAILURES,
+    FIRST_OF_THREADS,
+    ONLY_OTHER_BYTES,
+    SEED,
+    WITHOUT_CHANCE,
+    decided_runs,
+)
 from engine.prove.executions import Execution
+from engine.prove.load_buffering import Histories
 from engine.prove.starting import end_in_words, explore_starts, first_hang
 from engine.prove.trace import NotExplored, does_in_words, not_explored
 
@@ -30,6 +38,11 @@ DIFFERENT = (
 )
 NOT_ENDED = "it has not come to its end"  # until all that was begun has
 BEFORE_STARTS = " before it was known whether it ends if not all blocks start"
+OTHERWISE = (
+    "look for a variable before its first value or after its scope, for __restrict__ pointers to the same "
+    "memory, and for a product and a sum that may be fused"
+)
+MOST_THREADS_THAT_FAIL = 128  # a run for each of them
 TIME_IS_OVER = "its time was over (--seconds)"
 SECONDS_TO_REPLAY = 1.5  # after its time, for what a run has found by then
 MOST_EXECUTIONS = 1_000_000
@@ -56,6 +69,7 @@ class Exploration:
         """compares_files: the caller reads what the program writes to files, as it does what it prints."""
         self._compared = {FILES} if compares_files else set()
         self.executions = set()  # the graphs of complete ones, as bits
+        self.histories = Histories()  # of its threads
         self.launches = ()  # of the last run, each with its shape and whether all blocks start together
         self.kinds = {}  # of launches of any run: the keys
         self.waits = {}  # {a launch in which blocks wait and need not all start: the number of its blocks}
@@ -180,6 +194,8 @@ class Exploration:
                 raise CommandError(f"not proved: {DIFFERENT}.")
             else:
                 self.prints_the_same = self._first[1] == done.output
+        if trace.refused in (None, "early"):
+            self.histories.add(trace)
         is_new = graph not in self.executions  # the first one runs twice
         if trace.refused != "early":
             self.executions.add(graph)
@@ -234,8 +250,9 @@ def _confirmed(done, execution, findings, run):
     return again or done, decisions
 
 
-def explore(program, options, limit, seconds):
-    """An Exploration of the program, as far as it comes."""
+def explore(program, options, limit, seconds, other_program):
+    """An Exploration of the program, as far as it comes. other_program() is the path of another one of the
+    same text, whose results must be the same."""
     name = pathlib.Path(program).name.removesuffix("_racecheck")
     exploration = Exploration()
     try:
@@ -245,6 +262,8 @@ def explore(program, options, limit, seconds):
                 _explore_all(exploration, runs, limit)
             except NotExplored as denial:
                 raise denial.at(runs.uses(denial.decisions)) from None
+        if not (exploration.failed or exploration.unfinished or _lacks(exploration)):
+            _check_other(exploration, other_program(), options, seconds)
     except TimeIsOver:
         in_starts = exploration.unfinished.endswith(BEFORE_STARTS)
         exploration.unfinished = TIME_IS_OVER + (BEFORE_STARTS if in_starts else "")
@@ -346,12 +365,24 @@ def _explore_all(exploration, runs, limit, is_wanted=None):
         part = explore_starts(exploration, explore_with)
     if part is None:
         runs.wait_for_all()
-        for failures in FAILURES if exploration.has_chance else FAILURES[4:5]:
+        for failures in _failures_to_try(exploration):
             _check_chance(exploration, runs, failures)
         exploration.unfinished = ""
         return
     exploration.failed, exploration.hang = part.failed, part.hang
     exploration.unfinished = part.unfinished + BEFORE_STARTS
+
+
+def _failures_to_try(exploration):
+    if not exploration.has_chance:
+        return WITHOUT_CHANCE
+    threads = max(blocks * threads for (blocks, threads), _ in exploration.kinds)
+    if threads > MOST_THREADS_THAT_FAIL:
+        raise CommandError(
+            "not proved: calls may fail by chance, or give an undefined value, in more than "
+            f"{MOST_THREADS_THAT_FAIL} threads: try fewer."
+        )
+    return [*FAILURES, *range(FIRST_OF_THREADS, FIRST_OF_THREADS + threads)]
 
 
 def _check_chance(exploration, runs, failures):
@@ -368,9 +399,28 @@ def _check_chance(exploration, runs, failures):
     else:
         return
     uses = [each for each in runs.uses([]) if each.kind in CHANCES]
-    unwritten = "the program gets other bytes where nothing has written any"
-    what = does_in_words(uses[0]) if uses else unwritten
+    if uses:
+        what = does_in_words(uses[0])
+    elif runs.run_with_failures(ONLY_OTHER_BYTES).output not in exploration.results:
+        what = "the program gets other bytes where nothing has written any"
+    else:
+        what = "the program gets memory in another order, or the device or a host thread is late"
     raise CommandError(f"not proved: {what}, and then {then}.")
+
+
+def _check_other(exploration, program, options, seconds):
+    """The program of the same text that is compiled otherwise must print what one execution has."""
+    with decided_runs(program, options, seconds) as runs, time_limit(seconds):
+        done = runs.run_with_failures(WITHOUT_CHANCE[0])
+    if done.report is None or problem_of(done, 0):
+        then = "it fails"
+    elif done.output not in exploration.results:
+        then = f"it prints {in_one_line(done.output)}"
+    else:
+        return
+    raise CommandError(
+        f"not proved: the program is compiled otherwise, and then {then}: {OTHERWISE}."
+    )
 
 
 def _was_stopped(done):
@@ -385,6 +435,30 @@ def shape_in_words(kinds):
         for blocks, threads in dict.fromkeys(shape for shape, _ in kinds)
     ]
     return ", then ".join(words)
+
+
+def _lacks(explored):
+    """Why what an exploration without a failure has shown is no proof."""
+    missing = []
+    if explored.has_weak_writes or explored.has_volatile:
+        missing.append(
+            "of words that are accessed both atomically and otherwise, older values were not explored"
+        )
+    if explored.histories.may_form_a_cycle():
+        missing.append(
+            "threads read a word, and write another one that may be seen before (load buffering): put a "
+            "fence or an acquire between, and a release before what is read"
+        )
+    if not explored.prints_the_same:
+        missing.append(
+            "what it prints differs by itself: let it print only what is always the same"
+        )
+    elif len(explored.results) > 1:
+        missing.append(
+            "what it prints depends on the order of its accesses: if all of these outputs are right, "
+            "let it print only what is the same in all"
+        )
+    return missing
 
 
 def say_explored(explored):
@@ -407,25 +481,9 @@ def say_explored(explored):
         result = f"{number} different outputs{shown}"
     ends = end_in_words(explored.kinds)
     what = f"{executions} of {shape_in_words(explored.kinds)}; no race, no fault; {ends}; {result}"
-    bounds = (
-        "this grid size and these inputs only, "
-        "with numbers, addresses and times as this machine has them"
-    )
+    bounds = "this grid size and these inputs only, with numbers and times as this machine has them"
     waits = "idle rounds of a waiting loop, which change nothing"
-    cycles = (
-        "executions in which a thread acts on a value before the write that it comes from "
-        "(load buffering)"
-    )
-    missing = []
-    if explored.has_weak_writes or explored.has_volatile:
-        missing.append(
-            "of words that are accessed both atomically and otherwise, older values were not explored"
-        )
-    if explored.prints_the_same and len(explored.results) > 1:
-        missing.append(
-            "what it prints depends on the order of its accesses: if all of these outputs are right, "
-            "let it print only what is the same in all"
-        )
+    missing = _lacks(explored)
     say_fitted(f"{'explored' if missing else 'proved'}: {what}")
     for why in missing:
         say_fitted(f"not proved: {why}")
@@ -435,7 +493,7 @@ def say_explored(explored):
         say_fitted(
             "merged: executions that had left the same memory at a launch's end went on as one"
         )
-    say_fitted(f"bounds: {bounds}. Left out: {waits}, and {cycles}.")
+    say_fitted(f"bounds: {bounds}. Left out: {waits}.")
     return 1 if missing else 0
 
 

@@ -15,7 +15,7 @@ from engine.command.checking import (
 )
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.paths import shown
-from engine.command.recipe import build_file, settings_with_libraries
+from engine.command.recipe import built_recipe, settings_with_libraries
 from grader.judging.compile import CONCURRENT, SCHEDULED, ExerciseBuild, ExerciseBuilds
 from lab_tool.builds.backends import usable_nvcc
 from lab_tool.builds.build_folders import configured
@@ -58,12 +58,9 @@ def observed_programs(arguments):
     own_file = is_file(arguments)
     chapters = [] if own_file else chosen_chapters(arguments.target)
     if own_file:
-        check_file(arguments)
-    else:
-        refuse_with_chapter(arguments)
+        return [(observed_recipe(arguments).program, options)]
+    refuse_with_chapter(arguments)
     place = observing_folder(arguments)
-    if own_file:
-        return [(build_file(place, arguments, recipe.SCHEDULED), options)]
     targets = [f"{chapter.target}_racecheck" for chapter in chapters]
     what = targets[0].rsplit("/", 1)[1] if len(targets) == 1 else "the programs for racecheck"
     build(place, [*targets, merge_reports_target(place.folder)], what)
@@ -71,6 +68,12 @@ def observed_programs(arguments):
         (place.folder / target, options or racecheck_options(place.folder, chapter))
         for target, chapter in zip(targets, chapters)
     ]
+
+
+def observed_recipe(arguments):
+    """The Recipe of the user's files, whose program is up to date."""
+    check_file(arguments)
+    return built_recipe(observing_folder(arguments), arguments, recipe.SCHEDULED)
 
 
 def merging_program(program, arguments):

@@ -41,7 +41,12 @@ from engine.prove.proving import (
     say_findings_of,
     shown_results,
 )
-from lab_tool.builds.program_builds import merging_program, observed_programs, observing_folder
+from lab_tool.builds.program_builds import (
+    merging_program,
+    observed_programs,
+    observed_recipe,
+    observing_folder,
+)
 from lab_tool.chapters import case_to_prove, chosen_chapters, next_chapter
 from lab_tool.options import add_build, add_chapter_or_file, is_file
 from lab_tool.paths import ROOT
@@ -197,8 +202,9 @@ def prove(arguments):
         return replay_one(arguments)
     outputs = NamedOutputs(arguments.force, sources_of(arguments))
     file = outputs.add("--decisions", arguments.decisions, BEGINNING.encode())
-    program, options, merging = built(arguments)
-    explored = explore(program, options, arguments.limit, arguments.seconds)
+    recipe, options, merging = built(arguments)
+    program = recipe.program
+    explored = explore(program, options, arguments.limit, arguments.seconds, recipe.other_program)
     if not explored.failed:
         code = say_explored(explored)
         for number, (_, (_, decisions)) in enumerate(shown_results(explored), 1):
@@ -220,15 +226,17 @@ def prove(arguments):
 
 
 def built(arguments):
-    """The program, its options, and who merges its report."""
-    ((program, options),) = observed_programs(arguments)
-    return program, options, MergeReports(merging_program(program, arguments))
+    """The Recipe of the program, its options, and who merges its report."""
+    recipe = observed_recipe(arguments)
+    merging = MergeReports(merging_program(recipe.program, arguments))
+    return recipe, arguments.program_options, merging
 
 
 def replay_one(arguments):
     """Runs one list of decisions again; returns what racecheck's exit code would be."""
     decisions = read_decisions(arguments.replay)
-    program, options, merging = built(arguments)
+    recipe, options, merging = built(arguments)
+    program = recipe.program
     run = replay(program, options, arguments.replay, decisions, arguments.seconds)
     if run.output.strip():
         say(f"printed: {in_one_line(run.output)}")

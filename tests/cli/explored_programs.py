@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Programs for `./lab prove`, each with what is said of it: its declarations, and what the host does."""
 
+from engine.prove.proving import OTHERWISE
+
 # All are in one file, so that it is compiled once.
 BEGINNING = """\
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +21,7 @@ BEGINNING = """\
 #include <mutex>
 #include <new>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 struct with_pointer {
@@ -29,6 +33,7 @@ static int copied_from(const int* pointer) {
   cudaMemcpy(&value, pointer, sizeof value, cudaMemcpyDeviceToHost);
   return value;
 }
+using Ref = cuda::atomic_ref<int, cuda::thread_scope_device>;
 static int* zero_on_device() {
   int* pointer = nullptr;
   cudaMalloc(&pointer, sizeof(int));
@@ -187,15 +192,18 @@ DENIED = {
         "prints on the host before it has waited for a kernel that prints",
     ),
 }
-CUDA_REF = "using Ref = cuda::atomic_ref<int, cuda::thread_scope_device>; "
 FENCES = (
-    CUDA_REF + "__device__ int data, flag, out; __global__ void k() {{ "
+    "__device__ int data, flag, out; __global__ void k() {{ "
     "if (blockIdx.x == 0) {{ data = 8; cuda::atomic_thread_fence(cuda::memory_order_{}, "
     "cuda::thread_scope_device); Ref(flag).store(1, cuda::memory_order_relaxed); }} "
     "else if (Ref(flag).load(cuda::memory_order_relaxed) == 1) {{ "
     "cuda::atomic_thread_fence(cuda::memory_order_{}, cuda::thread_scope_device); out = data; }} }}"
 )
 TWO_BLOCKS = "k<<<2, 1>>>(); cudaDeviceSynchronize();"
+OTHER_ORDER = (
+    "gets memory in another order, or the device or a host thread is late, and then it prints "
+)
+COMPILED = "is compiled otherwise, and then it prints "
 # Another reason is said.
 DENIED_FOR = {
     "two threads print": (
@@ -320,13 +328,13 @@ DENIED_FOR = {
         "leaves the address of shared memory in global memory, where it means nothing to other blocks",
     ),
     "weak compare-and-swap without a loop": (
-        CUDA_REF + "__device__ int own, o; __global__ void k() { int none = 0; "
+        "__device__ int own, o; __global__ void k() { int none = 0; "
         "o = Ref(own).compare_exchange_weak(none, 1); }",
         'k<<<1, 1>>>(); int h; cudaMemcpyFromSymbol(&h, o, 4); std::printf("%d\\n", h);',
         'calls compare_exchange_weak(), which may fail by chance, and then it prints "0"',
     ),
     "weak compare-and-swap that fails in one thread": (
-        CUDA_REF + "__device__ int own[2], o[2]; __global__ void k() { int none = 0; "
+        "__device__ int own[2], o[2]; __global__ void k() { int none = 0; "
         "o[threadIdx.x] = Ref(own[threadIdx.x]).compare_exchange_weak(none, 1); }",
         'k<<<1, 2>>>(); int h[2]; cudaMemcpyFromSymbol(h, o, 8); std::printf("%d\\n", h[0] == h[1]);',
         'calls compare_exchange_weak(), which may fail by chance, and then it prints "0"',
@@ -363,6 +371,96 @@ DENIED_FOR = {
         'int* p = zero_on_device(); k<<<1, 1>>>(p); std::printf("%d\\n", copied_from(p));',
         "gets an undefined value by __shfl_sync(), from a lane that does not take part, "
         'and then it prints "-6"',
+    ),
+    "weak compare-and-swap that fails in one of five threads": (
+        "__device__ int own[5], o[5]; __global__ void k() { int none = 0; "
+        "o[threadIdx.x] = !Ref(own[threadIdx.x]).compare_exchange_weak(none, 1); }",
+        "k<<<1, 5>>>(); int h[5]; cudaMemcpyFromSymbol(h, o, 20); "
+        'std::printf("%d\\n", h[4] && !h[0] && !h[1] && !h[2] && !h[3]);',
+        'calls compare_exchange_weak(), which may fail by chance, and then it prints "1"',
+    ),
+    "weak compare-and-swap three times": (
+        "__device__ int own, o; __global__ void k() { int none = 0; o = 1; for (int i = 0; i < 3; ++i) "
+        "if (Ref(own).compare_exchange_weak(none, 1)) o = 0; }",
+        'k<<<1, 1>>>(); int h; cudaMemcpyFromSymbol(&h, o, 4); std::printf("%d\\n", h);',
+        'calls compare_exchange_weak(), which may fail by chance, and then it prints "1"',
+    ),
+    "order of two allocations": (
+        "__global__ void k(int* p) { *p = 1; }",
+        "int *p = zero_on_device(), *q = zero_on_device(); k<<<1, 1>>>(p); cudaDeviceSynchronize(); "
+        'std::printf("%d\\n", p < q);',
+        OTHER_ORDER + '"0"',
+    ),
+    "order of memory of the host": (
+        "__global__ void k(int* p) { *p = 1; }",
+        "int* p = zero_on_device(); k<<<1, 1>>>(p); cudaDeviceSynchronize(); "
+        'int *a = new int[999], *b = new int[999]; std::printf("%d\\n", a < b);',
+        OTHER_ORDER + '"0"',
+    ),
+    "the C library reads what a kernel writes": (
+        STORE,
+        "v = 1; k<<<1, 1>>>(); int h = 0; ::swab(&v, &h, 4); cudaDeviceSynchronize(); "
+        'std::printf("%d\\n", h == 256);',
+        OTHER_ORDER + '"1"',
+    ),
+    "variable of the stack that is gone": (
+        "__global__ void k(int* p) { *p = 1; } static void __attribute__((noinline)) send(int* p, cudaStream_t s) { "
+        "volatile int own = 5; cudaMemcpyAsync(p, const_cast<int*>(&own), 4, cudaMemcpyHostToDevice, s); }",
+        STREAMS
+        + "int* p = zero_on_device(); k<<<1, 1>>>(zero_on_device()); send(p, a); cudaDeviceSynchronize(); "
+        'std::printf("%d\\n", copied_from(p) == 5);',
+        OTHER_ORDER + '"0"',
+    ),
+    "host thread that may be first": (
+        STORE,
+        "std::atomic<int> n = 0; k<<<1, 1>>>(); std::thread other([&] { n = 1; }); const int seen = n; "
+        'other.join(); cudaDeviceSynchronize(); std::printf("%d\\n", seen);',
+        OTHER_ORDER + '"1"',
+    ),
+    "two orders at a mutex": (
+        STORE,
+        "int n = 1; std::mutex m; k<<<1, 1>>>(); "
+        "{ std::thread a([&] { std::lock_guard l(m); n += 2; }), b([&] { std::lock_guard l(m); n *= 3; }); "
+        'a.join(); b.join(); } cudaDeviceSynchronize(); std::printf("%d\\n", n);',
+        OTHER_ORDER + '"5"',
+    ),
+    "recursion": (
+        "__device__ int deep(int n, const int* before) { int own[8]; for (int i = 0; i < 8; ++i) "
+        "own[i] = before[i] + n; return n ? deep(n - 1, own) : own[3]; } "
+        "__global__ void k(int* p, int n) { int zero[8] = {}; *p = deep(n, zero); }",
+        "int* p = zero_on_device(); k<<<1, 1>>>(p, 100); copied_from(p);",
+        "calls itself in a kernel so deep that the stack of a GPU's thread may be too small, "
+        "and what is beyond its end is not explored",
+    ),
+    "long double": (
+        "__global__ void k(int* p, double d) { *p = static_cast<int>((d + 1e-17L - d) * 1e18L); }",
+        "int* p = zero_on_device(); k<<<1, 1>>>(p, 1.0); copied_from(p);",
+        "computes with long double in device code, which is a double on a GPU",
+    ),
+    "__restrict__ pointers to one element": (
+        "__global__ void k(int* __restrict__ a, int* __restrict__ b) { *a = 1; *b = 2; a[1] = *a; }",
+        'int* p; cudaMalloc(&p, 8); k<<<1, 1>>>(p, p); std::printf("%d\\n", copied_from(p + 1));',
+        COMPILED + f'"2": {OTHERWISE}',
+    ),
+    "local variable without a value": (
+        "__device__ int sum(const int* a, int n) { int s = 0; for (int i = 0; i < n; ++i) s += a[i]; "
+        "return s; } __global__ void k(int* p, int n) { int a[4]; for (int i = 0; i < n; ++i) a[i] = i; "
+        "*p = sum(a, n + 1); }",
+        "int* p = zero_on_device(); k<<<1, 1>>>(p, 3); "
+        'std::printf("%d\\n", copied_from(p) == 3 - 0x01010102);',
+        COMPILED + f'"1": {OTHERWISE}',
+    ),
+    "local variable after its scope": (
+        '__device__ int* own(int x) { int n = x; int* p = &n; asm volatile("" : "+r"(p) : : "memory"); '
+        "return p; } __global__ void k(int* p) { const int *a = own(4), *b = own(5); *p = *a + *b; }",
+        'int* p = zero_on_device(); k<<<1, 1>>>(p); std::printf("%d\\n", copied_from(p));',
+        COMPILED + f'"9": {OTHERWISE}',
+    ),
+    "product and sum": (
+        "__global__ void k(float* p, float a, float b) { *p = a * a - b; }",
+        "float* p; cudaMalloc(&p, 4); const float a = 1.0f + 1.0f / 8192; k<<<1, 1>>>(p, a, a * a); "
+        'float h; cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); std::printf("%d\\n", h == 0);',
+        COMPILED + f'"0": {OTHERWISE}',
     ),
 }
 # Races between the host and the device, or between streams.
@@ -459,7 +557,7 @@ PROVED = {
         "int* p; cudaMalloc(&p, 32); k<8><<<1, 8>>>(p); cudaDeviceSynchronize();",
     ),
     "weak compare-and-swap in a loop": (
-        CUDA_REF + "__device__ int own; __global__ void k() { int none = 0; "
+        "__device__ int own; __global__ void k() { int none = 0; "
         "while (!Ref(own).compare_exchange_weak(none, none + 1)) {} }",
         'k<<<2, 1>>>(); int h; cudaMemcpyFromSymbol(&h, own, 4); std::printf("%d\\n", h);',
     ),
@@ -605,4 +703,60 @@ PROVED = {
 }
 
 
-PROGRAMS = {**DENIED, **DENIED_FOR, **RACES, **REFUTED, **PROVED}
+def buffering(one, other):
+    """Of two blocks, each with its word `own` and the other one's, what they do."""
+    return (
+        "__device__ int x, y, o[2]; "
+        "__global__ void k() { int& own = blockIdx.x ? x : y; int& others = blockIdx.x ? y : x; "
+        f"if (blockIdx.x) {{ {one} }} else {{ {other} }} }}",
+        "k<<<2, 1>>>(); int h[2]; cudaMemcpyFromSymbol(h, o, 8); "
+        'std::printf("%d\\n", h[0] && h[1]);',
+    )
+
+
+READS = "const int seen = Ref(others).load(cuda::memory_order_relaxed); o[blockIdx.x] = seen; "
+WRITES = "Ref(own).store(1, cuda::memory_order_relaxed);"
+RELEASES = "Ref(own).store(1, cuda::memory_order_release);"
+# What one reads may come from what it writes later.
+LOAD_BUFFERING = {
+    "both read, then write": buffering(READS + WRITES, READS + WRITES),
+    "one writes if it has read": buffering(READS + f"if (seen) {WRITES}", READS + WRITES),
+    "both release": buffering(READS + RELEASES, READS + RELEASES),
+    "both add": buffering(
+        "o[1] = atomicAdd(&x, 1); atomicAdd(&y, 1);", "o[0] = atomicAdd(&y, 1); atomicAdd(&x, 1);"
+    ),
+}
+PROVED |= {
+    "both fence between a read and a write": buffering(
+        READS + "__threadfence(); " + WRITES, READS + "__threadfence(); " + WRITES
+    ),
+    "one acquires, and the other one releases": buffering(
+        READS.replace("relaxed", "acquire") + WRITES, READS + RELEASES
+    ),
+    "both write only if they have read": buffering(
+        READS + f"if (seen) {WRITES}", READS + f"if (seen) {WRITES}"
+    ),
+    "two counters in any order": (
+        "__device__ int n[2]; __global__ void k() { atomicAdd(&n[blockIdx.x], 1); "
+        "atomicAdd(&n[1 - blockIdx.x], 2); }",
+        'k<<<2, 1>>>(); int h[2]; cudaMemcpyFromSymbol(h, n, 8); std::printf("%d %d\\n", h[0], h[1]);',
+    ),
+    "pointers that share no bytes": (
+        "__global__ void k(int* __restrict__ a, int* __restrict__ b) { *a = 1; *b = 2; *a += *b; }",
+        'int* p; cudaMalloc(&p, 8); k<<<1, 1>>>(p, p + 1); std::printf("%d\\n", copied_from(p));',
+    ),
+    "sums that are exact": (
+        "__global__ void k(float* p) { *p = 3.0f * threadIdx.x + 0.5f; }",
+        "float *p, h; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); "
+        'std::printf("%g\\n", h);',
+    ),
+    "two orders at a mutex that are one": (
+        STORE,
+        "int n = 1; std::mutex m; k<<<1, 1>>>(); "
+        "{ std::thread a([&] { std::lock_guard l(m); n += 2; }), b([&] { std::lock_guard l(m); n += 3; }); "
+        'a.join(); b.join(); } cudaDeviceSynchronize(); std::printf("%d\\n", n);',
+    ),
+}
+
+
+PROGRAMS = {**DENIED, **DENIED_FOR, **RACES, **REFUTED, **PROVED, **LOAD_BUFFERING}

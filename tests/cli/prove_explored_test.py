@@ -5,7 +5,16 @@ guard in which every thread fences has very many orders of its fences, and one v
 import re
 
 import pytest
-from explored_programs import BEGINNING, DENIED, DENIED_FOR, PROGRAMS, PROVED, RACES, REFUTED
+from explored_programs import (
+    BEGINNING,
+    DENIED,
+    DENIED_FOR,
+    LOAD_BUFFERING,
+    PROGRAMS,
+    PROVED,
+    RACES,
+    REFUTED,
+)
 
 from engine.prove.trace import rows
 from lab_runs import lab, needs_racecheck
@@ -71,6 +80,15 @@ def test_what_is_explored_is_proved(folder, name):
     result = prove(folder, name)
     assert result.returncode == 0, result
     assert "\nproved: " in f"\n{result.stdout}"
+
+
+@needs_racecheck
+@pytest.mark.parametrize("name", LOAD_BUFFERING)
+def test_what_may_buffer_loads_is_not_proved(folder, name):
+    result = prove(folder, name)
+    assert result.returncode == 1, result
+    assert "(load buffering)" in result.stdout
+    assert "\nproved" not in result.stdout
 
 
 @needs_racecheck

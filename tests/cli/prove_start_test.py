@@ -164,7 +164,7 @@ def ends(result, words):
     assert result.returncode == 0, result
     assert f"; no race, no fault; {words}; " in result.stdout
     assert (
-        "\nbounds: this grid size and these inputs only, with numbers, addresses and times as this machine"
+        "\nbounds: this grid size and these inputs only, with numbers and times as this machine"
         in result.stdout
     )
 
