@@ -109,6 +109,7 @@ def refuse_with_chapter(arguments):
         ("--include", arguments.include),
         ("-D", arguments.define),
         ("--compiler-option", arguments.compiler_option),
+        ("-rdc", arguments.rdc == "true"),
         ("--keep-translated", getattr(arguments, "keep_translated", False)),
     ):
         if given:

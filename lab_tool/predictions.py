@@ -285,7 +285,7 @@ def findings_of(prediction, build=None):
     # The answers hold for the checker's own number of multiprocessors.
     os.environ.pop("LAB_SMS", None)
     file = argparse.Namespace(
-        target=str(prediction.source), more_files=[], include=[], define=[], compiler_option=[],
+        target=str(prediction.source), more_files=[], include=[], define=[], compiler_option=[], rdc="false",
         program_options=[], build=build,
     )  # fmt: skip
     ((program, _),) = observed_programs(file)

@@ -101,6 +101,12 @@ def add_include(parser):
         metavar="OPTION",
         help="an option for the compiler and the linker, such as -fopenmp; may be given more than once",
     )
+    parser.add_argument(
+        "-rdc",
+        choices=["true", "false"],
+        default="false",
+        help="true lets the files call each other's device functions, as nvcc does then",
+    )
 
 
 def parser_of(name, verb):
@@ -247,7 +253,8 @@ def words_of(arguments):
     includes = [word for folder in arguments.include for word in ("--include", folder)]
     options = [word for each in arguments.compiler_option for word in ("--compiler-option", each)]
     macros = [f"-D{name}" for name in arguments.define]
-    return [*sources_of(arguments), *includes, *macros, *options]
+    shares = ["-rdc=true"] if arguments.rdc == "true" else []
+    return [*sources_of(arguments), *includes, *macros, *options, *shares]
 
 
 def options_of_program(arguments):

@@ -40,6 +40,7 @@ from engine.command.checking import (
     written,
 )
 from engine.command.errors import WRONG_USE, CommandError
+from engine.command.nvcc_options import without_gpu_options
 from engine.command.output import CUDACHECK, invocation, set_invocation
 from engine.command.paths import ENGINE, shown
 from engine.command.processes import on_path, output_of, run_program
@@ -321,4 +322,6 @@ def main(words):
         return run_started(words[1:])
     if "--" in words and words[0].startswith("--"):
         words = ["command", *words]
+    elif words[:1] != ["test"]:
+        words = without_gpu_options(words)
     return run_command(Command(OVERVIEW, list(VERBS), VERBS.__getitem__), words)

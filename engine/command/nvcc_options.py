@@ -179,3 +179,25 @@ def _split(word):
     if word[1] in JOINED and len(word) > 2 and not word.startswith("--"):
         return word[1], word[2:]
     return name, value if equals else None
+
+
+def without_gpu_options(words):
+    """The words of a command of cudacheck's, less nvcc's options that choose a GPU, a level or a standard."""
+    words, found = [*words], []
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            return [*found, word, *words]
+        name, value = _split(word) if word.startswith("-") else ("", None)
+        if name in IGNORED or name == "g" or name.startswith("expt-"):
+            continue
+        takes_next = value is None and len(words) > 0
+        if name in IGNORED_WITH_VALUE or name in ("O", "std"):
+            words = words[takes_next:]
+        elif name == "I":
+            found += ["--include", words.pop(0) if takes_next else value]
+        else:
+            found.append(word)
+            if word == "--compiler-option" and words:
+                found.append(words.pop(0))
+    return found

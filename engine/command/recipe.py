@@ -55,7 +55,7 @@ def built_recipe(place, arguments, form):
     settings = settings_with_libraries(place, form)
     recipe = Recipe(
         place, settings, sources_of(arguments), form, arguments.include, arguments.define,
-        compiler_options=arguments.compiler_option,
+        compiler_options=arguments.compiler_option, shares_device_code=arguments.rdc == "true",
     )  # fmt: skip
     if not recipe.is_current():
         try:
@@ -89,9 +89,10 @@ class Recipe:
 
     def __init__(
         self, place, settings, sources, form, includes=(), defines=(), objects=(), files=None,
-        compiler_options=(),
+        compiler_options=(), shares_device_code=False,
     ):  # fmt: skip
         self.sources = sources
+        self.shares_device_code = shares_device_code
         self.includes = includes
         self.defines = [f"-D{name}" for name in defines]
         self.compiler_options = [*compiler_options]
@@ -103,9 +104,8 @@ class Recipe:
         self.library_arguments = link_arguments_of(place.folder)
 
         paths = [list(map(os.path.abspath, names)) for names in (self.sources, self.includes)]
-        text = json.dumps(
-            [paths, self.defines, form, self.libraries, self.settings, self.compiler_options]
-        )
+        options = [self.compiler_options, shares_device_code]
+        text = json.dumps([paths, self.defines, form, self.libraries, self.settings, options])
         stem = pathlib.Path(self.sources[0]).stem
         name = f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         self.work = (files or place.folder / "files") / name
@@ -258,10 +258,13 @@ class Recipe:
         if self.settings["backend"] == "cpu":
             return self.compiler_options
         escaped = (option.replace(",", "\\,") for option in self.compiler_options)
-        return [word for option in escaped for word in ("-Xcompiler", option)]
+        shares = ["-rdc=true"] if self.shares_device_code else []
+        return [*shares, *(word for option in escaped for word in ("-Xcompiler", option))]
 
     def _shares_device_code(self):
         """Whether a file names device code of another one, which nvcc takes with -rdc=true."""
+        if self.shares_device_code:
+            return True
         shared = re.compile(rb"\bextern\s+(?:\"C\"\s*)?__(?:device|constant|managed)__")
         return any(shared.search(pathlib.Path(name).read_bytes()) for name in self.sources)
 

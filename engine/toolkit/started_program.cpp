@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Under `cudacheck -- make test` a program that nvcc has made asks to be run by cudacheck, with many schedules
-// (engine/command/started_programs.py). Part of both forms of the library: TOOLKIT_FORM is its name.
+// Under `cudacheck -- make test` a program that nvcc has made asks to be run by cudacheck, with
+// many schedules (engine/command/started_programs.py). Part of both forms of the library:
+// TOOLKIT_FORM is its name.
 #include <unistd.h>
 
 #include <cstdlib>

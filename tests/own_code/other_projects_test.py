@@ -258,6 +258,18 @@ def test_by_the_printed_commands_alone(checked):
     assert LINE_OF_THE_RACE in printed
 
 
+@needs_cpu_backend
+@needs_racecheck
+def test_options_of_nvcc_without_a_build_system(built):
+    files = ("kernels/scale.cu", "kernels/twice.cu", "tests/sum_test.cu", "-Iinclude", "-rdc=true")
+    options = ("-O3", "-arch=sm_90", "-std=c++17", "-code", "sm_80", "-lineinfo")
+    assert "260\n" in built.succeed(*CUDACHECK, "run", *options, *files)
+    code, printed = built.run_in_project(*CUDACHECK, "check", "-DWITHOUT_ATOMIC", *options, *files)
+    assert code == 1, printed
+    assert "kernels/scale.cu:14\n" in printed
+    assert "--include include -DWITHOUT_ATOMIC -rdc=true --seed 0  (" in printed
+
+
 MAKE = ("make", f"NVCC={NVCC}")
 CMAKES = [*on_path("cmake"), *filter(os.path.exists, [str(VENV / "bin/cmake")])]
 
