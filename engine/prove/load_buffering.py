@@ -9,20 +9,8 @@ of them synchronize by that. At least one of them writes whatever its read gets:
 come out of thin air, which no GPU gives. If all executions leave the same memory, no value counts.
 """
 
+import functools
 from typing import NamedTuple
-
-
-class _Step(NamedTuple):
-    """An event of a thread, and what it has read: what that write left, or None: the first value."""
-
-    event: object
-    read: object
-
-    def reads(self):
-        return self.event.kind in ("L", "U")
-
-    def writes(self):
-        return self.event.kind in ("S", "U")
 
 
 class _Way(NamedTuple):
@@ -33,22 +21,23 @@ class _Way(NamedTuple):
     writes: tuple
     releases: frozenset  # whether what orders the read before the write for who sees it is narrow
     acquires: frozenset
-    is_free: bool  # whether it may write the same whatever it has read
 
     def may_precede(self, other):
         """Whether the other one may read what it writes, and they do not synchronize by that."""
         if self.writes != other.reads or self.thread == other.thread:
             return False
-        is_wide = self.thread[0] != other.thread[0]
-        pairs = [(one, two) for one in self.releases for two in other.acquires]
-        return not any(not is_wide or not (one or two) for one, two in pairs)
+        is_near = self.thread[0] == other.thread[0]
+        pairs = [one or two for one in self.releases for two in other.acquires]
+        return not any(is_near or not is_narrow for is_narrow in pairs)
 
 
 class Histories:
     """What each thread has done, in all executions so far."""
 
     def __init__(self):
-        self._of = {}  # by launch and thread
+        # By launch and thread: its events, each with what it has read (what that write left; None: the
+        # first value), and whether it has come to its end.
+        self._of = {}
         self._left = {}  # by launch: what was in memory at its end
 
     def add(self, trace):
@@ -57,88 +46,78 @@ class Histories:
             read = event.value if event.kind == "L" else None
             if event.kind == "U" and source is not None:
                 read = trace.events[source].value
-            # Only the kind and the words of an event, and not which run it is of, count.
-            steps.setdefault(event.name, []).append(_Step(event, read))
+            steps.setdefault(event.name, []).append((event, read))
         for name, each in steps.items():
-            if trace.refused is None or each[-1].event.kind == "L":
-                self._of.setdefault(name, set()).add((tuple(each), trace.refused is None))
+            self._of.setdefault(name, set()).add((tuple(each), trace.refused is None))
         if trace.refused is None:
             for launch, left in enumerate(trace.left, 1):
                 self._left.setdefault(launch, set()).add(left)
 
+    @functools.cached_property
     def may_form_a_cycle(self):
-        for launch, left in self._left.items():
-            if len(left) > 1:
-                ways = {
-                    way
-                    for (of, thread), histories in self._of.items()
-                    if of == launch
-                    for way in _ways(thread, histories)
-                }
-                if any(_comes_back(way, ways) for way in ways if way.is_free):
-                    return True
-        return False
+        return any(
+            _may_form_a_cycle({of[1]: each for of, each in self._of.items() if of[0] == launch})
+            for launch, left in self._left.items()
+            if len(left) > 1
+        )
+
+
+def _may_form_a_cycle(histories):
+    ways = {}  # with the histories that have it, and the numbers of the read and the write
+    for thread, each in histories.items():
+        for steps in (steps for steps, has_ended in each if has_ended):
+            for way, i, k in _ways(thread, steps):
+                ways.setdefault(way, []).append((steps, i, k))
+    return any(
+        _is_free(*place, histories[way.thread])
+        for way, places in ways.items()
+        if _comes_back(way, ways)
+        for place in places
+    )
+
+
+def _ways(thread, steps):
+    events = [event for event, _ in steps]
+    for i, first in enumerate(events):
+        for k in range(i + 1, len(events)):
+            last = events[k]
+            if first.kind in "LU" and last.kind in "SU" and first.word != last.word:
+                releases, acquires = (
+                    frozenset(
+                        each.is_narrow for each in some if each.kind == "F" or each.word == word
+                    )
+                    for some, word in (
+                        ([each for each in events[i + 1 : k + 1] if each.releases], last.word),
+                        ([each for each in events[i:k] if each.acquires], first.word),
+                    )
+                )
+                yield _Way(thread, first.word, last.word, releases, acquires), i, k
 
 
 def _comes_back(way, ways):
     known, waiting = set(), [way]
     while waiting:
         each = waiting.pop()
-        for other in ways - known:
-            if each.may_precede(other):
-                if other == way:
-                    return True
-                known.add(other)
-                waiting.append(other)
+        following = {other for other in ways if each.may_precede(other)} - known
+        if way in following:
+            return True
+        known |= following
+        waiting += following
     return False
 
 
-def _ways(thread, histories):
-    for steps, is_whole in histories:
-        if not is_whole:
-            continue
-        for i, first in enumerate(steps):
-            for k in range(i + 1, len(steps)):
-                last = steps[k]
-                if not (first.reads() and last.writes()) or first.event.word == last.event.word:
-                    continue
-                between = [each.event for each in steps[i : k + 1]]
-                releases = {
-                    each.is_narrow
-                    for each in between[1:]
-                    if each.releases and (each.kind == "F" or each.word == last.event.word)
-                }
-                acquires = {
-                    each.is_narrow
-                    for each in between[:-1]
-                    if each.acquires and (each.kind == "F" or each.word == first.event.word)
-                }
-                yield _Way(
-                    thread,
-                    first.event.word,
-                    last.event.word,
-                    frozenset(releases),
-                    frozenset(acquires),
-                    _is_free(steps, i, last, histories),
-                )
-
-
-def _is_free(steps, i, last, histories):
+def _is_free(steps, i, k, histories):
     """Whether no execution shows that the thread writes so only because of what it has read."""
+    (first, read), (last, _) = steps[i], steps[k]
     does_not = False
-    for others, is_whole in histories:
-        if len(others) <= i or others[:i] != steps[:i] or others[i].read == steps[i].read:
+    for others, has_ended in histories:
+        if others[:i] != steps[:i] or len(others) <= i or others[i][1] == read:
             continue
-        if others[i].event.word != steps[i].event.word:
+        if others[i][0].word != first.word:
             continue
-        if any(_is_same_write(each, last) for each in others[i + 1 :]):
+        writes = [e for e, _ in others[i + 1 :] if (e.kind, e.word) == (last.kind, last.word)]
+        if any(each.kind == "U" or each.value == last.value for each in writes):
             return True
         # Who waits for another word has not come to the write.
-        does_not |= is_whole or others[-1].event.word == steps[i].event.word
+        does_not |= has_ended or others[-1][0].word == first.word
     return not does_not
-
-
-def _is_same_write(one, other):
-    if one.event.kind != other.event.kind or one.event.word != other.event.word:
-        return False
-    return one.event.kind == "U" or one.event.value == other.event.value

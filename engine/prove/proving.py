@@ -444,7 +444,7 @@ def _lacks(explored):
         missing.append(
             "of words that are accessed both atomically and otherwise, older values were not explored"
         )
-    if explored.histories.may_form_a_cycle():
+    if explored.histories.may_form_a_cycle:
         missing.append(
             "threads read a word, and write another one that may be seen before (load buffering): put a "
             "fence or an acquire between, and a release before what is read"
