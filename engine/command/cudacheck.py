@@ -50,7 +50,9 @@ from engine.command.program_runs import (
     run_weak_programs,
     say_next_after,
 )
-from engine.command.recipe import CONCURRENT, SCHEDULED, build_file
+from engine.command.prove_command import add_options_of_prove, run_prove
+from engine.command.racecheck_runs import MergeReports
+from engine.command.recipe import CONCURRENT, SCHEDULED, build_file, built_recipe
 from engine.command.started_programs import add_options, run_started
 from engine.command.started_programs import run_command as run_whole_command
 
@@ -196,6 +198,24 @@ def test(arguments):
     return 1 if run_program([place.tools["Meson"].path, *words]) else 0
 
 
+def prove(arguments):
+    check_file(arguments)
+    place = configured(arguments)
+    return run_prove(arguments, words_of(arguments), _built_for_prove, lambda: place.folder)
+
+
+def _built_for_prove(arguments):
+    place = configured(arguments)
+    recipe = built_recipe(place, arguments, SCHEDULED)
+    merging = merge_reports_of(recipe.program) or built_merge_reports(recipe.program, place)
+    return recipe, arguments.program_options, MergeReports(merging)
+
+
+def _add_prove(parser):
+    add_files(parser)
+    add_options_of_prove(parser)
+
+
 def command(arguments):
     """A command of a build system, which starts programs."""
     return run_whole_command(arguments, configured(arguments))
@@ -276,6 +296,24 @@ VERBS = {
         exit_codes=[(0, "the program's own, as any other that it ends with"), *EXIT_CODES[1:]],
         add_options=_add_weak,
         act=weak,
+        takes_program_options=True,
+    ),
+    "prove": Verb(
+        summary="explores all executions of a small program",
+        usage=[f"prove FILE.cu ... {PROGRAM_OPTIONS}"],
+        description="Runs the program under the race checker once for each execution that its atomics allow, "
+        "and says what is proved, within which bounds. For small grids and inputs.",
+        examples=[
+            ("cudacheck prove FILE.cu", "at most 10,000 executions"),
+            ("cudacheck prove FILE.cu --replay DECISIONS", "one execution that failed, again"),
+        ],
+        exit_codes=[
+            (0, "proved; or the execution of --replay has neither a race nor a fault"),
+            (1, "a race, a fault, or not proved"),
+            WRONG_USE_MEANING,
+        ],
+        add_options=_add_prove,
+        act=prove,
         takes_program_options=True,
     ),
     "command": Verb(

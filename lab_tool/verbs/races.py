@@ -12,7 +12,6 @@ from engine.command.arguments import (
     add_verbose,
     options_of_program,
     sources_of,
-    whole_number,
     words_of,
 )
 from engine.command.checking import (
@@ -26,20 +25,13 @@ from engine.command.checking import (
 )
 from engine.command.errors import WRONG_USE, CommandError
 from engine.command.output import counted, say, say_next
-from engine.command.output_files import NamedOutputs, OutputFile, add_force
-from engine.command.paths import shown
 from engine.command.program_runs import name_command
+from engine.command.prove_command import add_options_of_prove, run_prove
 from engine.command.racecheck_runs import MergeReports
 from engine.prove.proving import (
     SECONDS_OF_SMALL,
-    explore,
     explore_small,
-    in_one_line,
-    read_decisions,
-    replay,
-    say_explored,
     say_findings_of,
-    shown_results,
 )
 from lab_tool.builds.program_builds import (
     merging_program,
@@ -156,36 +148,9 @@ says which two accesses race and what is missing between them. Always on the CPU
 )
 
 
-MOST = 1_000_000
-BEGINNING = "# Decisions of lab prove: whose strong access is next, as block.thread"
-
-
 def add_prove_options(parser):
     add_chapter_or_file(parser)
-    parser.add_argument(
-        "--limit",
-        type=whole_number(1, MOST),
-        default=10_000,
-        metavar="N",
-        help="stop after N executions (default: 10000)",
-    )
-    parser.add_argument(
-        "--seconds",
-        type=whole_number(1, MOST),
-        default=600,
-        metavar="S",
-        help="stop after S seconds (default: 600)",
-    )
-    parser.add_argument(
-        "--decisions",
-        metavar="FILE",
-        help="write the decisions of an execution that fails to FILE (default: prove.txt in the build "
-        "folder)",
-    )
-    parser.add_argument(
-        "--replay", metavar="FILE", help="run one execution again, by the decisions in FILE"
-    )
-    add_force(parser)
+    add_options_of_prove(parser)
     add_include(parser)
     add_build(parser)
     add_verbose(parser)
@@ -198,31 +163,7 @@ def prove(arguments):
         if len(chapters) > 1:
             raise CommandError("prove takes one chapter or file, as in ./lab prove 04.", WRONG_USE)
         arguments.target = str(case_to_prove(chapters[0]))
-    if arguments.replay is not None:
-        return replay_one(arguments)
-    outputs = NamedOutputs(arguments.force, sources_of(arguments))
-    file = outputs.add("--decisions", arguments.decisions, BEGINNING.encode())
-    recipe, options, merging = built(arguments)
-    program = recipe.program
-    explored = explore(program, options, arguments.limit, arguments.seconds, recipe.other_program)
-    if not explored.failed:
-        code = say_explored(explored)
-        for number, (_, (_, decisions)) in enumerate(shown_results(explored), 1):
-            path = observing_folder(arguments).folder / f"prove-{number}.txt"
-            made = OutputFile(path, BEGINNING.encode(), shown(path), force=True)
-            made.write("\n".join([BEGINNING, *decisions]) + "\n")
-            say(f"decisions that lead to output {number}: {shown(path)}")
-        return code
-    run, decisions = explored.failed
-    say(explored.hang or f"refuted by execution {len(explored.executions)}:")
-    say_findings_of(program, run, merging, arguments.seconds)
-    if file is None:  # then nothing is left among the user's files
-        path = observing_folder(arguments).folder / "prove.txt"
-        file = OutputFile(path, BEGINNING.encode(), shown(path), force=True)
-    file.write("\n".join([BEGINNING, *decisions]) + "\n")
-    words = [*asked, "--replay", shown(file.path), *options_of_program(arguments)]
-    say_next(shlex.join(["./lab", "prove", *words]), "this execution alone")
-    return 1
+    return run_prove(arguments, asked, built, lambda: observing_folder(arguments).folder)
 
 
 def built(arguments):
@@ -230,17 +171,6 @@ def built(arguments):
     recipe = observed_recipe(arguments)
     merging = MergeReports(merging_program(recipe.program, arguments))
     return recipe, arguments.program_options, merging
-
-
-def replay_one(arguments):
-    """Runs one list of decisions again; returns what racecheck's exit code would be."""
-    decisions = read_decisions(arguments.replay)
-    recipe, options, merging = built(arguments)
-    program = recipe.program
-    run = replay(program, options, arguments.replay, decisions, arguments.seconds)
-    if run.output.strip():
-        say(f"printed: {in_one_line(run.output)}")
-    return say_findings_of(program, run, merging, arguments.seconds)
 
 
 PROVE = Verb(

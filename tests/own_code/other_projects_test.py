@@ -260,6 +260,19 @@ def test_by_the_printed_commands_alone(checked):
 
 @needs_cpu_backend
 @needs_racecheck
+def test_proof_of_a_program_of_ones_own(checked):
+    prove = (*CUDACHECK, "prove", "sum.cu", "-O3", "-Iinclude")
+    code, printed = checked.run_in_project(*prove, "-DWITHOUT_ATOMIC")
+    assert code == 1, printed
+    assert "refuted by execution 1:\n\nrace (managed memory) on allocation 1, " in printed
+    (again,) = re.findall(r"Next: \S*cudacheck (prove .*?)  \(", printed)
+    code, printed = checked.run_in_project(*CUDACHECK, *again.split())
+    assert code == 1, printed
+    assert LINE_OF_THE_RACE in printed
+
+
+@needs_cpu_backend
+@needs_racecheck
 def test_options_of_nvcc_without_a_build_system(built):
     files = ("kernels/scale.cu", "kernels/twice.cu", "tests/sum_test.cu", "-Iinclude", "-rdc=true")
     options = ("-O3", "-arch=sm_90", "-std=c++17", "-code", "sm_80", "-lineinfo")
