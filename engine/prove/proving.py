@@ -161,10 +161,11 @@ class Exploration:
             return
         if trace.refused not in (None, "early", "unstarted") or not follows:
             raise CommandError(f"not proved: {DIFFERENT}.")
-        if not trace.shapes:
-            printed = done.output.split("\n")
-            last = next((f": {line.strip()}" for line in reversed(printed) if line.strip()), ".")
-            raise CommandError(f"not proved: the program has launched no kernel{last}")
+        if not trace.shapes and not problem_of(done, 0):
+            printed = (
+                f", and has printed {in_one_line(done.output)}" if done.output.strip() else "."
+            )
+            raise CommandError(f"not proved: the program has launched no kernel{printed}")
         if done.report and done.report["forgotten_reads"]:
             raise CommandError("not proved: there was no room to remember all reads.")
         if prefix is not None:

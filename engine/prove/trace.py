@@ -230,9 +230,8 @@ def not_explored(uses):
 
 def in_words(use):
     """'own.cu:7 creates a stream, whose other orders are not explored'"""
-    why = (
-        _ROWS.get(use.kind, {}).get("why", {}).get(use.name, "whose other orders are not explored")
-    )
+    whys = _ROWS.get(use.kind, {}).get("why", {})
+    why = whys.get(use.name) or whys.get("", "whose other orders are not explored")
     return f"{does_in_words(use)}, {why}"
 
 

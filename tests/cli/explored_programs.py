@@ -57,6 +57,12 @@ DENIED = {
         f"k<<<1, 1>>>(); cudaDeviceSynchronize(); {PRINTED}",
         "changes memory of its own that an asynchronous copy may still read",
     ),
+    "asynchronous copy of what is freed": (
+        STORE,
+        f"int* h = new int(1); cudaMemcpyToSymbolAsync(v, h, 4); delete h; k<<<1, 1>>>(); "
+        f"cudaDeviceSynchronize(); {PRINTED}",
+        "changes memory of its own that an asynchronous copy may still read",
+    ),
     "query that counts": (
         STORE,
         "int n = 0; k<<<1, 1>>>(); while (cudaStreamQuery(0) == cudaErrorNotReady) ++n; "
@@ -462,7 +468,32 @@ DENIED_FOR = {
         'float h; cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); std::printf("%d\\n", h == 0);',
         COMPILED + f'"0": {OTHERWISE}',
     ),
+    "call after main()": (
+        STORE,
+        f"k<<<1, 1>>>(); cudaDeviceSynchronize(); std::atexit([] {{ cudaDeviceSynchronize(); }}); {PRINTED}",
+        "calls the runtime before main() or after it, where it may not be there",
+    ),
+    "member function without an object": (
+        "struct node { int v; __device__ bool is_none() const { return this == nullptr; } }; "
+        "__global__ void k(const node* n, int* p) { *p = n->is_none(); }",
+        'int* p = zero_on_device(); k<<<1, 1>>>(nullptr, p); std::printf("%d\\n", copied_from(p));',
+        "uses an object through a null pointer, and what comes of that is undefined",
+    ),
 }
+CALL_FAILS = "has a call of the runtime that fails with cudaErrorInvalidValue"
+NOT_KNOWN = ", and whether the program looks at that is not known"
+for calls in (
+    "cudaMemcpy(&h, p, 4, cudaMemcpyHostToDevice);",
+    "cudaFree(p); cudaFree(p);",
+    "cudaFree(p); copied_from(p);",
+    "cudaMemcpy(two, p, 8, cudaMemcpyDeviceToHost);",
+    "cudaMemcpyToSymbol(v, two, 8);",
+):
+    DENIED_FOR[calls] = (
+        STORE,
+        f'int h, two[2] = {{}}, *p = zero_on_device(); k<<<1, 1>>>(); {calls} std::printf("done\\n");',
+        CALL_FAILS + NOT_KNOWN,
+    )
 # Races between the host and the device, or between streams.
 RACES = {
     "managed variable read too early": (
@@ -489,6 +520,8 @@ RACES = {
         STREAMS + "k<<<1, 1, 0, a>>>(1); k<<<1, 1, 0, b>>>(2); cudaDeviceSynchronize();",
     ),
 }
+NOT_ENDED = "seed 0: a kernel did not come to its end(?s:.*)"
+DYNAMIC = "__global__ void k(int* p) { extern __shared__ int d[];"
 # Found by racecheck itself, so these are refuted.
 REFUTED = {
     "read-only load": (
@@ -533,6 +566,50 @@ REFUTED = {
         "int* p = zero_on_device(); k<<<1, 8>>>(p); cudaDeviceSynchronize();",
         "seed 0: a kernel did not come to its end",
     ),
+    **{
+        name: (
+            kernel,
+            f"int* p = zero_on_device(); {launch} copied_from(p);",
+            f"{NOT_ENDED}{why}",
+        )
+        for name, kernel, launch, why in (
+            (
+                "static and dynamic shared memory",
+                f"{DYNAMIC} __shared__ int s[10240]; s[0] = d[0] = 1; *p = s[0] + d[0]; }}",
+                "k<<<1, 1, 20480>>>(p);",
+                "61440 bytes of shared memory",
+            ),
+            (
+                "more shared memory than a device has",
+                f"{DYNAMIC} __shared__ int s[10240]; s[0] = d[0] = 1; *p = s[0] + d[0]; }}",
+                "cudaFuncSetAttribute(k, cudaFuncAttributeMaxDynamicSharedMemorySize, 204800); "
+                "k<<<1, 1, 204800>>>(p);",
+                "245760 bytes of shared memory",
+            ),
+            (
+                "way that ends nowhere",
+                "__device__ int f(int n) { if (n > 1) return n; __builtin_unreachable(); } "
+                "__global__ void k(int* p) { *p = f(*p); }",
+                "k<<<1, 1>>>(p);",
+                "takes for unreachable",
+            ),
+            (
+                "token of an old phase",
+                "__global__ void k(int* p) { __shared__ cuda::barrier<cuda::thread_scope_block> b; "
+                "init(&b, 1); auto t = b.arrive(), old = t; b.wait(std::move(t)); b.arrive_and_wait(); "
+                "b.wait(std::move(old)); *p = 1; }",
+                "k<<<1, 1>>>(p);",
+                "a token of a phase before its last one",
+            ),
+            (
+                "latch below zero",
+                "using one = cuda::latch<cuda::thread_scope_block>; __global__ void k(int* p) { "
+                "__shared__ alignas(8) char room[64]; one* l = new (room) one(1); l->count_down(2); }",
+                "k<<<1, 1>>>(p);",
+                "counted down below zero",
+            ),
+        )
+    },
     "constant changed by an atomic": (
         "__constant__ int c; __global__ void k() { atomicAdd(const_cast<int*>(&c), 1); }",
         "k<<<1, 1>>>(); cudaDeviceSynchronize();",

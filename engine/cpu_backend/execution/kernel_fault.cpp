@@ -158,7 +158,7 @@ void add_words(diagnostic& of, const kernel_fault& fault) {
     case kind::access:
       return add_invalid_access(of, fault);
     case kind::misaligned:
-      add_access(of, fault.operand, "global");
+      add_access(of, fault.operand, fault.space);
       return add_misaligned(of, fault.operand);
     case kind::shared_memory:
       add_access(of, fault.operand, "shared");

@@ -44,6 +44,7 @@ struct kernel_fault {
   uint3 block{};
   uint3 thread{};
   memory_operand operand;
+  const char* space = "global";  // of a misaligned access, if it is known
   place called_from{};  // where the device function was called that found it; else `calls` says it
   const std::byte* shared_memory = nullptr;  // the block's dynamic one
   std::size_t shared_bytes = 0;

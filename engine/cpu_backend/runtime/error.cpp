@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 
+#include "cpu_backend/form.hpp"
 #include "cpu_backend/runtime/context.hpp"
 #include "cpu_backend/runtime/runtime_call.hpp"
 #include "cuda_runtime_api.h"
@@ -227,7 +228,10 @@ constinit std::atomic<bool> fault_has_surfaced = false;
 }  // namespace
 
 cudaError_t record_error(cudaError_t error) {
-  if (error != cudaSuccess) last_error = error;
+  if (error != cudaSuccess) {
+    last_error = error;
+    form::used("failed", cudaGetErrorName(error));
+  }
   return error;
 }
 

@@ -332,6 +332,13 @@ void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const
     const observer::runtime_access now;
     if (!shared_variables_.add(address, bytes)) return;
   }
+  // What is static is known only now.
+  const cudaDeviceProp& device = device_properties();
+  const bool is_raised = dynamic_shared_memory_limit(grid_->kernel) > device.sharedMemPerBlock;
+  const std::size_t in_use = shared_variables_.bytes_in_use();
+  if (in_use > (is_raised ? device.sharedMemPerBlockOptin : device.sharedMemPerBlock)) {
+    fail_as("static_and_dynamic_shared", grid_->launched_at, "", static_cast<int>(in_use));
+  }
   // The kernel does not write this.
   observer::thread_pauses();
   std::memset(address, unknown_byte, bytes);
@@ -341,7 +348,8 @@ void multiprocessor::use_shared_variable(void* address, std::size_t bytes, const
 
 void multiprocessor::use_shared_variable_of_file(void* address, std::size_t bytes, const char* name,
                                                  const char* type) {
-  shared_variables_.add(address, bytes);
+  constexpr bool is_used = false;
+  shared_variables_.add(address, bytes, is_used);
   std::memset(address, unknown_byte, bytes);
   observer::shared_variable_appears({static_cast<std::byte*>(address), bytes, name, type, true});
 }

@@ -215,10 +215,22 @@ kernel_fault fault_of(kernel_fault::kind what, const void* address, std::size_t 
 
 }  // namespace
 
-void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes,
-                              const void* from) {
+void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes, const void* from,
+                              bool is_known) {
   if (!this_multiprocessor) return;
-  this_multiprocessor->fail(fault_of(kernel_fault::kind::misaligned, address, bytes, writes, from));
+  kernel_fault fault = fault_of(kernel_fault::kind::misaligned, address, bytes, writes, from);
+  if (!is_known) fault.operand.kind = access_kind::unknown;
+  if (this_multiprocessor->has_local(address)) fault.space = "local";
+  if (this_multiprocessor->has_shared(address)) fault.space = "shared";
+  this_multiprocessor->fail(fault);
+}
+
+void end_at_unreachable(const void* from) {
+  if (this_multiprocessor) {
+    this_multiprocessor->fail(
+        fault_of(kernel_fault::kind::illegal_instruction, nullptr, 0, false, from));
+  }
+  __builtin_trap();
 }
 
 void end_at_access_out_of_shared_memory(const void* address, std::size_t bytes, const void* from) {

@@ -23,12 +23,16 @@ const shared_variables* holder = nullptr;
 
 }  // namespace
 
-void shared_variables::clear() { variables_.clear(); }
+void shared_variables::clear() {
+  variables_.clear();
+  bytes_in_use_ = 0;
+}
 
-bool shared_variables::add(void* address, std::size_t bytes) {
+bool shared_variables::add(void* address, std::size_t bytes, bool is_used) {
   for (const variable& known : variables_) {
     if (known.address == address) return false;
   }
+  if (is_used) bytes_in_use_ += bytes;
   variables_.push_back({address, std::vector(bytes, std::byte{unknown_byte})});
   return true;
 }

@@ -184,6 +184,29 @@ RACECHECK_UNDEFINED(shift_out_of_bounds, "shift")
 RACECHECK_UNDEFINED(out_of_bounds, "index")
 RACECHECK_UNDEFINED(float_cast_overflow, "conversion")
 
+// A pointer that is null, or not aligned for its type; a shared array's own alignment lets the
+// compiler take such an access for one that may be unaligned. As compiler-rt's ubsan_handlers.h has
+// it.
+struct racecheck_pointer_use {
+  const char* file;
+  std::uint32_t line, column;
+  const void* type;
+  unsigned char log_of_alignment, kind;
+};
+void __ubsan_handle_type_mismatch_v1(const racecheck_pointer_use* use, const void* pointer) {
+  constexpr unsigned char store = 1;  // and a load is 0
+  if (!running_thread) return;
+  if (!pointer) {
+    if (use->kind > store) cpu_backend::scheduled::used("arithmetic", "null", HERE);
+    return;
+  }
+  cpu_backend::scheduled::end_at_misaligned_access(pointer, std::size_t{1} << use->log_of_alignment,
+                                                   use->kind == store, HERE, use->kind <= store);
+}
+// The program can't go on.
+void __ubsan_handle_builtin_unreachable() { cpu_backend::scheduled::end_at_unreachable(HERE); }
+void __ubsan_handle_missing_return() { cpu_backend::scheduled::end_at_unreachable(HERE); }
+
 // The standard library's memory functions, which the linker hands over to these (--wrap).
 void* __real_memcpy(void*, const void*, std::size_t);
 void* __real_memmove(void*, const void*, std::size_t);

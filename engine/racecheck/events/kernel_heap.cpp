@@ -3,6 +3,8 @@
 // the host they stay what they are. A kernel's block of memory has shadow memory until it is freed,
 // and for a while afterwards, so that a use of freed memory is seen.
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -114,6 +116,10 @@ void* allocate_or_throw(std::size_t wanted, std::size_t alignment, const void* f
 
 // False if it is no block of a kernel.
 bool free_block(void* begin, const void* from) {
+  // What the device may still use must be done before; the host's use of it is a write, too.
+  if (!running_thread && begin && cpu_backend::work_order::host_is_ahead) {
+    on_host_access(begin, malloc_usable_size(begin), from, true);
+  }
   if (!has_blocks || !begin || alone_with_heap::works) return false;
   bool is_known = false, was_freed = false;
   {

@@ -20,6 +20,18 @@ void (*launch_has_ended)() = nullptr;
 
 }  // namespace racecheck
 
+// CUDA's runtime may not be there before main() and after it.
+static constinit bool is_in_main = false;
+extern "C" {
+int __real_main(int, char**, char**);
+int __wrap_main(int number, char** arguments, char** environment) {
+  is_in_main = true;
+  const int status = __real_main(number, arguments, environment);
+  is_in_main = false;
+  return status;
+}
+}
+
 // For programs that run other people's functions on memory of their own: what findings call
 // the allocation that begins at `memory`, of elements of so many bytes. Between launches.
 extern "C" void racecheck_name_memory(const void* memory, std::size_t element_bytes,
@@ -219,7 +231,10 @@ void memory_disappears(const void* begin) {
   racecheck::device_memory_disappears(static_cast<const std::byte*>(begin));
   consumer().memory().remove_allocation(begin);
 }
-void runtime_called(const char* function) { consumer().runtime_called(function); }
+void runtime_called(const char* function) {
+  if (!is_in_main) scheduled::used("host", "outside_main", nullptr);
+  consumer().runtime_called(function);
+}
 void memory_read(const work& by, const void* begin, std::size_t bytes) {
   consumer().range_accessed(by, static_cast<const std::byte*>(begin), bytes, false);
   const bool uses_values = by.kind != work_kind::allocation;

@@ -137,6 +137,23 @@ def test_a_misaligned_access_ends_the_launch_at_its_line():
     assert report["failed_launches"] == 1
 
 
+@pytest.mark.parametrize(
+    ("case", "what", "mark"),
+    (
+        ("double_in_shared", "shared__ write of size 8", "word of shared memory"),
+        ("float4_in_shared", "shared__ (write|access) of size 16", "word of shared memory"),
+        ("in_dynamic", "shared__ write of size 8", "word of dynamic memory"),
+        ("in_variable", "global__ write of size 8", "word of a variable"),
+        ("in_constant", "global__ read of size 8", "word of a constant"),
+    ),
+)
+def test_a_misaligned_access_is_one_in_any_memory(case, what, mark):
+    _, output, _ = run(case, 0)
+    assert "cudaErrorMisalignedAddress" in output
+    line = rf"Invalid __{what} bytes at .*overruns\.cu:{line_of(mark)}: misaligned address"
+    assert re.search(line, output), output
+
+
 def test_a_structure_of_doubles_needs_8_bytes_only():
     code, output, report = run("aligned", 0)
     assert "cudaSuccess" in output

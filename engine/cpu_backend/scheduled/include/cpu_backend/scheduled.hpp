@@ -95,8 +95,10 @@ void give_turn_back();
 // Ends the launch, because the running thread is about to make such an access at the instruction
 // before `from`: at an address that is no multiple of its size, or out of the block's shared
 // memory.
-void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes,
-                              const void* from);
+// Where no way through the program leads; on the host it ends the program, too.
+[[noreturn]] void end_at_unreachable(const void* from);
+void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes, const void* from,
+                              bool is_known = true);
 // (Where that writes.) Without `from` the instruction is not known. On a thread of the host they do
 // nothing.
 void end_at_access_out_of_shared_memory(const void* address, std::size_t bytes, const void* from);

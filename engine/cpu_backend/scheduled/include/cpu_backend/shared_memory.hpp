@@ -39,8 +39,10 @@ class shared_variables {
   void clear();
   // True if the running block has not used it before. Until it is saved, its bytes are unknown
   // ones.
-  bool add(void* address, std::size_t bytes);
+  bool add(void* address, std::size_t bytes, bool is_used = true);
   bool hold(const void* address) const;
+  // Of all that the kernel surely uses; those at namespace scope may be another one's.
+  std::size_t bytes_in_use() const { return bytes_in_use_; }
 
   // The block gets its turn, or its turn ends.
   void restore();
@@ -54,6 +56,7 @@ class shared_variables {
     std::vector<std::byte> image;  // its bytes while another block is resident
   };
   std::vector<variable> variables_;
+  std::size_t bytes_in_use_ = 0;
 };
 
 }  // namespace cpu_backend
