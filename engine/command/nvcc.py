@@ -28,7 +28,7 @@ from engine.command.recipe import (
     settings_of_toolkit,
     translate_step,
 )
-from engine.command.started_programs import EACH_PROGRAM
+from engine.command.started_programs import BUILT, EACH_PROGRAM
 
 VERSION = """\
 nvcc: NVIDIA (R) Cuda compiler driver
@@ -59,6 +59,8 @@ class Driver:
         self.options = options
         self.form_name = "checked" if os.environ.get(EACH_PROGRAM) else "ordinary"
         self.form, self.mark = FORMS[self.form_name]
+        if self.form_name == "checked":
+            pathlib.Path(os.environ[EACH_PROGRAM]).with_name(BUILT).touch()
         self.settings = settings_of_toolkit(configured(argparse.Namespace(build=None)), self.form)
         self.toolkit = pathlib.Path(self.settings["toolkit"]).with_suffix("")
         compiler = lines_of(self.settings, "compiler")

@@ -43,6 +43,7 @@ from engine.command.schedules import scheduled_runs
 
 EACH_PROGRAM = "LAB_EACH_PROGRAM"
 SETTINGS = "settings.json"
+BUILT = "built"  # a file that bin/nvcc makes if it compiles: the command may be a build alone
 SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -102,12 +103,16 @@ def run_command(arguments, place):
         os.environ[EACH_PROGRAM] = str(each)
         code = run_program(command)
         del os.environ[EACH_PROGRAM]
+        was_built = each.with_name(BUILT).exists()
         paths = sorted(pathlib.Path(folder).glob("*.run"))
         records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     results = _results(records, arguments, MergeReports(built_merge_reports(command[0], place)))
     for output, content in writers:
         if output:
             output.write(content(results))
+    code = code if code >= 0 else 128 - code
+    if was_built and not results:
+        return code
     bad = [result for result in results if result["code"]]
     say(
         f"\n{counted(len(results), 'program')} with kernels, {len(bad) or 'none'} with something to fix"
@@ -116,7 +121,7 @@ def run_command(arguments, place):
         say_problem(
             "no program was checked; engine/bin/nvcc must have built it, under cudacheck -- as well."
         )
-    return 1 if bad or not results else code if code >= 0 else 128 - code
+    return 1 if bad or not results else code
 
 
 def _results(records, arguments, merging):
