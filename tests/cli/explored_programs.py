@@ -410,7 +410,8 @@ DENIED_FOR = {
         OTHER_ORDER + '"1"',
     ),
     "variable of the stack that is gone": (
-        "__global__ void k(int* p) { *p = 1; } static void __attribute__((noinline)) send(int* p, cudaStream_t s) { "
+        "__global__ void k(int* p) { *p = 1; } "
+        "static void __attribute__((noinline)) send(int* p, cudaStream_t s) { "
         "volatile int own = 5; cudaMemcpyAsync(p, const_cast<int*>(&own), 4, cudaMemcpyHostToDevice, s); }",
         STREAMS
         + "int* p = zero_on_device(); k<<<1, 1>>>(zero_on_device()); send(p, a); cudaDeviceSynchronize(); "
