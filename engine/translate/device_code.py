@@ -35,6 +35,7 @@ ANNOUNCED = (
     " static const ::cpu_backend::device_variable_of_file announced_{name}"
     "(&{name}, sizeof {name}, {is_constant}, {is_managed}, ::cpu_backend::padding_of({name}));"
 )
+MANAGED = " static const ::cpu_backend::managed_variable managed_{name}(&{name}, sizeof {name});"
 CLASS_OR_ENUM = {"class", "struct", "union", "enum"}
 ACCESS = re.compile(r"\s*(?:public|private|protected)\s*:(?!:)")
 INLINE_ASSEMBLY = re.compile(rf"(?<![{WORD}])(?:asm|__asm__|__asm)(?![{WORD}])")
@@ -387,8 +388,9 @@ class DeviceCode:
                 continue  # a member, whose class says it
             self.text.insert(found.start, "[[maybe_unused]] static ")
 
-    def announce_variables(self, renamed: dict[str, str]) -> None:
-        """Tells the backend's scheduled form where the device's variables are, and which are constant."""
+    def announce_variables(self, renamed: dict[str, str], is_scheduled: bool) -> None:
+        """Tells the backend where managed variables are, and its scheduled form where all of the device's
+        are, and which are constant."""
         for found in self.declarations:
             head = self.text.masked[found.start : found.end]
             if found.is_function or "extern" in head.split() or TEMPLATE.match(head):
@@ -401,10 +403,13 @@ class DeviceCode:
                 )
                 for declared in self.variables(found):
                     name = renamed.get(declared, declared)
-                    announced = ANNOUNCED.format(
-                        name=name, is_constant=is_constant, is_managed=is_managed
+                    announced = (ANNOUNCED if is_scheduled else "") + (
+                        MANAGED if "managed" in found.markers else ""
                     )
-                    self.text.insert(found.end, announced)
+                    self.text.insert(
+                        found.end,
+                        announced.format(name=name, is_constant=is_constant, is_managed=is_managed),
+                    )
 
     def variables(self, found: Declaration) -> list[str]:
         """Names that the declaration of variables declares, but for those that are hard to understand."""

@@ -82,8 +82,8 @@ def translate(
         RowsOfThreads(unit, device_code).rewrite_kernels()
     rewrite_calls(unit, device_code, is_scheduled)
     renamed = set() if has_own_device_code else rename_variables(unit)  # another file may name it
+    device_code.announce_variables({name: name + SUFFIX for name in renamed}, is_scheduled)
     if is_scheduled:
-        device_code.announce_variables({name: name + SUFFIX for name in renamed})
         check_launch_bounds(unit, device_code, bounds)
         note_long_double(unit, device_code)
         note_read_only_parameters(unit, device_code)

@@ -42,7 +42,9 @@ bool allocation_record::surrounds(const void* address) const {
 void allocation_table::insert(const allocation_record& record) {
   const std::lock_guard guard(lock_);
   const bool is_new = records_.insert_or_assign(begin_of(record.block), record).second;
-  if (is_new) observer::memory_appears(record.block, record.mapping, record.mapping_bytes);
+  allocation seen = record.block;
+  if (record.origin == allocation_origin::variable) seen.kind = memory_kind::symbol;
+  if (is_new) observer::memory_appears(seen, record.mapping, record.mapping_bytes);
 }
 
 std::optional<allocation_record> allocation_table::take_any() {
@@ -94,9 +96,10 @@ allocation_table& allocations() {
   return table;
 }
 
-void register_symbol(const void* address, std::size_t bytes) {
+void register_symbol(const void* address, std::size_t bytes, memory_kind kind) {
+  if (const auto known = allocations().find(address); known && known->holds(address)) return;
   allocation_record record;
-  record.block = {const_cast<void*>(address), bytes, memory_kind::symbol};
+  record.block = {const_cast<void*>(address), bytes, kind};
   record.origin = allocation_origin::variable;
   allocations().insert(record);
 }

@@ -43,7 +43,16 @@ struct allocation {
 
 // Makes a __device__ or __managed__ variable known as memory of the device. Doing so again is
 // harmless.
-void register_symbol(const void* address, std::size_t bytes);
+void register_symbol(const void* address, std::size_t bytes,
+                     memory_kind kind = memory_kind::symbol);
+
+// What translate.py puts behind the declaration of managed variables, whose addresses the host may
+// give to a kernel.
+struct managed_variable {
+  managed_variable(const volatile void* address, std::size_t bytes) {
+    register_symbol(const_cast<const void*>(address), bytes, memory_kind::managed);
+  }
+};
 
 // --- The device.
 

@@ -261,6 +261,15 @@ TEST_CASE("managed memory is written by the host, then by a kernel, then read by
   CHECK(cudaFree(values) == cudaSuccess);
 }
 
+TEST_CASE("a kernel takes the address of a managed variable from the host") {
+  CHECK(attributes_of(&managed_variable).type == cudaMemoryTypeManaged);
+  const int before = managed_variable;
+  add_one<<<1, 1>>>(&managed_variable, 1);
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+  CHECK(managed_variable == before + 1);
+}
+
 TEST_CASE("advice about managed memory is taken") {
   int concurrent = 0;
   REQUIRE(cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, 0) ==
