@@ -40,7 +40,7 @@ NOT_ENDED = "it has not come to its end"  # until all that was begun has
 BEFORE_STARTS = " before it was known whether it ends if not all blocks start"
 OTHERWISE = (
     "look for a variable before its first value or after its scope, for __restrict__ pointers to the same "
-    "memory, and for a product and a sum that may be fused"
+    "memory, for a product and a sum that may be fused, for misaligned accesses and for null pointers"
 )
 MOST_THREADS_THAT_FAIL = 128  # a run for each of them
 TIME_IS_OVER = "its time was over (--seconds)"
@@ -161,7 +161,7 @@ class Exploration:
             return
         if trace.refused not in (None, "early", "unstarted") or not follows:
             raise CommandError(f"not proved: {DIFFERENT}.")
-        if not trace.shapes and not problem_of(done, 0):
+        if not trace.shapes and not done.diagnostics:
             printed = (
                 f", and has printed {in_one_line(done.output)}" if done.output.strip() else "."
             )

@@ -19,6 +19,11 @@ LONG_DOUBLE = re.compile(
     rf"(?<![{WORD}])(?:long\s+double|__float128|[\d.]*(?:\.\d*|\d[eE][-+]?\d+)[lL])(?![{WORD}])"
 )
 HAS_LONG_DOUBLE = ' ::cpu_backend::form::used("arithmetic", "long_double");'
+PACKED = re.compile(r"\b(?:packed|__packed__)\b|#\s*pragma\s+pack\b|\b_Pragma\b")
+HAS_PACKED = (
+    "\n[[maybe_unused]] static const bool has_packed_structures_ = "
+    "::cpu_backend::has_packed_structures = true;\n"
+)
 HAS_TWO_ARRAYS = ' ::cpu_backend::form::used("memory", "two_dynamic_arrays");'
 
 
@@ -69,6 +74,12 @@ def note_long_double(unit: SourceText, device_code: DeviceCode) -> None:
         head = unit.masked[body.start : body.body]
         if "constexpr" not in head and LONG_DOUBLE.search(unit.masked, body.start, body.end):
             unit.insert(body.body + 1, HAS_LONG_DOUBLE)
+
+
+def note_packed_structures(unit: SourceText) -> None:
+    """Lets a program say that it has structures whose members need not be aligned."""
+    if PACKED.search(unit.masked):
+        unit.insert(len(unit.masked), HAS_PACKED)
 
 
 def _split(arguments: str) -> list[str]:

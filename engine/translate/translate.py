@@ -36,6 +36,7 @@ from host_functions import HostFunctions
 from launch_promises import (
     check_launch_bounds,
     note_long_double,
+    note_packed_structures,
     note_read_only_parameters,
     note_two_arrays,
     take_launch_bounds,
@@ -86,6 +87,7 @@ def translate(
     if is_scheduled:
         check_launch_bounds(unit, device_code, bounds)
         note_long_double(unit, device_code)
+        note_packed_structures(unit)
         note_read_only_parameters(unit, device_code)
     shared_memory = SharedMemory(unit, is_scheduled)
     rewritten = [

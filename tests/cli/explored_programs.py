@@ -478,7 +478,13 @@ DENIED_FOR = {
         "struct node { int v; __device__ bool is_none() const { return this == nullptr; } }; "
         "__global__ void k(const node* n, int* p) { *p = n->is_none(); }",
         'int* p = zero_on_device(); k<<<1, 1>>>(nullptr, p); std::printf("%d\\n", copied_from(p));',
-        "uses an object through a null pointer, and what comes of that is undefined",
+        f"is compiled otherwise, and then it fails: {OTHERWISE}",
+    ),
+    "misaligned float4 in shared memory": (
+        "__global__ void k(int* p) { __shared__ alignas(16) char own[64]; "
+        "*reinterpret_cast<float4*>(own + 8) = float4{}; *p = own[8]; }",
+        "int* p = zero_on_device(); k<<<1, 1>>>(p); copied_from(p);",
+        f"is compiled otherwise, and then it fails: {OTHERWISE}",
     ),
 }
 CALL_FAILS = "has a call of the runtime that fails with cudaErrorInvalidValue"
@@ -629,6 +635,11 @@ PROVED = {
         "__global__ void k(const int* __restrict__ in, int* out) { out[threadIdx.x] = in[0] + "
         "__ldg(in + 1); __syncthreads(); out[4] = out[0] + in[1]; }",
         "int* p; cudaMalloc(&p, 32); cudaMemset(p, 0, 32); k<<<1, 1>>>(p, p + 2); cudaDeviceSynchronize();",
+    ),
+    "packed structure": (
+        "struct __attribute__((packed)) odd { char c; int v; }; __global__ void k(int* p) { "
+        "__shared__ odd own[2]; own[1] = {1, 2}; *p = own[1].v; }",
+        'int* p = zero_on_device(); k<<<1, 1>>>(p); std::printf("%d\\n", copied_from(p));',
     ),
     "block within its bounds": (
         "template <int most> __global__ void __launch_bounds__(most, 2) k(int* p) { p[threadIdx.x] = 1; }",

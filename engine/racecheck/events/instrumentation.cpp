@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cpu_backend/multiprocessor.hpp"
 #include "cpu_backend/observer.hpp"
 #include "cpu_backend/scheduled.hpp"
 #include "racecheck/events/access_log.hpp"
@@ -58,6 +59,13 @@ inline void check_alignment(const void* address, bool writes, const void* from) 
   if (running_thread) {
     cpu_backend::scheduled::end_at_misaligned_access(address, bytes, writes, from);
   }
+}
+
+// Where the compiler knows that the address need not be aligned: of a member of a packed structure,
+// or of a word within a variable that is aligned less.
+template <unsigned bytes>
+inline void check_known_alignment(const void* address, bool writes, const void* from) {
+  if (!cpu_backend::has_packed_structures) check_alignment<bytes>(address, writes, from);
 }
 
 inline void on_write(const void* address, std::size_t bytes, const void* from) {
@@ -149,14 +157,22 @@ void __tsan_write_range(void* address, unsigned long bytes) { on_write(address, 
     check_alignment<bytes>(address, true, HERE);     \
     on_volatile_write(address, bytes, HERE);         \
   }
-#define RACECHECK_UNALIGNED_ACCESS(bytes)                                               \
-  void __tsan_unaligned_read##bytes(void* address) { on_read(address, bytes, HERE); }   \
-  void __tsan_unaligned_write##bytes(void* address) { on_write(address, bytes, HERE); } \
-  void __tsan_unaligned_volatile_read##bytes(void* address) {                           \
-    on_volatile_read(address, bytes, HERE);                                             \
-  }                                                                                     \
-  void __tsan_unaligned_volatile_write##bytes(void* address) {                          \
-    on_volatile_write(address, bytes, HERE);                                            \
+#define RACECHECK_UNALIGNED_ACCESS(bytes)                      \
+  void __tsan_unaligned_read##bytes(void* address) {           \
+    check_known_alignment<bytes>(address, false, HERE);        \
+    on_read(address, bytes, HERE);                             \
+  }                                                            \
+  void __tsan_unaligned_write##bytes(void* address) {          \
+    check_known_alignment<bytes>(address, true, HERE);         \
+    on_write(address, bytes, HERE);                            \
+  }                                                            \
+  void __tsan_unaligned_volatile_read##bytes(void* address) {  \
+    check_known_alignment<bytes>(address, false, HERE);        \
+    on_volatile_read(address, bytes, HERE);                    \
+  }                                                            \
+  void __tsan_unaligned_volatile_write##bytes(void* address) { \
+    check_known_alignment<bytes>(address, true, HERE);         \
+    on_volatile_write(address, bytes, HERE);                   \
   }
 RACECHECK_ACCESS(1)
 RACECHECK_ACCESS(2)
@@ -184,9 +200,8 @@ RACECHECK_UNDEFINED(shift_out_of_bounds, "shift")
 RACECHECK_UNDEFINED(out_of_bounds, "index")
 RACECHECK_UNDEFINED(float_cast_overflow, "conversion")
 
-// A pointer that is null, or not aligned for its type; a shared array's own alignment lets the
-// compiler take such an access for one that may be unaligned. As compiler-rt's ubsan_handlers.h has
-// it.
+// In the program that is compiled otherwise: an object that is not there, or not aligned for its
+// type. As compiler-rt's ubsan_handlers.h has it.
 struct racecheck_pointer_use {
   const char* file;
   std::uint32_t line, column;
@@ -197,7 +212,7 @@ void __ubsan_handle_type_mismatch_v1(const racecheck_pointer_use* use, const voi
   constexpr unsigned char store = 1;  // and a load is 0
   if (!running_thread) return;
   if (!pointer) {
-    if (use->kind > store) cpu_backend::scheduled::used("arithmetic", "null", HERE);
+    if (use->kind > store) cpu_backend::scheduled::end_at_unreachable(HERE);
     return;
   }
   cpu_backend::scheduled::end_at_misaligned_access(pointer, std::size_t{1} << use->log_of_alignment,

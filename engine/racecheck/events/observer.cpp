@@ -20,16 +20,21 @@ void (*launch_has_ended)() = nullptr;
 
 }  // namespace racecheck
 
-// CUDA's runtime may not be there before main() and after it.
+// CUDA's runtime may not be there before main() and after it. The program's own static objects are
+// constructed before the library's, which follows it in the link, and destroyed after it. What
+// main() registers for its end comes first of all.
 static constinit bool is_in_main = false;
 extern "C" {
-int __real_main(int, char**, char**);
-int __wrap_main(int number, char** arguments, char** environment) {
-  is_in_main = true;
-  const int status = __real_main(number, arguments, environment);
-  is_in_main = false;
+int __real___cxa_atexit(void (*)(void*), void*, void*);
+int __wrap___cxa_atexit(void (*function)(void*), void* argument, void* of) {
+  const int status = __real___cxa_atexit(function, argument, of);
+  if (is_in_main) __real___cxa_atexit([](void*) { is_in_main = false; }, nullptr, nullptr);
   return status;
 }
+}
+[[gnu::constructor]] static void main_begins() {
+  is_in_main = true;
+  __real___cxa_atexit([](void*) { is_in_main = false; }, nullptr, nullptr);
 }
 
 // For programs that run other people's functions on memory of their own: what findings call

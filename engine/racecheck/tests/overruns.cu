@@ -56,29 +56,11 @@ __global__ void misaligned(int* out, const char* bytes) {
   out[threadIdx.x] = static_cast<int>(*reinterpret_cast<const double*>(bytes + 4));  // mark: double
 }
 
-// The compiler knows how these arrays are aligned, and so that the accesses are not.
-__device__ alignas(16) int words_of_device[8];
-__constant__ alignas(16) int constant_words[8];
-template <class Word>
-__global__ void misaligned_in_shared(int* out) {
-  __shared__ alignas(16) char bytes[64];
-  auto* words = reinterpret_cast<Word*>(bytes + sizeof(Word) / 2);
-  words[0] = Word{};  // mark: word of shared memory
-  out[threadIdx.x] = bytes[0];
-}
 __global__ void misaligned_in_dynamic(int* out) {
   extern __shared__ char raw[];
   double* words = reinterpret_cast<double*>(raw + 12);
   words[0] = 1;  // mark: word of dynamic memory
   out[threadIdx.x] = raw[0];
-}
-__global__ void misaligned_in_variable(int* out) {
-  *reinterpret_cast<double*>(words_of_device + 1) = 2;  // mark: word of a variable
-  out[threadIdx.x] = 0;
-}
-__global__ void misaligned_in_constant(int* out) {
-  const double* word = reinterpret_cast<const double*>(constant_words + 1);
-  out[threadIdx.x] = static_cast<int>(*word);  // mark: word of a constant
 }
 
 struct pair {
@@ -228,11 +210,7 @@ const struct {
     {"before_dynamic", [](int* out) { dynamic<<<1, threads, threads * sizeof(int)>>>(out, -64); }},
     {"misaligned",
      [](int* out) { misaligned<<<1, threads>>>(out, reinterpret_cast<const char*>(out)); }},
-    {"double_in_shared", [](int* out) { misaligned_in_shared<double><<<1, threads>>>(out); }},
-    {"float4_in_shared", [](int* out) { misaligned_in_shared<float4><<<1, threads>>>(out); }},
     {"in_dynamic", [](int* out) { misaligned_in_dynamic<<<1, threads, 64>>>(out); }},
-    {"in_variable", [](int* out) { misaligned_in_variable<<<1, threads>>>(out); }},
-    {"in_constant", [](int* out) { misaligned_in_constant<<<1, threads>>>(out); }},
     {"aligned", [](int* out) { aligned<<<1, threads>>>(out); }},
     {"fits", [](int* out) { fits<<<1, threads>>>(out); }},
     {"heap", [](int* out) { uses_heap<heap_mistake::none><<<1, 1>>>(out); }},

@@ -241,6 +241,10 @@ struct device_variable_of_file {
                           bool is_managed, std::span<const unsigned char> padding);
 };
 
+// Whether the program has structures whose members need not be aligned, on a GPU either:
+// translate.py has seen the word.
+inline constinit bool has_packed_structures = false;
+
 // Which bytes of a structure, or of each element of an array, are between members: those that are
 // 0. (clang has nothing that says so.)
 template <class Type>
