@@ -23,7 +23,7 @@ OF_THE_BACKEND = """
     begin_atomic observe_atomic read_memory replace_memory misaligned_atomic old_value_is_unused
     observer::lane_is_absent observer::read_only_load observer::parameter_is_read_only
     observer::bytes_of_host_arrive
-    form::fails_by_chance
+    form::fails_by_chance form::has_waited form::notifies
     memory_of_extern_arrays shared_variable_of_file device_variable_of_file form::used
     register_symbol symbol_address
     copy_to_symbol copy_to_symbol_async copy_from_symbol copy_from_symbol_async

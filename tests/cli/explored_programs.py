@@ -229,7 +229,19 @@ DENIED_FOR = {
         "__device__ cuda::atomic<int, cuda::thread_scope_device> n; "
         "__global__ void k() { if (threadIdx.x == 0) n.store(1); else n.wait(0); }",
         "k<<<1, 2>>>(); cudaDeviceSynchronize();",
-        "calls atomic::wait(), and whether its thread is woken is not explored: call load() in a loop",
+        "calls atomic::wait(), and no notification comes after the change that it waits for",
+    ),
+    "notification before the store": (
+        "__device__ cuda::atomic<int, cuda::thread_scope_device> n; "
+        "__global__ void k() { if (threadIdx.x == 0) { n.notify_all(); n.store(1); } else n.wait(0); }",
+        "k<<<1, 2>>>(); cudaDeviceSynchronize();",
+        "calls atomic::wait(), and no notification comes after the change that it waits for",
+    ),
+    "two waits and a notification of one": (
+        "__device__ cuda::atomic<int, cuda::thread_scope_device> n; "
+        "__global__ void k() { if (threadIdx.x == 0) { n.store(1); n.notify_one(); } else n.wait(0); }",
+        "k<<<1, 3>>>(); cudaDeviceSynchronize();",
+        "calls atomic::wait(), and no notification comes after the change that it waits for",
     ),
     "lanes that happen to run together": (
         "__device__ int v; __global__ void k() { "
@@ -624,6 +636,11 @@ REFUTED = {
     ),
 }
 PROVED = {
+    "a wait that a notification ends": (
+        "__device__ cuda::atomic<int, cuda::thread_scope_device> n; "
+        "__global__ void k() { if (threadIdx.x == 0) { n.store(1); n.notify_one(); } else n.wait(0); }",
+        "k<<<1, 2>>>(); cudaDeviceSynchronize();",
+    ),
     "host function, for which the host waits": (
         STORE,
         "int n = 0; k<<<1, 1>>>(); cudaLaunchHostFunc(0, [](void* p) { const int own = v; "

@@ -147,7 +147,50 @@ void decisions::launch_begins(std::uint64_t blocks, std::uint64_t threads, bool 
                static_cast<unsigned long long>(threads), cooperative ? "true" : "false");
 }
 
+void decisions::has_waited(thread_name by, const void* word, const void* old, std::size_t bytes,
+                           const place& at) {
+  const observer::runtime_access now;
+  if (chosen_ == 0) return;  // nobody has changed it
+  const auto* const begin = static_cast<const std::byte*>(old);
+  notified_waits_.push_back({name_of(word, by.first), {begin, begin + bytes}, chosen_, at});
+}
+
+void decisions::notifies(thread_name by, const void* word, bool all) {
+  const observer::runtime_access now;
+  const word_name name = name_of(word, by.first);
+  const auto found = words_.find(name);
+  if (found == words_.end()) return;
+  const std::vector<write>& writes = found->second.writes;
+  for (auto made = static_cast<unsigned>(writes.size()); made-- > 1;) {
+    if (writes[made].by != by) continue;
+    notifications_.push_back({name, made, all});
+    return;
+  }
+}
+
+// Whether the thread would be woken if it slept: whoever wrote what it has seen, or what is later
+// in coherence order and not what it waited to see changed, has notified after that.
+bool decisions::take_notification(const notified_wait& wait) {
+  const auto found = words_.find(wait.of);
+  if (found == words_.end()) return false;
+  const word& of = found->second;
+  const auto seen = std::ranges::find(of.order, wait.seen);
+  const auto wakes = [&](const notification& each) {
+    return each.of == wait.of && of.writes[each.after].is != wait.old &&
+           std::find(seen, of.order.end(), each.after) != of.order.end();
+  };
+  const auto taken = std::ranges::find_if(notifications_, wakes);
+  if (taken == notifications_.end()) return false;
+  if (!taken->all) notifications_.erase(taken);
+  return true;
+}
+
 void decisions::launch_ends(std::uint64_t left) {
+  for (const notified_wait& each : notified_waits_) {
+    if (!take_notification(each)) used("device", "atomic::wait()", &each.at, nullptr);
+  }
+  notified_waits_.clear();
+  notifications_.clear();
   const std::lock_guard guard(uses_mutex_);
   write_uses();
   std::fprintf(trace_, "[\"left\",\"%016llx\"]\n", static_cast<unsigned long long>(left));
@@ -225,7 +268,7 @@ decisions::word& decisions::word_at(const word_name& name, std::size_t bytes) {
   }
   word& made = words_[name];
   made.bytes = bytes;
-  made.writes.push_back({value_at(begin, bytes), 0});
+  made.writes.push_back({value_at(begin, bytes), {}, 0});
   made.order.push_back(0);
   return made;
 }
@@ -287,7 +330,7 @@ void decisions::accessed(thread_name by, const void* address, std::size_t bytes,
   print_value(begin, bytes);
   if (kind != observer::access::load) {
     const auto made = static_cast<unsigned>(at.writes.size());
-    at.writes.push_back({value_at(begin, bytes), changed_memory ? made : seen});
+    at.writes.push_back({value_at(begin, bytes), by, changed_memory ? made : seen});
     at.order.insert(std::next(std::find(at.order.begin(), at.order.end(), chosen_)), made);
   }
   // A plain read gets the last one in coherence order, as does the launch's end.

@@ -90,6 +90,10 @@ class decisions {
   }
   // Something of this kind was done, as form::used() has it. From any host thread.
   void used(const char* kind, const char* name, const place* at, const void* from);
+  // As form::has_waited() and form::notifies() have it.
+  void has_waited(thread_name by, const void* word, const void* old, std::size_t bytes,
+                  const place& at);
+  void notifies(thread_name by, const void* word, bool all);
   // Ends the process, because of what is not explored.
   [[noreturn]] void refuse(const char* why);
 
@@ -99,6 +103,7 @@ class decisions {
   using value = std::vector<std::byte>;
   struct write {
     value is;
+    thread_name by;
     unsigned same_as;  // this one; of an update that changed nothing the write whose value it kept
   };
   struct word {
@@ -123,6 +128,17 @@ class decisions {
     place at;
     call_stack calls;  // if there is no place
   };
+  struct notified_wait {
+    word_name of;
+    value old;      // what it has waited to see changed
+    unsigned seen;  // the write that it then saw
+    place at;
+  };
+  struct notification {
+    word_name of;
+    unsigned after;  // the thread's last write of the word
+    bool all;
+  };
   struct decision {
     thread_name thread;
     std::optional<unsigned> write;
@@ -132,6 +148,7 @@ class decisions {
   void open();
   bool read_started(const char* word);
   void write_uses();
+  bool take_notification(const notified_wait& wait);
   void print_value(const std::byte* begin, std::size_t bytes);
   static word_name name_of(const void* address, std::uint64_t block);
   word& word_at(const word_name& name, std::size_t bytes);
@@ -146,6 +163,8 @@ class decisions {
   std::map<thread_name, strong_reads> strong_reads_;
   std::map<word_name, word> words_;
   std::map<std::uint64_t, std::vector<unsigned>> arrived_;  // at each block's barrier
+  std::vector<notified_wait> notified_waits_;               // in this launch, as the next one
+  std::vector<notification> notifications_;
   bool others_changed_memory_ = false;
   bool launch_was_left_ = false;  // not all of its threads have come to their end
   unsigned chosen_ = 0;

@@ -213,6 +213,18 @@ void used(const char* kind, const char* name, const place* at) {
   if (decisions* list = decisions::active()) list->used(kind, name, at, nullptr);
 }
 
+void has_waited(const void* word, const void* old, std::size_t bytes, const place& at) {
+  decisions* const list = decisions::active();
+  const multiprocessor* const on = this_multiprocessor;
+  if (list && on) list->has_waited({on->block(), on->thread_rank()}, word, old, bytes, at);
+}
+
+void notifies(const void* word, bool all) {
+  decisions* const list = decisions::active();
+  const multiprocessor* const on = this_multiprocessor;
+  if (list && on) list->notifies({on->block(), on->thread_rank()}, word, all);
+}
+
 void called(const char* function) {
   if (!decisions::active()) return;
   used("call", function);

@@ -3,6 +3,7 @@
 // side by side, each on an OS thread, and their threads in the cheapest order.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cpu_backend/execution/place.hpp"
@@ -31,6 +32,8 @@ inline void launch_comes() {}
 // What the program does, for a run by decisions: see the scheduled form's header.
 inline void used(const char*, const char*, const place* = nullptr) {}
 inline void called(const char*) {}
+inline void has_waited(const void*, const void*, std::size_t, const place&) {}
+inline void notifies(const void*, bool) {}
 
 constexpr bool fails_by_chance(const char*, const place&) { return false; }
 

@@ -3,6 +3,7 @@
 // scheduler decides.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cpu_backend/execution/place.hpp"
@@ -35,6 +36,12 @@ void launch_comes();
 void used(const char* kind, const char* name, const place* at = nullptr);
 // The host calls this function of the runtime.
 void called(const char* function);
+
+// The running thread has waited until the word was no longer `old`, and has just loaded what it is
+// now. Notifications of the word wake one thread or all. A wait that might have slept for ever is
+// `used` at the launch's end.
+void has_waited(const void* word, const void* old, std::size_t bytes, const place& at);
+void notifies(const void* word, bool all);
 
 // Whether this call fails by chance, as it may although nothing stands in its way: in a run that
 // LAB_PROVE_FAILS_BY_CHANCE asks for, in some threads the first call at each place.
