@@ -608,7 +608,7 @@ REFUTED = {
             (
                 "way that ends nowhere",
                 "__device__ int f(int n) { if (n > 1) return n; __builtin_unreachable(); } "
-                "__global__ void k(int* p) { *p = f(*p); }",
+                "__global__ void k(int* p) { *p = f(*p) + 1; }",
                 "k<<<1, 1>>>(p);",
                 "takes for unreachable",
             ),

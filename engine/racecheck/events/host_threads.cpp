@@ -62,7 +62,7 @@ void wait_for_others(bool made, unsigned number) {
   static const char* const asked = cpu_backend::setting("LAB_PROVE_FAILS_BY_CHANCE");
   if (!asked || made != (std::atoi(asked) % 2 == 1)) return;
   constexpr unsigned most = 4;
-  std::this_thread::sleep_for(20ms * (made ? most - std::min(number, most) : 1));
+  std::this_thread::sleep_for(50ms * (made ? most - std::min(number, most) : 1));
 }
 
 const void* name_of(pthread_t thread) { return reinterpret_cast<const void*>(thread); }

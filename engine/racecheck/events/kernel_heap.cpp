@@ -4,6 +4,7 @@
 // and for a while afterwards, so that a use of freed memory is seen.
 
 #include <malloc.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -116,8 +117,11 @@ void* allocate_or_throw(std::size_t wanted, std::size_t alignment, const void* f
 
 // False if it is no block of a kernel.
 bool free_block(void* begin, const void* from) {
-  // What the device may still use must be done before; the host's use of it is a write, too.
-  if (!running_thread && begin && cpu_backend::work_order::host_is_ahead) {
+  // What the device may still use must be done before; the host's use of it is a write, too. Not so
+  // where a worker of the backend frees what is its own, while the host waits for it.
+  static const pthread_t first_thread = pthread_self();
+  if (!running_thread && begin && cpu_backend::work_order::host_is_ahead &&
+      pthread_equal(pthread_self(), first_thread)) {
     on_host_access(begin, malloc_usable_size(begin), from, true);
   }
   if (!has_blocks || !begin || alone_with_heap::works) return false;

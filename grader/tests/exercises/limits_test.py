@@ -81,7 +81,7 @@ def test_a_block_is_judged_by_the_schedule_in_which_the_blocks_share_best():
         == "Your code: one block does 100 % of all global stores; allowed: 90 %."
     )
     assert depends_on_schedule(chosen_exercise("05.3"))
-    assert not depends_on_schedule(chosen_exercise("04.1"))
+    assert not depends_on_schedule(chosen_exercise("02.1"))
 
 
 def test_calls_of_the_host_are_counted_by_their_name():
