@@ -432,7 +432,8 @@ DENIED_FOR = {
     ),
     "host thread that may be first": (
         STORE,
-        "std::atomic<int> n = 0; k<<<1, 1>>>(); std::thread other([&] { n = 1; }); const int seen = n; "
+        "std::atomic<int> n = 0; k<<<1, 1>>>(); std::thread other([&] { "
+        "std::this_thread::sleep_for(std::chrono::milliseconds(100)); n = 1; }); const int seen = n; "
         'other.join(); cudaDeviceSynchronize(); std::printf("%d\\n", seen);',
         OTHER_ORDER + '"1"',
     ),

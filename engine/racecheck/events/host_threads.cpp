@@ -55,14 +55,26 @@ struct beginning {
   unsigned number;  // from 0, as they are made
 };
 
+std::atomic<unsigned> ended = 0;  // host threads
+
 // In runs of `lab prove` that others are compared with, threads begin in the opposite order, or
-// each before the one that has made it goes on.
-void wait_for_others(bool made, unsigned number) {
-  using namespace std::chrono_literals;
+// each before the one that has made it goes on: when it has ended, or after a while, as it may wait
+// for what comes then.
+bool compares_with(bool opposite) {
   static const char* const asked = cpu_backend::setting("LAB_PROVE_FAILS_BY_CHANCE");
-  if (!asked || made != (std::atoi(asked) % 2 == 1)) return;
+  return asked && opposite == (std::atoi(asked) % 2 == 1);
+}
+
+void begin_in_opposite_order(unsigned number) {
+  using namespace std::chrono_literals;
   constexpr unsigned most = 4;
-  std::this_thread::sleep_for(50ms * (made ? most - std::min(number, most) : 1));
+  if (compares_with(true)) std::this_thread::sleep_for(100ms * (most - std::min(number, most)));
+}
+
+void let_thread_go_first(unsigned number) {
+  using namespace std::chrono_literals;
+  if (!compares_with(false)) return;
+  for (int round = 0; ended <= number && round < 300; ++round) std::this_thread::sleep_for(1ms);
 }
 
 const void* name_of(pthread_t thread) { return reinterpret_cast<const void*>(thread); }
@@ -72,7 +84,7 @@ void* run(void* of) {
   tell([&] { cpu_backend::work_order::host_thread_starts(of); });
   const beginning begun = *static_cast<beginning*>(of);
   delete static_cast<beginning*>(of);
-  wait_for_others(true, begun.number);
+  begin_in_opposite_order(begun.number);
   // Also of a thread that is cancelled, or ends by pthread_exit().
   struct at_end {
     ~at_end() {
@@ -80,6 +92,7 @@ void* run(void* of) {
         host_releases(name_of(pthread_self()));
         cpu_backend::work_order::host_thread_ends();
       });
+      ++ended;
     }
   } const end;
   return begun.function(begun.argument);
@@ -100,14 +113,15 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
   has_threads = true;
   racecheck::watches_host_threads = cpu_backend::scheduled::runs_by_decisions();
   static std::atomic<unsigned> made = 0;
-  auto* const begun = new beginning{function, argument, made++};
+  const unsigned number = made++;
+  auto* const begun = new beginning{function, argument, number};
   tell([&] { cpu_backend::work_order::host_thread_begins(begun); });
   const int error = create(thread, attributes, run, begun);
   if (error != 0) {
     tell([&] { cpu_backend::work_order::host_thread_does_not_begin(begun); });
     delete begun;
   }
-  wait_for_others(false, 0);
+  if (error == 0) let_thread_go_first(number);
   return error;
 }
 
