@@ -92,11 +92,11 @@ void launch_leaves(std::uint64_t hash);
 // Another block may go on, whatever the thread is doing.
 void give_turn_back();
 
+// Ends the launch where no way through the program leads; on the host it ends the program, too.
+[[noreturn]] void end_at_unreachable(const void* from);
 // Ends the launch, because the running thread is about to make such an access at the instruction
 // before `from`: at an address that is no multiple of its size, or out of the block's shared
 // memory.
-// Where no way through the program leads; on the host it ends the program, too.
-[[noreturn]] void end_at_unreachable(const void* from);
 void end_at_misaligned_access(const void* address, std::size_t bytes, bool writes, const void* from,
                               bool is_known = true);
 // (Where that writes.) Without `from` the instruction is not known. On a thread of the host they do
